@@ -410,6 +410,13 @@ AGED = re.compile(
 )
 """An age; years alone are often a time."""
 
+CAUSE = re.compile(
+    r"\b(?:because|in order to|so that|owing to|on account of|for fear|by mistake|the fact is|the reason|weil|damit"
+    r"|parce qu|afin|porque|para que)\b",
+    re.IGNORECASE,
+)
+"""Words that state a cause or an aim; the others that may, such as "since" and "lest", often mean something else."""
+
 _ROLE = (
     r"(?:(?:gentle|noble|english|clergy|police|sea)?m[ae]n|(?:gentle)?wom[ae]n|lady|girl|boy|lad|child|son|daughter"
     r"|(?:half-|step)?(?:sister|brother|father|mother)|wife|widow|husband|aunt|uncle|cousin|nephew|niece|orphan|friend"

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from bot.providers.extractive.language import (
     AGED,
+    CAUSE,
     CUES,
     DATED,
     LARGE,
@@ -65,6 +66,7 @@ WEIGHTS: dict[str, float] = {
     # Signs of a reason.
     "reason": 0.3,
     "because": 0.3,
+    "cause": 1.0,
     "purpose": 0.3,
     "hence follows": 0.4,
     # Introductions: set by hand, because the questions behind the others rarely ask who somebody is.
@@ -247,11 +249,8 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
         case QuestionKind.WHO_IS:
             return _introduction(evidence, at, cues)
         case QuestionKind.WHO:
-            return {
-                "new name": _has_new_name(question, text),
-                "naming": _found(cues.naming, text),
-                "holder": _names_the_holder(question, text),
-            }
+            named = {"new name": _has_new_name(question, text), "naming": _found(cues.naming, text)}
+            return {**named, "holder": _names_the_holder(question, text)}
         case QuestionKind.NAMED:
             return {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
         case QuestionKind.LOOKS:
@@ -286,6 +285,7 @@ def _reasons(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     return {
         "reason": _found(cues.reason, text),
         "because": _found(cues.because, text),
+        "cause": _found(CAUSE, text),
         "purpose": _found(cues.purpose, text),
         "hence follows": _found(cues.hence, evidence.candidates[following].text) if following is not None else 0.0,
     }

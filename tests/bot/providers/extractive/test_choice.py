@@ -111,6 +111,11 @@ def test_nothing_is_sure_where_the_name_is_far_away() -> None:
     assert chosen("Who fought a duel with rapiers?", duel, other).confidence is Confidence.FIRM
 
 
+def test_a_stated_cause_comes_before_words_that_often_mean_something_else() -> None:
+    text = "Hobb sold the brass lamp long since. It was late, for Hobb slept. Hobb sold the lamp owing to his debts."
+    assert first("Why did Hobb sell the lamp?", text) == "Hobb sold the lamp owing to his debts."
+
+
 def test_who_has_a_role_is_the_name_that_stands_with_it() -> None:
     text = (
         "The captain of the Heron slept. Gulls cried. On the Heron nobody loved Captain Grole. Ned cleaned the Heron."
