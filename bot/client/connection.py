@@ -78,7 +78,7 @@ class MakeBot(Protocol):
     def __call__(self, *, reads_messages: bool) -> Marginalia: ...
 
 
-class Stuck(Exception):  # noqa: N818
+class ConnectionStuckError(Exception):
     """The connection has been down for too long, or its sessions keep ending."""
 
 
@@ -167,9 +167,9 @@ async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
             if bot.ws is not None and bot.ws.open:
                 down_since = time.monotonic()
             elif time.monotonic() - down_since > pace.stuck:
-                raise Stuck("the connection has been down for too long")
+                raise ConnectionStuckError("the connection has been down for too long")
             if bot.identify_limit.wait():
-                raise Stuck("sessions keep ending")
+                raise ConnectionStuckError("sessions keep ending")
         await connecting
     except asyncio.CancelledError:
         await bot.come_to_rest()  # while events still arrive
@@ -201,7 +201,7 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
 async def _wait_after(error: BaseException, waits: Waits) -> None:
     cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
     wait = waits.next()
-    expected = isinstance(cause, (*DISCORD_ERRORS, Stuck))
+    expected = isinstance(cause, (*DISCORD_ERRORS, ConnectionStuckError))
     what = f"{type(cause).__name__}: {cause}"
     logger.warning("no connection to Discord (%s); again in %.1f s", what, wait, exc_info=None if expected else cause)
     await asyncio.sleep(wait)

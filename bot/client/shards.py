@@ -85,15 +85,7 @@ class ShardKeeper:
         """
         try:
             while True:
-                try:
-                    await self._look()
-                except MarginaliaError as error:  # keep what is held: nobody else can take it now either
-                    logger.error("the leases cannot be looked at: %s", error)
-                    self.is_database_away = True
-                else:
-                    if self.is_database_away:
-                        self._recovered()
-                    self.is_database_away = False
+                await self._look_if_possible()
                 await asyncio.wait(self._tasks() or [asyncio.create_task(asyncio.sleep(LOOK_S))], timeout=LOOK_S)
                 self._see_failures()
         finally:
@@ -101,6 +93,17 @@ class ShardKeeper:
 
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [task for _, task in self._held.values()]
+
+    async def _look_if_possible(self) -> None:
+        try:
+            await self._look()
+        except MarginaliaError as error:  # keep what is held: nobody else can take it now either
+            logger.error("the leases cannot be looked at: %s", error)
+            self.is_database_away = True
+            return
+        if self.is_database_away:
+            self.is_database_away = False
+            self._recovered()
 
     async def _look(self) -> None:
         if time.monotonic() - self._renewed_at >= RENEW_S:
