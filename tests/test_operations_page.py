@@ -138,8 +138,14 @@ TESTS = {
         "test_an_answer_that_was_being_made_is_made_again_in_its_place": [
             "the shared database fails while an answer is being made"
         ],
+        "test_whoever_uses_a_command_a_menu_or_a_button_meanwhile_is_told_before_discord_gives_up": [
+            "the shared database is unavailable when somebody uses a command, a menu or a button"
+        ],
     },
     "tests/bot/client/test_shards.py": {
+        "test_after_an_outage_each_node_has_what_it_had_and_only_a_dead_ones_shards_are_taken": [
+            "the shared database is unavailable for a while, and comes back for one node before the others"
+        ],
         "test_the_next_holder_goes_on_with_the_session": ["a node is stopped"],
     },
     "tests/journeys/test_cluster.py": {
