@@ -234,7 +234,7 @@ class Passage:
     @property
     def text(self) -> str:
         """The passage as one line a person can read: its sentences with single spaces."""
-        return " ".join(" ".join(sentence.text.split()) for sentence in self.sentences)
+        return " ".join(" ".join([sentence.text for sentence in self.sentences]).split())
 
 
 @dataclass(frozen=True, slots=True)

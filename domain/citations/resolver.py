@@ -89,7 +89,7 @@ class AnswerComposer:
         self._without_keys: list[Passage] = []
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
-        self._unread: list[str] = []
+        self._unread: list[Passage | str] = []
         self._digits: set[int] = set()
         self._words = ""
         self.learn(passages)
@@ -102,7 +102,7 @@ class AnswerComposer:
             self._without_keys.append(passage)
             self._matcher.learn(passage)
             self._quotations.learn(passage)
-            self._unread.append(f"{passage.chapter} {passage.text}")
+            self._unread.append(passage)
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
@@ -210,7 +210,8 @@ class AnswerComposer:
 
     def _is_known(self, number: int, in_words: bool) -> bool:
         """Whether a number stands in what a reader wrote, or in what the model was given of the book."""
-        for text in map(without_typed_pages, self._unread):
+        for source in self._unread:
+            text = without_typed_pages(source if isinstance(source, str) else f"{source.chapter} {source.text}")
             self._digits.update(map(int, _WHOLE_NUMBER.findall(text)))
             self._words += f"{text.casefold()} "
         self._unread.clear()

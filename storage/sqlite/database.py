@@ -120,6 +120,7 @@ class SQLiteDatabase:
 
     def __init__(self, path: str, writer: Connection, reader: Connection) -> None:
         self.path = path
+        self._file = Path(path)
         self._writer = writer
         self._reader = reader
         self._turn = asyncio.Lock()
@@ -223,7 +224,7 @@ class SQLiteDatabase:
         Raises:
             StorageError: NOT_FOUND.
         """
-        if self.path != MEMORY and not Path(self.path).exists():
+        if self.path != MEMORY and not self._file.exists():
             raise StorageError(
                 StorageErrorCode.NOT_FOUND,
                 f"The database {self.path} is gone from the disk, and nothing can be kept: "

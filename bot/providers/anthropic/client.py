@@ -136,7 +136,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
         fields = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
         return await client.post(
-            "/v1/messages",
+            f"{str(client.base_url).rstrip('/')}/v1/messages",  # whole, because the SDK is slow to join the two
             content=request.written({**fields, "stream": True, **self._options}),
             cast_to=Message,
             stream=True,
