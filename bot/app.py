@@ -128,12 +128,7 @@ async def open_app(
         book_files = open_book_files(settings, storage)
         stack.push_async_callback(book_files.close)
         model = as_provider(provider or open_provider(settings))
-        stack.push_async_callback(model.aclose)
-        models = {model.model_name: model}
-        for name in settings.llm_models:
-            if name not in models:
-                models[name] = open_provider(settings.model_copy(update={"llm_model": name}))
-                stack.push_async_callback(models[name].aclose)
+        models = _open_models(settings, model, stack)
         window = ContextWindow(settings.llm_context_tokens or known_window(settings), settings.llm_max_tokens)
         prompts = Prompts.load(files("prompts"))
         spoilers = SpoilerChecks(book_files)
@@ -145,13 +140,7 @@ async def open_app(
             model=model.model_name,
             seconds=settings.tool_timeout_s * SHARE_FOR_WRITING,
         )
-        limits = Limits(
-            settings.max_books_per_shelf,
-            settings.max_shelf_mb,
-            settings.max_adds_per_hour,
-            settings.max_conversations_per_day,
-            settings.max_turns_per_minute,
-        )
+        limits = _limits(settings)
         allowances = Allowances(storage.allowances, limits, _now)
         servers = ManageServers(storage.servers, Models(model.model_name, settings.llm_models))
 
@@ -265,12 +254,7 @@ async def open_app(
                 shelf=shelf,
                 servers=left_servers,
                 clock=_now,
-                keep=Keep(
-                    conversations=_days(settings.keep_conversations_days),
-                    tool_calls=_days(settings.keep_tool_calls_days),
-                    deleted=_days(settings.keep_deleted_days),
-                    left_servers=_days(settings.keep_left_servers_days),
-                ),
+                keep=_keep(settings),
             ),
             cache_figures=book_files.cache_figures,
             clock=_now,
@@ -285,6 +269,40 @@ async def open_app(
             missing_tools=tools.servers.missing,
             tools_ready=tools.servers.ready,
         )
+
+
+def _open_models(settings: Settings, model: ChatProvider, stack: AsyncExitStack) -> dict[str, ChatProvider]:
+    """The model and the others of LLM_MODELS, by name; `stack` closes them.
+
+    Raises:
+        LLMError: API_KEY_MISSING.
+    """
+    stack.push_async_callback(model.aclose)
+    models = {model.model_name: model}
+    for name in settings.llm_models:
+        if name not in models:
+            models[name] = open_provider(settings.model_copy(update={"llm_model": name}))
+            stack.push_async_callback(models[name].aclose)
+    return models
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        settings.max_books_per_shelf,
+        settings.max_shelf_mb,
+        settings.max_adds_per_hour,
+        settings.max_conversations_per_day,
+        settings.max_turns_per_minute,
+    )
+
+
+def _keep(settings: Settings) -> Keep:
+    return Keep(
+        conversations=_days(settings.keep_conversations_days),
+        tool_calls=_days(settings.keep_tool_calls_days),
+        deleted=_days(settings.keep_deleted_days),
+        left_servers=_days(settings.keep_left_servers_days),
+    )
 
 
 def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
