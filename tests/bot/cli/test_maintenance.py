@@ -1,6 +1,9 @@
 """marginalia check: each line says ok, or what to do."""
 
+import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -12,6 +15,7 @@ from typer.testing import CliRunner
 from bot.__main__ import app
 from bot.cli.maintenance import line
 from bot.client.checks import Finding, check_model, check_tool_servers, findings
+from bot.mcp.tools import McpTools, open_mcp_tools
 from bot.settings import Settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
@@ -63,6 +67,15 @@ async def test_a_database_that_is_none(tmp_path: Path) -> None:
 
 
 async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[McpTools] = []
+
+    @asynccontextmanager
+    async def noted(*given: Any, **options: Any) -> AsyncIterator[McpTools]:
+        async with open_mcp_tools(*given, **options) as tools:
+            opened.append(tools)
+            yield tools
+
+    monkeypatch.setattr("bot.client.checks.open_mcp_tools", noted)
     monkeypatch.setattr("bot.client.checks.SERVER_WAIT_S", 0.1)
     root = Path(__file__).parents[3]
     double = f"PYTHONPATH={root} {sys.executable} -m tests.doubles.mcp_server"
@@ -74,7 +87,9 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
         if "waiting for" in finding.sentence:
             assert "mute" in finding.sentence
             assert "for up to 30 seconds" in finding.sentence
-            monkeypatch.setattr("bot.client.checks.SERVER_PATIENCE_S", 10.1)
+            while [each.name for each in opened[0].status() if each.starting] != ["mute"]:
+                await asyncio.sleep(0.01)
+            monkeypatch.setattr("bot.client.checks.SERVER_PATIENCE_S", 0.2)
     told = {each.subject: each for each in found[1:]}
     assert told["Tool server good"].sentence == (
         "reached, 2 tools: echo, add. Not used as they are: away (the server has no such tool)"
