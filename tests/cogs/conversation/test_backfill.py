@@ -17,7 +17,7 @@ from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
 from tests.doubles.scripted_chat import call, calls
 
-LONG = "The lamp on the island was dark on the night of the ninth of March, and nobody knew why."
+LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
 
 
 @pytest.fixture
@@ -370,7 +370,7 @@ class TestStop:
             await room.hold()
             room.model.say([TextChunk(LONG)])
             await room.ann.say(room.thread, "Who?")
-            await room.until(lambda: room.said() and room.said()[0].startswith(LONG[:40]))
+            await room.until(lambda: room.said() and room.said()[0].startswith(LONG[:30]))
         [paused] = room.replies()
         assert "I'm restarting" in paused.content
         async with again(room) as after:

@@ -160,7 +160,7 @@ async def test_who_manages_the_server_erases_it(room: Scene) -> None:
     assert not list((room.folder / "books").glob("*.book"))
 
 
-MOMENTS = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]
+MOMENTS = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5]
 """Seconds between a question and the press that erases it: before, while and after its answer is posted."""
 
 

@@ -118,9 +118,7 @@ async def test_the_same_attacks_work_in_an_indexer_that_is_not_locked(where: str
 
 
 @needs_everything
-@pytest.mark.parametrize(
-    ("language", "boot"), [("en", ""), ("ja", ""), ("de", _NO_LANDLOCK), ("ja", _NO_LANDLOCK), ("tr", _NO_LANDLOCK)]
-)
+@pytest.mark.parametrize(("language", "boot"), [("en", ""), ("ja", ""), ("de", _NO_LANDLOCK), ("tr", _NO_LANDLOCK)])
 async def test_a_locked_indexer_makes_the_same_file(
     language: str, boot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
