@@ -319,11 +319,10 @@ _JOINS = re.compile(
     rf"|{fold_letters('на|см')})?\W*"
 )
 """A word that may precede a reference, or join two."""
-_NAMES_A_PAGE = re.compile(_ANY_PAGE)
 
 
-def settled(text: str) -> int:
-    """The length of the prefix that can contain no unfinished reference; the text's last word may be incomplete."""
+def settled(text: str, *, begins: bool = False) -> int:
+    """The length of the prefix without unfinished references; where an answer `begins`, its first word is one."""
     window = max(len(text) - LONGEST_REFERENCE, 0)
     seen = as_seen(text[window:])
     marked = _marked(seen.text)
@@ -332,11 +331,11 @@ def settled(text: str) -> int:
     known = whole if whole < len(words) and words[-1][0].isalpha() else len(words)
     parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), known) if _PART.search(words[at][0])]
     first = min(parts, default=whole)
-    named = (at for at in range(max(first - _HELD_WORDS, 0), first) if _NAMES_A_PAGE.search(words[at][0]))
+    named = (at for at in range(max(first - _HELD_WORDS, 0), first) if re.search(_ANY_PAGE, words[at][0]))
     first = min(named, default=first) if parts else first
     while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
         first -= 1
-    if first and not (first == whole < len(words) and words[first][0].isalpha()):
+    if first > begins and not (first == whole < len(words) and words[first][0].isalpha()):
         first -= 1  # it may have a comma before a number, or decide what a number is
     return window + seen.starts[words[first].start()] if first < len(words) else len(text)
 

@@ -166,7 +166,7 @@ class AnswerComposer:
 
     def _ready(self) -> int:
         """The length of the pending text whose meaning can no longer change."""
-        ready = self._pending[: settled(self._pending)]
+        ready = self._pending[: settled(self._pending, begins=not self._before)]
         ready = ready[: self._quotations.open_at(ready, self._before)]
         unfinished = _UNFINISHED.search(ready)
         ready = _without_stop(ready[: unfinished.start()] if unfinished else ready)
