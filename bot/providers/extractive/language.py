@@ -466,3 +466,29 @@ def role_holders(roles: Sequence[str], text: str) -> list[str]:
 def is_role(word: str) -> bool:
     """Whether a word says what somebody is."""
     return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None
+
+
+_TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Doctor|Professor|Aunt|Uncle|Madame?|Herr|Frau|Monsieur|Señora?)\b"
+
+
+def is_full_name(name: str, text: str) -> bool:
+    """Whether another name stands with this one (a pattern): "Ann" in "Ann Marsh", "Marsh" in "Ann Marsh"."""
+    return re.search(rf"{name} (?:[A-Z]\. )?[A-Z][a-z]+|(?<=[a-z,] )(?!{_TITLE})[A-Z][a-z]+ {name}", text) is not None
+
+
+_WORD = re.compile(r"\w+")
+_UNIT_REACH = 3
+"""Words behind a number among which its unit is."""
+
+_APART = 0.25
+"""What a number and a unit count that do not belong together."""
+
+
+def number_with(cues: Cues, unit: re.Pattern[str], text: str) -> float:
+    """1 for a number of this unit ("forty feet"), a part for a number and the unit in different places."""
+    numbers = [match.end() for match in cues.number.finditer(text)]
+    if not numbers or not unit.search(text):
+        return 0.0
+    return (
+        1.0 if any(bool(unit.search(" ".join(_WORD.findall(text[end:])[:_UNIT_REACH]))) for end in numbers) else _APART
+    )

@@ -25,6 +25,7 @@ from bot.providers.extractive.intents import (
 )
 from bot.providers.extractive.language import Language, language_of, stem
 from bot.providers.extractive.question import (
+    FULL_NAME,
     Question,
     QuestionKind,
     Term,
@@ -478,16 +479,20 @@ def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocatio
 
 def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
     """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
-    name = " ".join(question.name_words)
+    name = _name(question)
     if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
-        return tools.call("count_mentions", term=without_possessive(name))
-    if question.kind is not QuestionKind.WHO_IS or not question.names:
+        return tools.call("count_mentions", term=name)
+    if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
         return []
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 
 
+def _name(question: Question) -> str:
+    return " ".join(without_possessive(word) for word in question.name_words)
+
+
 def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
-    looks = transcript.looks_for("count_mentions", term=without_possessive(" ".join(question.name_words)))
+    looks = transcript.looks_for("count_mentions", term=_name(question))
     at = -1 if question.kind is QuestionKind.HAPPENED else 0
     first = next((look.result.passages[at] for look in looks if look.result.passages), None)
     return tools.call("read_around", passage=first.source, before=1, after=1) if first else []

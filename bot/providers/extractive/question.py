@@ -209,8 +209,6 @@ _TITLES = frozenset(
     señor señora señorita don doña conde condesa signor signora
     """.split()  # noqa: SIM905 - words read better without quotation marks
 )
-"""Words that only precede names."""
-
 _RANKS = frozenset({"doctor", "professor", "captain", "lord"})
 """Words that also say what somebody is: "Captain Ahab", but "the captain of the ship"."""
 
@@ -330,15 +328,16 @@ def _is_before_name(word: str, following: str) -> bool:
     return word.lower() in _TITLES or (word.lower() in _RANKS and following[:1].isupper())
 
 
+FULL_NAME = re.compile(r"\b(?:sur|(?:last|first|family|full|whole|christian|given) )names?\b", re.IGNORECASE)
+
 _MEASURE = re.compile(r"\bhow (old|long|far|tall|big|large|high|deep|wide|heavy|soon|late|rich)\b", re.IGNORECASE)
 """What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""
 
 _MEASURED = 0.25
-"""The weight of such a word."""
 
 
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
-    every = split_words(text, language)
+    every = split_words(FULL_NAME.sub(" ", text), language)
     words = [
         (word, after) for word, after in zip_longest(every, every[1:], fillvalue="") if not is_little(word, language)
     ]

@@ -19,14 +19,16 @@ from bot.providers.extractive.language import (
     Cues,
     gives_a_role,
     introduces,
+    is_full_name,
     is_little,
     is_role,
+    number_with,
     role_holders,
     stems_of,
 )
-from bot.providers.extractive.question import Question, QuestionKind, Term
+from bot.providers.extractive.question import FULL_NAME, Question, QuestionKind, Term
 from bot.providers.extractive.quotation import Candidate
-from domain.library.search.words import words_of
+from domain.library.search.words import without_possessive, words_of
 
 WEIGHTS: dict[str, float] = {
     # Where the question's words stand.
@@ -56,6 +58,7 @@ WEIGHTS: dict[str, float] = {
     "place": 0.3,
     "named place": 1.0,
     "called": 1.0,
+    "full name": 2.0,
     "looks": 0.5,
     "fate": 1.0,
     "feeling": 2.6,
@@ -97,13 +100,6 @@ _PAIR_REACH = 4
 
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
-_WORD = re.compile(r"\w+")
-_UNIT_REACH = 3
-"""Words behind a number among which its unit is."""
-
-_APART = 0.25
-"""What a number and a unit count that do not belong together."""
-
 _PLACE_NAME = re.compile(
     r"\b(?:in|at|near|from|to|of|on|through|towards?|nach|aus|bei|à|de|en|a) (?:the )?([A-ZÀ-Þ][\w’'-]+)"
 )
@@ -252,7 +248,9 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             named = {"new name": _has_new_name(question, text), "naming": _found(cues.naming, text)}
             return {**named, "holder": _names_the_holder(question, text)}
         case QuestionKind.NAMED:
-            return {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
+            full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
+            named = {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
+            return {**named, "full name": float(bool(full))}
         case QuestionKind.LOOKS:
             return {"looks": min(5.0, len(cues.looks.findall(text)))}
         case _:
@@ -307,7 +305,7 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
 
 
 def _name_pattern(question: Question) -> str:
-    words = question.name_words or [term.word for term in question.terms]
+    words = [without_possessive(word) for word in question.name_words] or [term.word for term in question.terms]
     return rf"(?:\b(?:{'|'.join(map(re.escape, words))})\b)"
 
 
@@ -329,20 +327,12 @@ def _is_measured(text: str, question: Question, cues: Cues) -> float:
     """Whether it has a number with the unit that is asked for: years of an age, feet of a height."""
     asked = question.text
     if OLD.search(asked):
-        return max(_together(cues, cues.age, text) / 2, _found(AGED, text))
-    return _together(cues, cues.size if LARGE.search(asked) else cues.unit, text)
+        return max(number_with(cues, cues.age, text) / 2, _found(AGED, text))
+    return number_with(cues, cues.size if LARGE.search(asked) else cues.unit, text)
 
 
 def _is_priced(text: str, cues: Cues) -> float:
-    return _together(cues, cues.money, text)
-
-
-def _together(cues: Cues, unit: re.Pattern[str], text: str) -> float:
-    """1 for a number of this unit ("forty feet"), a part for a number and the unit in different places."""
-    numbers = [match.end() for match in cues.number.finditer(text)]
-    if not numbers or not unit.search(text):
-        return 0.0
-    return 1.0 if any(_found(unit, " ".join(_WORD.findall(text[end:])[:_UNIT_REACH])) for end in numbers) else _APART
+    return number_with(cues, cues.money, text)
 
 
 def _names_a_place(question: Question, text: str) -> float:

@@ -119,6 +119,13 @@ async def test_a_name_by_itself_asks_who_that_is(talk: Talk, message: str) -> No
     assert not turn.text.startswith((SAY.nothing, SAY.nothing_about[:20]))
 
 
+@pytest.mark.parametrize("question", ["What is Wilhelmina's surname?", "What is Wilhelmina's last name?"])
+async def test_the_rest_of_a_name_stands_where_the_name_is_full(talk: Talk, question: str) -> None:
+    turn = await talk.ask(question)
+    assert turn.tools[:2] == ["search_book", "who_is"]
+    assert "Wilhelmina Tasker" in turn.text
+
+
 async def test_what_became_of_somebody_is_looked_for_at_the_last_place(talk: Talk) -> None:
     turn = await talk.ask("What happened to Wilhelmina?")
     assert "count_mentions" in turn.tools
