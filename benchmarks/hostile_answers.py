@@ -3,11 +3,12 @@
     python -m benchmarks.hostile_answers [--kilobytes 64] [--only NAME]
 
 Each text is of that size and streams in pieces of 40 characters. "compose" cuts it at LONGEST_ANSWER, checks its
-citations, quotations and page numbers against a book of 600,000 characters, and looks in it for unread text. The whole
-text goes through "render", which makes of it what Discord renders, "split", which cuts that into messages, and
-"uncited", which looks for claims without a reference. Figures are milliseconds of this process's processor time; "loop"
-is the most that the event loop's thread took before it came to anything else, while the answer was composed, and the
-whole text was posted and searched for claims as in a turn: with a long text, in a thread.
+citations, quotations and page numbers against a book of 600,000 characters, and looks in it for unread text; "in
+German" says its references so. The whole text goes through "render", which makes of it what Discord renders, "split",
+which cuts that into messages, and "uncited", which looks for claims without a reference. Figures are milliseconds of
+this process's processor time; "loop" is the most that the event loop's thread took before it came to anything else,
+while the answer was composed, and the whole text was posted and searched for claims as in a turn: with a long text, in
+a thread.
 """
 
 import argparse
@@ -21,6 +22,8 @@ from functools import partial
 from itertools import chain, count, cycle, pairwise, repeat
 from pathlib import Path
 
+import discord
+
 from benchmarks.heartbeat import Heartbeat
 from benchmarks.prose import book
 from benchmarks.table import print_table
@@ -30,16 +33,17 @@ from bot.settings import load_settings
 from cogs.delivery.message_group import MessagePayload, Sent
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.delivery.writer import ChannelWriter
+from cogs.i18n import speech_for
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers
 from domain.book import Book, Passage
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import key_of
-from domain.citations.page_numbers import without_typed_pages
 from domain.citations.quotations import find_uncited, uncited_in
-from domain.citations.resolver import Composition, compose
+from domain.citations.resolver import Composition, compose, in_language
 from domain.ports import BookView
 from domain.spoilers.detector import SpoilerChecks
+from domain.tasks import LONG_ANSWER
 from domain.tool_use import TextChunk
 from storage.book_files.files import SQLiteBookFiles
 
@@ -105,6 +109,7 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "bars": lambda: repeat("|| a "),
         "stars": lambda: repeat("*a "),
         "full stops": lambda: repeat("."),
+        "full stops of a dense script": lambda: repeat("。"),
         "initials": lambda: repeat("A. B. "),
         "short sentences": lambda: repeat("a. "),
         "line breaks": lambda: repeat("\n"),
@@ -145,7 +150,7 @@ async def no_pause(seconds: float) -> None:
 
 
 async def cost(text: str, composition: Composition) -> list[float]:
-    """Milliseconds for composing, rendering, splitting, looking for bare claims, all of it, and the longest step."""
+    """Milliseconds for composing, saying it in German, rendering, splitting, looking for claims, all, the longest."""
     async with Heartbeat() as heart:
         started = time.process_time()
         for at in range(0, len(text), PIECE):
@@ -156,8 +161,12 @@ async def cost(text: str, composition: Composition) -> list[float]:
             text
         )
         await uncited_in(text)
-    times = [started, composed]
-    for step in (partial(render, text), partial(split_with_spoilers, render(text)), partial(find_uncited, text)):
+        writer = ChannelWriter(Nowhere(), now=partial(next, count()), sleep=no_pause)
+        answer = AnswerMessage(writer, "an answer", say=speech_for(discord.Locale.german))
+        await answer.settle(composition.text[:LONG_ANSWER], cited=composition.citations)
+    times, german = [started, composed], speech_for(discord.Locale.german)
+    told = partial(in_language, composition.text, composition.citations, german)
+    for step in (told, partial(render, text), partial(split_with_spoilers, render(text)), partial(find_uncited, text)):
         begun = time.process_time()
         step()
         times.append(times[-1] + time.process_time() - begun)
@@ -176,7 +185,7 @@ async def opened(folder: Path) -> AsyncIterator[tuple[Book, BookView, SpoilerChe
         checks = SpoilerChecks(files)
         if check := checks.check(book_, view.read_to):
             await check("It makes itself ready.")
-        without_typed_pages("It makes itself ready, on page 1.")
+        speech_for(discord.Locale.german)("It makes itself ready.")
         yield book_, view, checks
         await files.close()
 
@@ -192,7 +201,7 @@ async def measure(length: int, only: str) -> None:
                     composition = compose(book_, view, [result], checks.check(book_, view.read_to))
                     figures = await cost(sized(parts(), length), composition)
                     rows.append([name, *(f"{figure:,.0f}" for figure in figures)])
-    print_table(("", "compose", "render", "split", "uncited", "all", "loop"), rows)
+    print_table(("", "compose", "in German", "render", "split", "uncited", "all", "loop"), rows)
 
 
 def main() -> None:

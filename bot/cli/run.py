@@ -23,7 +23,7 @@ from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import Settings, load_settings
-from domain.citations.page_numbers import without_typed_pages
+from domain.citations.page_numbers import TypedPages
 from domain.errors import LLMError, SettingsError
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
@@ -77,7 +77,7 @@ async def warm_up(provider: ChatProvider) -> None:
     if isinstance(provider, WireChat):
         with suppress(LLMError):  # the first request will report it
             await provider.warm_up()
-    await asyncio.to_thread(without_typed_pages, "on page 1")  # compiles its patterns
+    await asyncio.to_thread(TypedPages(lambda *_: False).remove, "On page 1, (2), see 3.")  # compiles its patterns
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()

@@ -6,6 +6,7 @@ word of the answer's sentence occurs in the book's sentence, in the same order, 
 denied there. A pronoun may be replaced by a name that the sentence before contains.
 """
 
+import asyncio
 import hashlib
 import re
 from collections import defaultdict
@@ -91,6 +92,12 @@ class PassageMatcher:
         """Add a passage the model has been given. It is analysed when the first sentence is compared."""
         self._unread.append(passage)
 
+    async def read(self) -> None:
+        """Analyse the passages that were added; other tasks run in between, because each takes some milliseconds."""
+        while self._unread:
+            self._analyse(self._unread.pop(0))
+            await asyncio.sleep(0)
+
     def match(self, sentence: str) -> tuple[Sentence, ...]:
         """The sentence, or the two consecutive sentences, that contain all of this one; empty if there is none."""
         if len(sentence) > LONGEST:
@@ -101,27 +108,26 @@ class PassageMatcher:
             "?"
         ):
             return ()
-        self._read()
+        while self._unread:
+            self._analyse(self._unread.pop(0))
         candidates = {id(found): found for run in said.runs for found in self._by_run.get(run, ())}
         names = frozenset(stem_of(word) for word in re.findall(r"\b[A-Z][^\W\d_]+", sentence))
         fitting = [each for each in candidates.values() if _repeats(said, each, names)]
         return min(fitting, key=lambda each: (len(each.sentences), len(each.words.folded))).sentences if fitting else ()
 
-    def _read(self) -> None:
-        passages, self._unread = self._unread, []
-        for passage in passages:
-            before: frozenset[str] = frozenset()
-            for at, first in enumerate(passage.sentences):
-                for sentences in (passage.sentences[at : at + 1], passage.sentences[at : at + 2]):
-                    span = (first.start, sentences[-1].end)
-                    if span not in self._known:
-                        self._known.add(span)
-                        words = _Words.of(" ".join(sentence.text for sentence in sentences))
-                        opening = len(_Words.of(first.text).telling)
-                        candidate = _Candidate(sentences, words, opening, before)
-                        for run in words.runs:
-                            self._by_run[run].append(candidate)
-                before = frozenset(_Words.of(first.text).telling)
+    def _analyse(self, passage: Passage) -> None:
+        before: frozenset[str] = frozenset()
+        for at, first in enumerate(passage.sentences):
+            for sentences in (passage.sentences[at : at + 1], passage.sentences[at : at + 2]):
+                span = (first.start, sentences[-1].end)
+                if span not in self._known:
+                    self._known.add(span)
+                    words = _Words.of(" ".join(sentence.text for sentence in sentences))
+                    opening = len(_Words.of(first.text).telling)
+                    candidate = _Candidate(sentences, words, opening, before)
+                    for run in words.runs:
+                        self._by_run[run].append(candidate)
+            before = frozenset(_Words.of(first.text).telling)
 
 
 def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool:

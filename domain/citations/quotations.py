@@ -1,5 +1,6 @@
 """Verifying quotations: what an answer puts in quotation marks has to be in the book."""
 
+import asyncio
 import html
 import re
 import unicodedata
@@ -28,6 +29,9 @@ MOST_LOOKED_UP = 40
 """Quotations per answer that are searched in the whole book, at some milliseconds each. Those found in what the model
 was given, as true ones usually are, do not count.
 """
+
+QUOTATIONS_AT_ONCE = 16
+"""Quotations after which other tasks run: what was held back may have hundreds of them."""
 
 _DOUBLE = (
     r"“(?:[^“”\n]|“[^“”\n]*”)+”|„[^„“”\n]+[“”]|«[^«»\n]+»|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›"
@@ -210,7 +214,9 @@ class Quotations:
         """The text, with the marks removed from every quotation that is not in the book."""
         whole = _stand_in(before) + text
         pieces, at = [], 1
-        for found in _QUOTED.finditer(whole):
+        for number, found in enumerate(_QUOTED.finditer(whole), 1):
+            if number % QUOTATIONS_AT_ONCE == 0:
+                await asyncio.sleep(0)
             pieces.append(Piece(whole[at : found.start()]))
             inner = _inside(found)
             plain = _TYPED_REFERENCE.sub("", KEY_GROUP.sub("", _ATTRIBUTION.sub("", inner)))

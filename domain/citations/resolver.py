@@ -250,6 +250,8 @@ class AnswerComposer:
     async def _close_sentence(self) -> str:
         """The reference for a finished sentence that has none, if it repeats a sentence of the book."""
         is_bare = not (self._is_refuted or self._is_cited or self._cites_itself)
+        if is_bare:
+            await self._matcher.read()
         repeated = self._matcher.match(self._sentence) if is_bare else ()
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
         reference = self._refer([citation] if citation else [])
@@ -304,6 +306,7 @@ _NEAR = 20
 """Characters before a reference by which it is told whether the book itself has it there."""
 _CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
 """Quotation marks that open, and those that close them."""
+_QUOTE_MARK = re.compile(f"[\n{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
 _QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
 
 
@@ -319,29 +322,44 @@ def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str
         return text
     known = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
     group = re.compile(rf"\((?:{known.pattern})(?:, (?:{known.pattern}))*\)")
-    quotes = [" ".join(citation.quote.split()) for citation in cited]
+    quotes = "\n".join(" ".join(citation.quote.split()) for citation in cited)
+    quoting = _Quoting(text)
 
     def translate(found: re.Match[str]) -> str:
-        if not _is_resolved(text[: found.start()], found[0], quotes):
+        if not _is_resolved(found, quotes, is_quoted=quoting.at(found.start())):
             return found[0]
         return known.sub(lambda reference: names[reference[0]], found[0])
 
     return group.sub(translate, text)
 
 
-def _is_resolved(before: str, reference: str, quotes: Sequence[str]) -> bool:
+def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> bool:
     """Whether code has put a reference there. Inside a quotation it has, where a sentence cited has those words."""
-    near = " ".join(uncovered(_QUOTE_START.split(before[-_NEAR:])[-1]).split())
-    if near and any(f"{near} {reference}" in quote for quote in quotes):
+    start = reference.start()
+    before = reference.string[max(start - _NEAR, 0) : start]
+    near = " ".join(uncovered(_QUOTE_START.split(before)[-1]).split())
+    if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
         return False
-    line = before[before.rfind("\n") + 1 :]
-    closing = ""
-    for mark in line:
-        if not closing:
-            closing = _CLOSING.get(mark, "")
-        elif mark in closing:
-            closing = ""
-    return not closing or (near != "" and any(near in quote for quote in quotes))
+    return not is_quoted or (near != "" and near in quotes)
+
+
+class _Quoting:
+    """Tells, from one place of a text to the next, whether it is in a quotation that was opened in its line."""
+
+    def __init__(self, text: str) -> None:
+        self._marks = _QUOTE_MARK.finditer(text)
+        self._mark = next(self._marks, None)
+        self._closing = ""
+
+    def at(self, place: int) -> bool:
+        while self._mark is not None and self._mark.start() < place:
+            mark = self._mark[0]
+            if mark == "\n" or mark in self._closing:
+                self._closing = ""
+            elif not self._closing:
+                self._closing = _CLOSING.get(mark, "")
+            self._mark = next(self._marks, None)
+        return self._closing != ""
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -3,14 +3,18 @@
 import time
 from collections.abc import Callable
 
+import discord
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_answers import hostile_texts, sized
+from cogs.i18n import speech_for
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, split_with_spoilers, units
+from domain.book import Citation
 from domain.citations.quotations import find_uncited
+from domain.citations.resolver import in_language
 from tests.domain.turn.passages import passage
 
 LENGTH = 6_000
@@ -49,6 +53,19 @@ def test_texts_made_to_hurt_take_time_by_their_length(name: str) -> None:
 def test_any_marks_over_and_over_take_time_by_their_length(head: list[str], unit: list[str], tail: list[str]) -> None:
     first, again, last = "".join(head), "".join(unit), "".join(tail)
     _grows_with_length(lambda length: first + again * (length // len(again)) + last)
+
+
+@pytest.mark.parametrize("unit", ["So (p. {}). ", "“So (p. {}). "])
+def test_references_in_another_language_take_time_by_their_number(unit: str) -> None:
+    say = speech_for(discord.Locale.german)
+    cited = [Citation(page, page + 1, "So it is.", str(page), str(page), "") for page in range(100, 150)]
+
+    def seconds(length: int) -> float:
+        text = "".join(unit.format(100 + number % len(cited)) for number in range(length // len(unit)))
+        assert "(S. 149)" in in_language(text, cited, say)
+        return _seconds(lambda text: in_language(text, cited, say), text)
+
+    assert seconds(TIMES * LENGTH) < 2 * TIMES * seconds(LENGTH) + SLACK_S
 
 
 @pytest.mark.parametrize("name", list(hostile_texts([passage()])))
