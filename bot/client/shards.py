@@ -30,18 +30,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LEASE_S = 9.0
-"""A dead node's shards wait that long. If Discord has ended the sessions of four of them, the last one of these begins
-some 17 seconds later: that is still within half a minute.
-"""
+"""If Discord has ended the sessions of a dead node's four shards, the last begins 17 s later: within half a minute."""
 RENEW_S = 2.0
-LOOK_S = 1.0
-"""How often a node looks for free shards."""
+LOOK_S = 1.0  # how often a node looks for free shards
+END_AGAIN_S = 8.0
+"""When a shard is told again to shut down: it takes some seconds to finish what people wait for."""
 GAP_S = LEASE_S - RENEW_S - 2 * LOOK_S
-"""While a node got no answer for so long, leases of nodes that run may have expired: they got none either, maybe."""
+"""If a node got no answer for so long, others perhaps got none either, and their leases may have expired."""
 SETTLING_S = 8.0
 """How long a node leaves such leases alone when it gets answers (again), so that their holders can renew them."""
-ABANDONED_S = 3_600.0
-"""A lease that expired longer ago is not waited for."""
+ABANDONED_S = 3_600.0  # a lease that expired longer ago is not waited for
 
 _SHARDS, _NODES = "shard/", "node/"
 _COUNT, _GUILDS = "shard count", "guilds/"
@@ -69,8 +67,8 @@ class ShardKeeper:
         self.is_database_away = False
         self._presence: HeldLease | None = None
         self._held: dict[int, tuple[HeldLease, asyncio.Task[None]]] = {}
-        self._renewed_at = 0.0
-        self._answered_at = self._settled_at = -math.inf
+        self._ending: dict[int, float] = {}
+        self._renewed_at = self._answered_at = self._settled_at = -math.inf
 
     @property
     def held(self) -> list[int]:
@@ -106,14 +104,13 @@ class ShardKeeper:
             self._recovered()
 
     async def _look(self) -> None:
-        if time.monotonic() - self._renewed_at >= RENEW_S:
-            await self._renew()
+        await self._renew()
         nodes = sorted(name.removeprefix(_NODES) for name in await self._leases.list_held(_NODES))
         self._note_answer()
         share = self._share(nodes)
-        staying = [shard for shard in self.held if not self._held[shard][1].cancelling()]
-        for shard in staying[share:]:
-            self._held[shard][1].cancel()  # released once it has shut down
+        staying = [shard for shard in self.held if shard not in self._ending]
+        for shard in (*staying[share:], *self._ending):
+            self._end(shard)
         if len(self._held) < share:
             await self._take(share, nodes)
 
@@ -125,18 +122,27 @@ class ShardKeeper:
 
     async def _renew(self) -> None:
         asked = time.monotonic()
+        if asked - self._renewed_at < RENEW_S:
+            return
         notes = {lease.name: lease.note for lease, _ in self._held.values()} | {f"{_NODES}{self._node}": ""}
         renewed = set(await self._leases.renew(self._node, LEASE_S, notes))
         self._renewed_at = asked
         if self._presence is None or (self._presence.name, self._presence.epoch) not in renewed:
             self._presence = await self._leases.acquire(f"{_NODES}{self._node}", self._node, LEASE_S)
-        for shard, (lease, task) in self._held.items():
+        for shard, (lease, _) in self._held.items():
             if (lease.name, lease.epoch) in renewed:
                 lease.valid_until = asked + LEASE_S - MARGIN_S
-            elif not task.cancelling():
+            elif shard not in self._ending:
                 logger.warning("shard %d has another holder by now", shard)
                 lease.valid_until = asked
-                task.cancel()
+                self._end(shard)
+
+    def _end(self, shard: int) -> None:
+        """Have a shard shut down; it is released then. A cancellation can get lost in libraries, so it is repeated."""
+        now = time.monotonic()
+        if now - self._ending.get(shard, -math.inf) >= END_AGAIN_S:
+            self._ending[shard] = now
+            self._held[shard][1].cancel()
 
     def _share(self, nodes: list[str]) -> int:
         if self._node not in nodes:
@@ -169,6 +175,7 @@ class ShardKeeper:
         for shard, (_, task) in list(self._held.items()):
             if task.done():
                 del self._held[shard]
+                self._ending.pop(shard, None)
                 if task.cancelled():
                     continue
                 error = task.exception()
@@ -178,12 +185,12 @@ class ShardKeeper:
                     logger.error("shard %d ended", shard, exc_info=error)
 
     async def _hand_back(self) -> None:
-        tasks = self._tasks()
-        for task in tasks:
-            if not task.cancelling():
-                task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        while running := [task for task in self._tasks() if not task.done()]:
+            for shard in self.held:
+                self._end(shard)
+            with suppress(MarginaliaError):
+                await self._renew()
+            await asyncio.wait(running, timeout=LOOK_S)
         self._held.clear()
         if self._presence is not None:
             with suppress(MarginaliaError):
@@ -201,7 +208,7 @@ async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
     """
     await leases.clear(_NODES)
     noted = await leases.get_note(_COUNT)
-    if noted and await leases.list_held(_NODES):
+    if noted and await leases.list_held(_NODES, SESSION_KEPT_S):  # they may have been cut off from the database
         if int(noted) != wanted:
             logger.warning("the nodes that run use %s shards, so this one does too; stop all to use %d", noted, wanted)
         return int(noted)
@@ -223,20 +230,14 @@ def _same(*names: str) -> dict[str, str]:
     return {name: name for name in names}
 
 
-_CHANNEL = _same(
-    "id", "name", "position", "nsfw", "topic", "default_auto_archive_duration", "last_message_id", "bitrate",
-    "user_limit",
-) | {"parent_id": "category_id", "rate_limit_per_user": "slowmode_delay", "flags": "_flags"}  # fmt: skip
-_THREAD = _same("id", "name", "parent_id", "message_count", "member_count", "last_message_id") | {
-    "rate_limit_per_user": "slowmode_delay",
-    "flags": "_flags",
-}
+_SLOWED = {"rate_limit_per_user": "slowmode_delay", "flags": "_flags"}
+_CHANNEL = _same("id", "name", "position", "nsfw", "topic", "default_auto_archive_duration", "last_message_id")
+_CHANNEL |= _same("bitrate", "user_limit") | {"parent_id": "category_id"} | _SLOWED
+_THREAD = _same("id", "name", "parent_id", "message_count", "member_count", "last_message_id") | _SLOWED
 _ROLE = _same("id", "name", "position", "managed", "mentionable", "hoist") | {"flags": "_flags"}
 _GUILD = _same("id", "name", "owner_id", "features", "premium_tier") | {
-    "member_count": "_member_count",
-    "system_channel_id": "_system_channel_id",
-    "rules_channel_id": "_rules_channel_id",
-}
+    f"{name}_id": f"_{name}_id" for name in ("system_channel", "rules_channel")
+} | {"member_count": "_member_count"}  # fmt: skip
 """The fields of channels, threads, roles and servers: their names in GUILD_CREATE, and in discord.py."""
 
 

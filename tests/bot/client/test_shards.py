@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +252,8 @@ class Keepers:
         self.leases = leases
         self.served: dict[str, set[int]] = {}
         self.begun: list[int] = []
+        self.deaf: set[int] = set()
+        """Shards in which a cancellation gets lost."""
 
     @asynccontextmanager
     async def node(self, name: str) -> AsyncIterator[Way]:
@@ -261,6 +263,9 @@ class Keepers:
             self.begun.append(shard)
             mine.add(shard)
             try:
+                with suppress(asyncio.CancelledError if shard in self.deaf else ValueError):
+                    await asyncio.Event().wait()
+                self.deaf.remove(shard)
                 await asyncio.Event().wait()
             finally:
                 mine.remove(shard)
@@ -281,7 +286,14 @@ class Keepers:
 
 @pytest.fixture
 async def keepers(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Keepers]:
-    for name, seconds in {"LEASE_S": 0.9, "RENEW_S": 0.2, "LOOK_S": 0.1, "GAP_S": 0.5, "SETTLING_S": 0.8}.items():
+    for name, seconds in {
+        "LEASE_S": 0.9,
+        "RENEW_S": 0.2,
+        "LOOK_S": 0.1,
+        "END_AGAIN_S": 0.3,
+        "GAP_S": 0.5,
+        "SETTLING_S": 0.8,
+    }.items():
         monkeypatch.setattr(shards, name, seconds)
     with a_database() as url:
         async with await open_storage(url) as storage:
@@ -308,6 +320,15 @@ async def test_after_an_outage_each_node_has_what_it_had_and_only_a_dead_ones_sh
         await keepers.until(2, 2)
 
 
+async def test_a_cancellation_that_gets_lost_is_repeated(keepers: Keepers) -> None:
+    keepers.deaf = {0, 1, 2, 3}
+    async with keepers.node("first"):
+        await keepers.until(4)
+        async with keepers.node("second"):
+            await keepers.until(2, 2)
+    assert keepers.served == {"first": set(), "second": set()}
+
+
 async def test_a_node_that_starts_takes_expired_leases_last(keepers: Keepers) -> None:
     """Their holder may have been cut off from the database, and may renew them yet."""
     assert await keepers.leases.acquire("shard/0", "gone", 0.0) is not None
@@ -315,3 +336,11 @@ async def test_a_node_that_starts_takes_expired_leases_last(keepers: Keepers) ->
     async with keepers.node("first"):
         await keepers.until(3)
     assert keepers.begun == [2, 3, 0]
+
+
+async def test_who_starts_when_the_database_is_back_counts_shards_as_those_do_who_were_cut_off(
+    keepers: Keepers,
+) -> None:
+    await keepers.leases.set_note("shard count", "4")
+    assert await keepers.leases.acquire("node/cut off", "cut off", 0.0) is not None
+    assert await agree_on_count(keepers.leases, 8) == 4
