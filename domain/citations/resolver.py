@@ -124,7 +124,7 @@ class AnswerComposer:
         self._sentence = ""
         self._is_cited = False
         self._is_refuted = False
-        self._pages = TypedPages(self._is_known)
+        self._pages: TypedPages | None = None
 
     @property
     def citations(self) -> list[Citation]:
@@ -203,9 +203,10 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
+        pages = self._pages = self._pages or TypedPages(self._is_known)
         for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
             text = "".join(piece.text + _REFUSED * piece.refused for piece in group)
-            yield Piece(self._pages.skip(text) if quoted else self._pages.remove(text, before), quoted)
+            yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
             before = text
 
     def _is_known(self, number: int, in_words: bool) -> bool:
