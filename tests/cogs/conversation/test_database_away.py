@@ -29,7 +29,7 @@ AWAY_IN_GERMAN = "⚠️ Ich komme gerade nicht an meine Notizen. Ich antworte, 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "STORE_AGAIN_AFTER_S", (0.3,) * 60)
     monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.3,) * 60)
-    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 1)
+    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 2)
     monkeypatch.setattr(removals, "NOTE_AGAIN_S", 0.3)
 
 

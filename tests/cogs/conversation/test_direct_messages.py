@@ -340,7 +340,12 @@ async def shown_with(ann: Reader, label: str) -> Message:
 async def test_the_owner_stops_an_answer_and_what_was_written_stays(ann: Reader) -> None:
     await ann.chat(await ann.add("The Lamp"))
     ann.bot.model.hold = asyncio.Event()
-    ann.bot.model.say([TextChunk("The keeper does, as far as anybody there knows,"), TextChunk(" or his wife.")])
+    ann.bot.model.say(
+        [
+            TextChunk("The keeper does, as far as anybody there knows, and nobody has ever seen him away from it,"),
+            TextChunk(" or his wife."),
+        ]
+    )
     await ann.person.say(ann.place, "Who keeps it?")
     await ann.heard("The keeper does")
     await ann.person.click(await shown_with(ann, "Stop"), label="Stop")
