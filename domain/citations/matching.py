@@ -92,21 +92,19 @@ class PassageMatcher:
         """Add a passage the model has been given. It is analysed when the first sentence is compared."""
         self._unread.append(passage)
 
-    async def read(self) -> None:
-        """Analyse the passages that were added; other tasks run in between, because each takes some milliseconds."""
-        while self._unread:
+    async def read_for(self, sentence: str) -> None:
+        """Analyse the passages that were added, if they will be compared with this sentence; other tasks run in
+        between, because each passage takes some milliseconds.
+        """
+        is_compared = bool(self._unread) and _comparable(sentence) is not None
+        while self._unread and is_compared:
             self._analyse(self._unread.pop(0))
             await asyncio.sleep(0)
 
     def match(self, sentence: str) -> tuple[Sentence, ...]:
         """The sentence, or the two consecutive sentences, that contain all of this one; empty if there is none."""
-        if len(sentence) > LONGEST:
-            return ()
-        said = _Words.of(sentence, framed=True)
-        dense = sum(map(is_dense, said.telling))
-        if len(said.telling) < (FEWEST_DENSE if dense else FEWEST_TELLING) or sentence.rstrip("\"'”’*_) ").endswith(
-            "?"
-        ):
+        said = _comparable(sentence)
+        if said is None:
             return ()
         while self._unread:
             self._analyse(self._unread.pop(0))
@@ -128,6 +126,15 @@ class PassageMatcher:
                     for run in words.runs:
                         self._by_run[run].append(candidate)
             before = frozenset(_Words.of(first.text).telling)
+
+
+def _comparable(sentence: str) -> _Words | None:
+    """The words of a sentence, unless it is too long or too short to be compared, or a question."""
+    if len(sentence) > LONGEST or sentence.rstrip("\"'”’*_) ").endswith("?"):
+        return None
+    said = _Words.of(sentence, framed=True)
+    fewest = FEWEST_DENSE if any(map(is_dense, said.telling)) else FEWEST_TELLING
+    return said if len(said.telling) >= fewest else None
 
 
 def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool:

@@ -252,7 +252,7 @@ class AnswerComposer:
         """The reference for a finished sentence that has none, if it repeats a sentence of the book."""
         is_bare = not (self._is_refuted or self._is_cited or self._cites_itself)
         if is_bare:
-            await self._matcher.read()
+            await self._matcher.read_for(self._sentence)
         repeated = self._matcher.match(self._sentence) if is_bare else ()
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
         reference = self._refer([citation] if citation else [])
