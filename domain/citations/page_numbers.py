@@ -319,6 +319,7 @@ _JOINS = re.compile(
     rf"|{fold_letters('на|см')})?\W*"
 )
 """A word that may precede a reference, or join two."""
+_NO_NUMBER = re.compile(rf"[^\W\d_{_DENSE}]\D*\Z")
 
 
 def settled(text: str, *, begins: bool = False) -> int:
@@ -335,7 +336,7 @@ def settled(text: str, *, begins: bool = False) -> int:
     first = min(named, default=first) if parts else first
     while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
         first -= 1
-    if first > begins and not (first == whole < len(words) and words[first][0].isalpha()):
+    if first > begins and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
         first -= 1  # it may have a comma before a number, or decide what a number is
     return window + seen.starts[words[first].start()] if first < len(words) else len(text)
 
