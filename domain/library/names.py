@@ -234,8 +234,9 @@ def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCo
 
 _WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 _ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
-_NO_LINK = r"(?!(?:of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but)\b)"
+SEPARATORS = "of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but"
 """Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
+_NO_LINK = rf"(?!(?:{SEPARATORS})\b)"
 _INTRODUCTIONS = (
     r"{name},? (?:who|whose)\b",
     rf"{{name}}, {_ONE_OF_A_KIND} \w+",

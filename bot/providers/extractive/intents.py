@@ -1,6 +1,6 @@
-"""What a reader wants, recognised from the wording: usually an answer, else the contents, a page, a line, a count.
+"""What a reader wants, recognised from the wording, and the calls of tools for it.
 
-And the tools that can be called for it.
+Usually that is an answer, otherwise the contents, a page, a line or a count.
 """
 
 import hashlib

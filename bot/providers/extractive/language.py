@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 
+from domain.library.names import SEPARATORS
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 
 SAMPLE_CHARACTERS = 4_000
@@ -429,11 +430,7 @@ _ROLE = (
 )
 """Words for what somebody can be."""
 
-_NO_LINK = (
-    r"(?!(?:of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but|had|has|was|were|is|if|whether|because|so"
-    r"|then|where|while)\b)"
-)
-"""Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
+_NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
 
 _BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
 
@@ -489,6 +486,5 @@ def number_with(cues: Cues, unit: re.Pattern[str], text: str) -> float:
     numbers = [match.end() for match in cues.number.finditer(text)]
     if not numbers or not unit.search(text):
         return 0.0
-    return (
-        1.0 if any(bool(unit.search(" ".join(_WORD.findall(text[end:])[:_UNIT_REACH]))) for end in numbers) else _APART
-    )
+    behind = (" ".join(_WORD.findall(text[end:])[:_UNIT_REACH]) for end in numbers)
+    return 1.0 if any(map(unit.search, behind)) else _APART
