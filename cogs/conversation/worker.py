@@ -321,13 +321,15 @@ class ConversationWorker:
             return
         note = f"⚠️ {waiting_sentence(error, place.say)}"
         message = AnswerMessage(place.writer, uuid.uuid4().hex, standing=self.leftover.replies)
-        thread_id, self.cut_short = place.thread.id, is_away(error)
+        thread_id, away = place.thread.id, is_away(error)
+        self.cut_short = away
         try:
-            if is_away(error) and thread_id in self._places.told_below:
+            if away and thread_id in self._places.told_below:
                 leftover, self.leftover = self.leftover, NOTHING
                 await self._showing.remove(leftover, place)
                 return
-            self._places.told_above |= {thread_id} if is_away(error) else set()
+            if away:
+                self._places.told_above.add(thread_id)
             delivery = await message.settle("", note, again_button(self._id, place.say))
             self.leftover += PostedMessages(delivery.message_ids)
             if not delivery.delivered:
