@@ -222,9 +222,10 @@ SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*")
 TOPIC = re.compile(r"about\b", re.IGNORECASE)
 
 PAGE = _anywhere(
-    r"(?:pages?|pp?\.|seiten?|páginas?) ?(?P<first>\d+|[ivxlc]+)\b"
+    r"(?:pages?|pp?\.|seiten?|páginas?) ?(?P<first>\d+|(?!(?-i:I)\b)[ivxlc]+)\b"
     r"(?: ?(?:-|–|to|and|until|through|bis|und|à|et|al?|y) ?(?:page )?(?P<last>\d+|[ivxlc]+)\b)?"
 )
+PAGE_IN_WORDS = _anywhere(r"(?:page|seite|página) (?P<number>[^\W\d_]+(?:[- ][^\W\d_]+)?)")
 PAGE_WORDS = _anywhere(
     r"(?:what(?:['’]s)?|is|does|do|happen(?:s|ed)?|on|at|from|of|read|show|open|quote|me|the|text|please|can|you|says?",
     r"stands?|there|it|aloud|out|was|steht|auf|lies|zeig|mir|lis|montre|moi|à|la|sur|lee|en|muestra|que|qué|hay|a)\b",
@@ -393,12 +394,31 @@ def _number(numeral: str) -> int:
 
 
 def _pages(text: str, question: Question) -> Pages | None:
-    found = PAGE.search(text)
+    found = PAGE.search(_with_figures(text))
     if found is None:
         return None
+    text = found.string
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     more = PAGE_WORDS.sub("", rest).strip(WRAPPING)
     return Pages(found["first"], found["last"] or found["first"], analyse(rest, question.language) if more else None)
+
+
+def _with_figures(text: str) -> str:
+    """The text with the number of a page in figures: "page ten" as "page 10"."""
+    found = PAGE_IN_WORDS.search(text)
+    if found is None:
+        return text
+    first = re.split("[- ]", found["number"])[0]
+    printed = next((each for each in (found["number"], first) if not _is_roman(each) and number_value(each)), None)
+    if printed is None:
+        return text
+    start = found.start("number")
+    return f"{text[:start]}{number_value(printed)}{text[start + len(printed) :]}"
+
+
+def _is_roman(word: str) -> bool:
+    """Whether it may be a page's label as it is printed: "page xii"."""
+    return set(word.lower()) <= _ROMAN.keys()
 
 
 class OfferedTools:

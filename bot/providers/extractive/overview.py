@@ -182,12 +182,10 @@ def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candid
 
 
 def _blocks(candidates: Sequence[Candidate], pages: Sequence[Passage]) -> Iterator[str]:
-    """Block quotations, one per paragraph; the last one of each page has a key, from which its page is rendered."""
+    """Block quotations, one per paragraph, each with the key of its last sentence, from which its page is rendered."""
     for page in pages:
-        paragraphs = _paragraphs([candidate for candidate in candidates if page.start <= candidate.start < page.end])
-        for number, paragraph in enumerate(paragraphs, start=1):
-            key = f" [{key_of(paragraph[-1].sentence)}]" if number == len(paragraphs) else ""
-            yield f"> {' '.join(candidate.text for candidate in paragraph)}{key}"
+        for paragraph in _paragraphs([each for each in candidates if page.start <= each.start < page.end]):
+            yield f"> {' '.join(each.text for each in paragraph)} [{key_of(paragraph[-1].sentence)}]"
 
 
 def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:

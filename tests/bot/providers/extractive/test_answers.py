@@ -214,6 +214,12 @@ async def test_a_page_is_read_out(talk: Talk) -> None:
     assert turn.text.endswith("Marta closed the book and gave it back. (p. 3)")
 
 
+async def test_every_paragraph_of_a_page_carries_its_page(talk: Talk) -> None:
+    paragraphs = (await talk.ask("What's on page two?")).text.split("\n\n")[1:]
+    assert len(paragraphs) > 1
+    assert all(paragraph.startswith("> ") and paragraph.endswith("(p. 2)") for paragraph in paragraphs)
+
+
 async def test_a_page_or_chapter_that_is_not_there_is_told(talk: Talk) -> None:
     assert (await talk.ask("Read page 77")).text == SAY.no_page
     assert (await talk.ask("Summarise chapter 77")).text == SAY.no_chapter
