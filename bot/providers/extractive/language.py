@@ -1,5 +1,6 @@
 """Four languages, as far as quoting needs them: function words, word forms, and signs of answers."""
 
+import json
 import re
 import threading
 from collections import defaultdict
@@ -7,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
 
 from domain.library.names import SEPARATORS
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
@@ -24,88 +27,71 @@ class Language(StrEnum):
     SPANISH = "spanish"
 
 
-_GERMAN = """
-    aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dem den denn der des dich die
-    dies diese dieser dieses dir doch dort du durch ein eine einem einen einer eines er es etwas euch fur gegen
-    hab habe haben hat hatte hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jede jeder
-    kann kein keine konnte man mein meine mich mir mit nach nicht noch nun nur ob oder ohne schon sehr sein seine
-    seinem seinen seiner sich sie sind so soll uber um und uns unter vom von vor war waren warum was wegen weil
-    welche welcher welches wem wen wenn wer werden weshalb wessen wie wieso wieder wird wo woher wohin wurde
-    wurden zu zum zur zwar
-"""
-_FRENCH = """
-    a ai ainsi alors apres as au aussi autre aux avait avant avec avoir bien c ce cela ces cet cette comme comment
-    d dans de des deux donc dont du elle elles en encore est et etaient etait ete etre eux fait faire il ils j je
-    l la le les leur leurs lorsque lui m ma mais me meme mes moi mon n ne ni nos notre nous on ont ou par pas peu
-    plus pour pourquoi qu quand que quel quelle quelles quels qui quoi s sa sans se ses si son sont sur t ta te
-    tes toi ton tout tous toute tres tu un une vos votre vous y
-"""
-_SPANISH = """
-    a al algo antes asi aun aunque cada como con contra cual cuales cuando cuanta cuantas cuanto cuantos de del
-    desde donde dos e el ella ellas ellos en entre era eran es esa ese eso esta estaba estan estas este esto fue
-    fueron ha habia han hasta hay la las le les lo los mas me mi mis mientras muy nada ni no nos nosotros o otra
-    otro para pero por porque pues que quien quienes se ser si sin sobre son su sus tambien te tenia tiene todo
-    todos tu tus un una uno unos y ya yo
+_WORDS: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
+"""By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
+language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `typed`
+are hasty spellings by the words that are meant.
 """
 
 LITTLE_WORDS: dict[Language, frozenset[str]] = {
-    Language.ENGLISH: STOP_WORDS | {"may", "might", "must", "us", "cannot"},
-    Language.GERMAN: frozenset(_GERMAN.split()),
-    Language.FRENCH: frozenset(_FRENCH.split()),
-    Language.SPANISH: frozenset(_SPANISH.split()),
+    Language(name): frozenset(words.split()) | (STOP_WORDS if name == Language.ENGLISH else frozenset())
+    for name, words in _WORDS["little"].items()
 }
 """Words without a meaning of their own in a question, without accents."""
 
-_ALIKE = """
-    die dead death perish expire lifeless; kill murder slay stab strangle; marry marriage wed wedding husband wife bride
-    engaged; love affection attachment passion; live dwell reside residence home house lodging; speak talk language
-    speech words; tall height high feet stature; wide broad diameter breadth; big large size great; old age years aged;
-    money fortune pounds income rich wealth dollars; eat food feed devour meal; hit strike blow struck beat; ill sick
-    illness fever disease; doctor physician surgeon apothecary; teacher master schoolmaster professor tutor; priest
-    clergyman curate parson vicar; boat ship vessel steamer; child boy girl baby infant; father papa parent; mother
-    mamma parent; friend companion acquaintance intimate; enemy foe; monster creature fiend wretch dæmon being; fear
-    afraid terror dread frightened; angry anger rage fury wrath; sad sorrow grief unhappy; happy joy glad delight;
-    hate hatred detest abhor; steal stole thief rob theft; lie deceive falsehood; hide conceal hidden secret; find
-    discover found; begin start commence; end finish close; look face appearance features eyes hair countenance; job
-    profession trade occupation business; hurt wound injure; weapon gun sword knife rifle; house mansion cottage castle
-    abode; road path way; town city village; letter note wrote; get receive obtain; give present gift; say tell speak;
-    refuse reject decline; accept consent agree; propose proposal offer hand; promise vow oath swear; punish
-    punishment; jail prison gaol imprisoned; blame fault accuse; escape flee fled; lost missing; travel journey voyage;
-    arrive reach come; leave depart quit; war battle fight; soldier officer regiment militia; king prince throne; poor
-    poverty; clever wise intelligent; stupid foolish fool; beautiful handsome pretty lovely; ugly hideous; dream sleep;
-    wake awake woke; cry weep tears; laugh smile; hear listen; see behold; burn fire flame; night dark evening; morning
-    dawn sunrise; cat kitten; dog hound; horse mare; scar mark; climb crawl; disappear vanish; save rescue; learn teach
-    taught; call name named; buy purchase; dislike prejudice; invite invitation; cause reason; inherit heir entail;
-    relative cousin relation; aunt uncle; underground drains cellars; poison venom
-"""
+COLOURLESS: dict[Language, frozenset[str]] = {
+    Language(name): frozenset(words.split()) for name, words in _WORDS["colourless"].items()
+}
+"""Words that say what kind of answer is wanted, and rarely occur in one."""
+
+_TELLING = {Language(name): frozenset(words.split()) for name, words in _WORDS["telling"].items()}
 
 
 @cache
-def _alike() -> dict[str, frozenset[str]]:
-    """The stems of English words that questions and answers use for each other."""
-    alike: defaultdict[str, set[str]] = defaultdict(set)
-    for group in _ALIKE.split(";"):
-        stems = [stem_of(word) for word in group.split()]
+def _alike(language: Language) -> dict[str, frozenset[str]]:
+    """The stems of words that questions and answers use for each other."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for group in _WORDS["alike"][language]:
+        stems = [stem(word, language) for word in group.split()]
         for each in stems:
-            alike[each].update(stems)
-    return {each: frozenset(others - {each}) for each, others in alike.items()}
+            found[each].update(stems)
+    return {each: frozenset(others - {each}) for each, others in found.items()}
 
 
 def alike(stem: str, language: Language) -> frozenset[str]:
     """The stems of words that may occur in an answer instead of this one in the question."""
-    return _alike().get(stem, frozenset()) if language is Language.ENGLISH else frozenset()
+    return _alike(language).get(stem, frozenset())
 
 
 _CLITICS = re.compile(r"\b[cdjlmnst]['’]|\bqu['’]", re.IGNORECASE)
+_INITIAL = re.compile(r"\b[^\W\d_]\.")
 _one_at_a_time = threading.Lock()
 
 
 def language_of(text: str, default: Language = Language.ENGLISH) -> Language:
     """The language with the most function words in a text; `default` if they do not tell."""
-    words = [fold(word) for word in words_of(_CLITICS.sub(" ", text[:SAMPLE_CHARACTERS]))]
-    counts = {language: sum(word in little for word in words) for language, little in LITTLE_WORDS.items()}
+    words = [word.casefold() for word in words_of(_CLITICS.sub(" ", _INITIAL.sub(" ", text[:SAMPLE_CHARACTERS])))]
+    counts = {
+        language: sum((fold(word) in little) + (word in _TELLING[language]) for word in words)
+        for language, little in LITTLE_WORDS.items()
+    }
     most = max(counts.values())
     return default if counts[default] == most else max(counts, key=lambda language: counts[language])
+
+
+_NOT_ASKED = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b|(?:https?://|www\.)\S+", re.IGNORECASE)
+"""Discord's mentions and emoji, and links: whom a message addresses, and what it shows, is not what it asks."""
+
+_TYPED = {typed: meant for meant, words in _WORDS["typed"].items() for typed in words.split()}
+_TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s?\w)")
+
+
+def as_meant(message: str) -> str:
+    """A message without mentions and links, not shouted, and with some words in full that people type in haste."""
+    text = _NOT_ASKED.sub(" ", message).strip()
+    if text.isupper() and len(words_of(text)) > 1:
+        text = text.lower()
+    return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], text)
 
 
 def is_little(word: str, language: Language) -> bool:

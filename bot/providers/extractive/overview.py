@@ -21,7 +21,7 @@ from bot.providers.extractive.intents import (
     Remark,
     StoryEnd,
 )
-from bot.providers.extractive.language import CUES, Language
+from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import (
     MOST_PLACES,
     Choices,
@@ -33,7 +33,7 @@ from bot.providers.extractive.planning import (
     transcribe,
     wishes_of,
 )
-from bot.providers.extractive.question import Question, QuestionKind, analyse, standalone_query, title_of
+from bot.providers.extractive.question import Question, analyse, in_context
 from bot.providers.extractive.quotation import (
     Candidate,
     first_told,
@@ -44,8 +44,8 @@ from bot.providers.extractive.quotation import (
     spoken,
     with_neighbours,
 )
-from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose, has_number
-from bot.providers.extractive.wording import PHRASES, Phrases, tally_of
+from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
+from bot.providers.extractive.wording import PHRASES, Phrases, book_told, lead_in, nothing_found, tally_of
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.matching import key_of
@@ -342,6 +342,36 @@ def _written_for(prompt: PromptMessage) -> str | None:
             return None
 
 
+_MOST_TITLE_WORDS = 6
+_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
+_UNTITLED = "About the book"
+
+
+def title_of(text: str) -> str:
+    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
+    question = analyse(text)
+    words = [word.strip(_EDGES) for word in question.text.split()]
+    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
+    places = [place for place, word in enumerate(words) if word in telling]
+    if not places:
+        return _UNTITLED
+    last = max(place for place in places if place < places[0] + _MOST_TITLE_WORDS)
+    title = " ".join(words[places[0] : last + 1])
+    return title[:1].upper() + title[1:]
+
+
+def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
+    """The words to search for; `history` is the talk so far, with roles."""
+    past: Question | None = None
+    asked = ""
+    for role, text in history:
+        if role == "user":
+            asked = text
+        elif asked:
+            past, asked = in_context(asked, past, text), ""
+    return in_context(message, past, history[-1][1] if history else "").query
+
+
 def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
     """One paragraph for each wish; never empty."""
     return "\n\n".join(dict.fromkeys(filter(None, (_answer(wish, choices) for wish in wishes))))
@@ -381,18 +411,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
 
 def _remark(reply: str, transcript: Transcript, phrases: Phrases) -> str:
     if reply == "book":
-        return _book(transcript, phrases)
+        return book_told(transcript.title, transcript.author, phrases)
     return str(getattr(phrases, reply))
-
-
-def _book(transcript: Transcript, phrases: Phrases) -> str:
-    if not transcript.title:
-        return phrases.abilities
-    return (
-        phrases.book.format(transcript.title, transcript.author)
-        if transcript.author
-        else phrases.title.format(transcript.title)
-    )
 
 
 def _all_failed(transcript: Transcript) -> bool:
@@ -411,26 +431,19 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 
 
 def _lookup(question: Question, choices: Choices) -> str:
-    phrases, reading = PHRASES[question.language], choices.transcript.reading
     choice = choices.of(question)
+    language, reading = choices.spoken(question), choices.transcript.reading
+    phrases = PHRASES[language]
     unknown = choices.unknown(question)
     if choice.candidates and not choices.still_to_quote(choice).candidates:
         return ""  # another question of the message has quoted all of it
     answer = "" if unknown else _quoted(choices.as_looked_up(question), choices.still_to_quote(choice), phrases)
     choices.quoted.update(choice.candidates)
     if not answer:
-        return _nothing(unknown or choices.missing(question), phrases, reading=reading)
+        return nothing_found(unknown or choices.missing(question), phrases, reading=reading)
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
-    foreign = [phrases.foreign] if choices.as_looked_up(question).language is not question.language else []
+    foreign = [phrases.foreign] if choices.as_looked_up(question).language is not language else []
     return "\n\n".join([*meant, *foreign, answer])
-
-
-def _nothing(words: Sequence[str], phrases: Phrases, *, reading: bool) -> str:
-    """That nothing was found, and about what, as far as that is known."""
-    if not words:
-        return phrases.nothing_yet if reading else phrases.nothing
-    listed = ", ".join(f"*{word}*" for word in dict.fromkeys(words))
-    return (phrases.nothing_about_yet if reading else phrases.nothing_about).format(listed)
 
 
 def _quoted(question: Question, choice: Choice, phrases: Phrases) -> str:
@@ -441,21 +454,4 @@ def _quoted(question: Question, choice: Choice, phrases: Phrases) -> str:
     rendered = render(quoted, question.language)
     if choice.confidence is Confidence.NEAR:
         return introduce(phrases.near, rendered)
-    return introduce(_lead(question, choice, phrases, several=len(quoted) > 1), rendered)
-
-
-def _lead(question: Question, choice: Choice, phrases: Phrases, *, several: bool) -> str:
-    cues = CUES[question.language]
-    texts = [candidate.text for candidate in choice.candidates]
-    match question.kind:
-        case QuestionKind.HOW_MANY if not any(has_number(cues, text, question) for text in texts):
-            return phrases.no_number
-        case QuestionKind.WHEN if not any(cues.time.search(text) for text in texts):
-            return phrases.no_time
-        case _ if choice.confidence is Confidence.LIKELY:
-            return phrases.likely
-        case QuestionKind.WHY:
-            reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because))
-            return phrases.reason if reasoned else phrases.came_about
-        case _:
-            return phrases.found if several else ""
+    return introduce(lead_in(question, choice, phrases, several=len(quoted) > 1), rendered)

@@ -23,15 +23,14 @@ from bot.providers.extractive.intents import (
     StoryEnd,
     intent_of,
 )
-from bot.providers.extractive.language import Language, language_of, stem
+from bot.providers.extractive.language import Language, as_meant, language_of
 from bot.providers.extractive.question import (
     FULL_NAME,
     Question,
     QuestionKind,
-    Term,
-    analyse,
     answer_queries,
     in_context,
+    in_language,
     is_title,
     other_phrasings,
     with_words,
@@ -45,9 +44,6 @@ from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 from domain.tool_use import ToolInvocation
-
-_MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b")
-"""Discord's mentions and emoji: the addressee of a message is not part of the question."""
 
 _MOST_CHARACTERS = 2_000
 """Characters of a message that are analysed: the longest message a person can send."""
@@ -130,7 +126,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
 
 def _words(asked: Sequence[PromptMessage]) -> str:
     written = "\n".join(message.content for message in asked)[:_MOST_CHARACTERS]
-    return _MENTION.sub(" ", written).strip()
+    return as_meant(written)
 
 
 def _as_asked(message: PromptMessage) -> PromptMessage:
@@ -201,9 +197,22 @@ class Choices:
         """The question with its names as the book spells them; only the names if it is in another language than the
         book.
         """
-        if self.book_language not in (None, question.language):
-            question = _in_language(question, self.book_language, self.transcript.missing)
-        return with_words(question, {word: spelt[0] for word, spelt in self.transcript.missing.items() if spelt})
+        return with_words(self._in_book(question), {word: spelt[0] for word, spelt in self._respelt.items()})
+
+    def _in_book(self, question: Question) -> Question:
+        if self.book_language in (None, question.language):
+            return question
+        return in_language(question, self.book_language, self.transcript.missing)
+
+    @property
+    def _respelt(self) -> dict[str, list[str]]:
+        return {word: spelt for word, spelt in self.transcript.missing.items() if spelt}
+
+    def spoken(self, question: Question) -> Language:
+        """The language to answer in: the book's, if the question may as well be in that."""
+        language = self.book_language
+        is_shared = language and language_of(question.text, language) is language
+        return language if language and is_shared else question.language
 
     @cached_property
     def book_language(self) -> Language | None:
@@ -213,9 +222,8 @@ class Choices:
 
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how."""
-        missing = self.transcript.missing
-        own = [without_possessive(term.word) for term in question.terms]
-        return {word: missing[word][0] for word in own if missing.get(word)}
+        own = [without_possessive(term.word) for term in self._in_book(question).terms]
+        return {word: self._respelt[word][0] for word in own if word in self._respelt}
 
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
@@ -269,15 +277,6 @@ def _needed(evidence: Evidence, at: int) -> int | None:
     if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
         return evidence.previous(at)
     return None
-
-
-def _in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
-    """A question for a search in another language: all of it if it has no language of its own, else its names."""
-    if language_of(question.text, language) is language:
-        return analyse(question.text, language)
-    words = [term.word for term in question.terms if term.word[0].isupper() and missing.get(term.word) != []]
-    terms = tuple(Term(stem(word, language), word) for word in words)
-    return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
-from bot.providers.extractive.language import Language, alike, is_little, language_of, split_words, stem
+from bot.providers.extractive.language import COLOURLESS, Language, alike, is_little, language_of, split_words, stem
 from domain.library.search.words import without_possessive
 
 
@@ -195,14 +195,6 @@ _FILLERS = re.compile(
     r"|what (?:do you know|can you (?:say|tell me))|remind me|look up)\b(?: about)?",
     re.IGNORECASE,
 )
-_COLOURLESS = frozenset(
-    """
-    happen happened feel felt feeling react respond many much called describe mean kind sort thing date reason
-    like narrator name names surname look looks call geschah geschehen passiert passe paso
-    """.split()  # noqa: SIM905 - words read better without quotation marks
-)
-"""Words that say what kind of answer is wanted, and rarely occur in one."""
-
 _TITLES = frozenset(
     """
     mr mrs ms miss dr sir herr frau fräulein graf gräfin freiherr monsieur madame mademoiselle mme mlle comte comtesse
@@ -344,7 +336,7 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
     telling = [
         word
         for word, after in words
-        if without_possessive(word).lower() not in _COLOURLESS and not _is_before_name(word, after)
+        if without_possessive(word).lower() not in COLOURLESS[language] and not _is_before_name(word, after)
     ] or [word for word, _ in words]
     terms = {stem(word, language): word for word in reversed(telling)}
     measure = _MEASURE.search(text)
@@ -468,31 +460,21 @@ def _borrow(question: Question, terms: tuple[Term, ...], before: Question) -> Qu
     )
 
 
-_MOST_WORDS = 6
-_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
-_UNTITLED = "About the book"
+def in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
+    """A question for a search in another language: all of it if it may be in that language as well, else its names.
+
+    Where nothing is capitalised, its names are the words that the book has.
+    """
+    if language_of(question.text, language) is language:
+        lent = tuple(_translated(term, language) for term in question.terms if term.weight < 1.0)
+        own = analyse(question.text, language)
+        return replace(own, terms=(*own.terms, *(term for term in lent if term not in own.terms)))
+    words = [without_possessive(term.word) for term in question.terms]
+    named = [word for word in words if word[0].isupper()] or words
+    terms = tuple(Term(stem(word, language), word) for word in named if missing.get(word) != [])
+    return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))
 
 
-def title_of(text: str) -> str:
-    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
-    question = analyse(text)
-    words = [word.strip(_EDGES) for word in question.text.split()]
-    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
-    places = [place for place, word in enumerate(words) if word in telling]
-    if not places:
-        return _UNTITLED
-    last = max(place for place in places if place < places[0] + _MOST_WORDS)
-    title = " ".join(words[places[0] : last + 1])
-    return title[:1].upper() + title[1:]
-
-
-def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
-    """The words to search for; `history` is the talk so far, with roles."""
-    past: Question | None = None
-    asked = ""
-    for role, text in history:
-        if role == "user":
-            asked = text
-        elif asked:
-            past, asked = in_context(asked, past, text), ""
-    return in_context(message, past, history[-1][1] if history else "").query
+def _translated(term: Term, language: Language) -> Term:
+    key = stem(term.word, language)
+    return replace(term, stem=key, others=alike(key, language))

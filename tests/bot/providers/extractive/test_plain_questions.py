@@ -93,6 +93,7 @@ async def test_a_question_in_another_language_than_the_books_is_answered_as_far_
     turn = await talk.ask("Wo wohnt Graf Ahrens?")
     assert turn.text.startswith(PHRASES[Language.GERMAN].foreign)
     assert "Mr. Ahrens, a doctor from Bremen" in turn.text
+    assert "Mr. Ahrens, a doctor from Bremen" in (await talk.ask("wo wohnt ahrens")).text
     assert not (await talk.ask("Who is Wilhelmina?")).text.startswith(PHRASES[Language.GERMAN].foreign)
 
 

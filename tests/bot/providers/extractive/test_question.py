@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.providers.extractive.language import Language, language_of, stem, stems_of
+from bot.providers.extractive.language import Language, as_meant, language_of, stem, stems_of
 from bot.providers.extractive.question import QuestionKind, analyse
 
 
@@ -93,3 +93,34 @@ def test_forms_of_a_word_are_the_same_word() -> None:
         stem("homme", Language.FRENCH),
         stem("aimer", Language.FRENCH),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("J. Harker?", Language.ENGLISH),
+        ("en un lugar de la mancha", Language.SPANISH),
+        ("wann heiratet effi", Language.GERMAN),
+        ("wer is der chef", Language.GERMAN),
+        ("danke!", Language.GERMAN),
+        ("bonjour", Language.FRENCH),
+        ("quien es Huck", Language.SPANISH),
+        ("Who was in the Walküre?", Language.ENGLISH),
+    ],
+)
+def test_short_questions_and_remarks_tell_their_language(text: str, language: Language) -> None:
+    assert language_of(text) is language
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("<@1> @everyone whats the dog called https://example.com/x", "what's the dog called"),
+        ("WHY DID HE RUN AWAY", "why did he run away"),
+        ("VARLEY?", "VARLEY?"),
+        ("who is R. M. Renfield", "who is R. M. Renfield"),
+        ("wher does it say that", "where does it say that"),
+    ],
+)
+def test_a_message_is_read_as_it_is_meant(typed: str, meant: str) -> None:
+    assert as_meant(typed) == meant
