@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from domain.ports import ServerRepository
@@ -22,8 +22,8 @@ class Models:
         return tuple(dict.fromkeys([self.default, *self.allowed]))
 
 
-_FIRST_START = "first start"
-"""A key among the ids of greeted servers: every server that joins after it is new."""
+INVITED_BEFORE = timedelta(days=7)
+"""How long before the very first start, when the database is made, people may have invited the bot."""
 
 
 class ManageServers:
@@ -62,15 +62,10 @@ class ManageServers:
     async def ungreeted(self, joined: Mapping[str, datetime]) -> list[str]:
         """The servers in which the bot still has to introduce itself, among those it is in when it starts.
 
-        `joined` says since when it is in each. Servers found at the very first start, and those it joined before there
-        were greetings, need none.
+        `joined` says since when it is in each. Servers that it joined long before there were greetings need none; those
+        that invited it shortly before the very first start do.
         """
-        if not await self._servers.is_greeted(_FIRST_START):
-            for server_id in joined:
-                await self._servers.set_greeted(server_id, True)
-            await self._servers.set_greeted(_FIRST_START, True)
-            return []
-        since = await self._servers.greets_since()
+        since = await self._servers.greets_since() - INVITED_BEFORE
         late = [server_id for server_id, moment in joined.items() if moment > since]
         return [server_id for server_id in late if not await self._servers.is_greeted(server_id)]
 

@@ -69,6 +69,17 @@ async def test_who_invites_it_while_it_is_offline_reads_them_once_at_the_next_st
     assert double.said() == []
 
 
+async def test_who_invites_it_before_its_very_first_start_reads_them(double: DiscordDouble, tmp_path: Path) -> None:
+    guild, (place,) = new_guild(double, "general")
+    double.world.invite_bot(guild)
+    for _ in range(2):
+        async with online(double, tmp_path) as state:
+            await double.until(lambda: double.said(place))
+            await asyncio.gather(*state.bot._listening)
+    assert len(double.said(place)) == 1
+    assert double.said() == []
+
+
 async def test_whoever_invites_it_again_reads_them_again(double: DiscordDouble, bot: Online) -> None:
     guild, (place,) = new_guild(double, "general")
     double.world.invite_bot(guild)

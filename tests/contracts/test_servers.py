@@ -56,12 +56,13 @@ class TestSettings:
         await storage.servers.delete("nowhere")
         assert await storage.servers.get("wonderland") == ServerSettings()
 
-    async def test_the_first_start_finds_the_servers_that_know_the_bot(self, storage: Storage) -> None:
+    async def test_servers_that_have_known_the_bot_for_long_are_not_greeted(self, storage: Storage) -> None:
         servers = ManageServers(storage.servers, Models("model"))
         now = datetime.now(UTC)
-        past, later = now - timedelta(days=9), now + timedelta(days=9)
-        assert await servers.ungreeted({"wonderland": later}) == []
-        assert await servers.ungreeted({"wonderland": later, "elsewhere": past, "new": later}) == ["new"]
+        past, shortly, later = now - timedelta(days=9), now - timedelta(days=1), now + timedelta(days=9)
+        assert await servers.ungreeted({"wonderland": past, "invited first": shortly}) == ["invited first"]
+        await servers.note_greeted("invited first")
+        assert await servers.ungreeted({"invited first": shortly, "elsewhere": past, "new": later}) == ["new"]
         await servers.note_greeted("new")
         assert await servers.ungreeted({"new": later}) == []
 

@@ -37,6 +37,9 @@ from tests.doubles.discord_api.payloads import (
 from tests.doubles.discord_api.permissions import sees
 
 EPOCH_MS = 1420070400000
+LONG_AGO = timedelta(days=30)
+"""How long the bot has been in a server that has it from the beginning."""
+
 _USER_MENTION = re.compile(r"<@!?(\d+)>")
 
 
@@ -76,12 +79,12 @@ class World:
         self.guilds[guild.id] = guild
         guild.members[owner.id] = Member(owner, self.now())
         if with_bot:
-            self.invite_bot(guild)
+            self.invite_bot(guild, LONG_AGO)
         return guild
 
-    def invite_bot(self, guild: Guild) -> None:
+    def invite_bot(self, guild: Guild, ago: timedelta = timedelta()) -> None:
         """The server installs the application, whose bot joins."""
-        guild.members[self.bot.id] = Member(self.bot, self.now())
+        guild.members[self.bot.id] = Member(self.bot, self.now() - ago)
         payload = guild_payload(guild, self.bot)
         del payload["unavailable"]  # as Discord tells of a server that is new
         self.gateway.emit("GUILD_CREATE", payload, gw.INTENT_GUILDS)
