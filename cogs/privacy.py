@@ -75,13 +75,21 @@ class Privacy(commands.Cog):
     @app_commands.default_permissions(send_messages=True)
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
         say = speech_of(interaction)
-        text = say(
+        stored = say(
             "I store what you write in conversations with me and my answers, whose threads you've written in "
             "(not what you said there to others), how far you are in each book, whether you want to see how I "
-            "look things up, how many tokens you've used, and which of my messages show your name. To answer, "
-            "I send your messages to the model ({provider}). I do nothing else with them.",
-            provider=self._use_cases.facts.provider,
+            "look things up, how many tokens you've used, and which of my messages show your name."
         )
+        provider = self._use_cases.facts.provider
+        used = (
+            say("I answer without a language model, so I send what you write to nobody.")
+            if self._use_cases.titles is None
+            else say(
+                "To answer, I send your messages to the model ({provider}). I do nothing else with them.",
+                provider=provider,
+            )
+        )
+        text = f"{stored} {used}"
         buttons = [
             action_button("privacy-export", "", label=say("Give me a copy")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
