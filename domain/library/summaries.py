@@ -14,6 +14,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -168,7 +169,7 @@ class ChapterPart:
 
 
 async def chapter_parts(view: BookView, chapter: int | None = None) -> list[ChapterPart]:
-    """All pieces of the part that has been read, or of one chapter.
+    """All pieces of the story as far as it has been read, or of one chapter, which may be front or back matter.
 
     Raises:
         BookError: NOT_FOUND, the chapter has not been reached.
@@ -176,11 +177,27 @@ async def chapter_parts(view: BookView, chapter: int | None = None) -> list[Chap
     entries = {entry.number: entry for entry in await view.contents()}
     if chapter is not None:
         return await _pieces(view, chapter, entries)
-    pieces = [piece for number in entries for piece in await _pieces(view, number, entries)]
+    story = _story(list(entries.values()))
+    pieces = [piece for entry in story for piece in await _pieces(view, entry.number, entries)]
     if len(entries) > 1:  # what stands before the first of several chapters is title page and contents: no story
         return pieces
     front = await _pieces(view, 0, entries) if view.read_to else []
     return pieces if entries and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
+
+
+def _story(entries: Sequence[ContentsEntry]) -> Sequence[ContentsEntry]:
+    """The chapters without those before and behind the story; all of them if nothing else remains.
+
+    The first ones may be no more than a title: that of a half-title page, or of a part.
+    """
+
+    def begins(each: ContentsEntry) -> bool:
+        return not PREFACE.match(each.title) and each.words > len(words_of(each.title))
+
+    begun = list(dropwhile(lambda each: not begins(each), entries))
+    while begun and BACK_MATTER.match(begun[-1].title):
+        begun.pop()
+    return begun or entries
 
 
 async def _pieces(view: BookView, chapter: int, entries: Mapping[int, ContentsEntry]) -> list[ChapterPart]:

@@ -63,21 +63,30 @@ class Portrait:
 
 
 async def portray(view: BookView, name: str) -> Portrait | None:
-    """What has been read about a name; None if it has not occurred."""
+    """What has been read about a name; None if it has not occurred in the story.
+
+    Where the book has chapters, the text before the first is a title page and contents, and is left out.
+    """
     name = await as_written(view, name)
-    mentions = await view.count_mentions(name)
-    if mentions.first is None or mentions.last is None:
+    mentions, begin = await view.count_mentions(name), await _first_chapter(view)
+    first, last = mentions.in_story, mentions.last
+    if first is None or last is None or last.start < begin:
         return None
-    about = await sentences_about(view, name)
+    before = sum(each.count for each in mentions.by_chapter if not each.number) if begin else 0
+    about = {
+        term: story
+        for term, sentences in (await sentences_about(view, name)).items()
+        if (story := [each for each in sentences if each.start >= begin])
+    }
     sentences = about.get(name, [])
     introduced = await asyncio.to_thread(introductions, name, sentences, INTRODUCTIONS)
     left_out = {each.start for each in introduced}
     told = await asyncio.to_thread(_most_told, name, [each for each in sentences if each.start not in left_out])
     return Portrait(
         mentions.term,
-        mentions.total,
-        await _whole(view, mentions.first, sentences[:1]),
-        await _whole(view, mentions.last, sentences[-1:]),
+        mentions.total - before,
+        await _whole(view, first, sentences[:1]),
+        await _whole(view, last, sentences[-1:]),
         tuple(forms_among(name, about).most_common(FORMS)),
         tuple(other_names(name, sentences)[:FORMS]),
         tuple([await view.cite(each.start, each.end) for each in introduced]),
@@ -144,6 +153,12 @@ def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[s
     return Counter(
         {form: n for form, n in forms.items() if own & (words := {*map(fold, form.split())}) and known >= words}
     )
+
+
+async def _first_chapter(view: BookView) -> int:
+    """Where the first chapter that has been reached begins; 0 if none has."""
+    entries = await view.contents()
+    return (await view.read_chapter(entries[0].number)).start if entries else 0
 
 
 async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence]) -> Citation:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.app import SAMPLE
 from bot.parsers.formats import read_book
-from domain.book import Book, BookText
+from domain.book import Book, BookText, Chapter, Page
 from domain.errors import BookError
 from domain.library.search.words import fold
 from domain.reading import portrait
@@ -189,3 +189,36 @@ class TestTale:
         assert "Marta" in told.text
         assert "lamp had" not in told.text
         assert "Keeper" not in told.text
+
+
+class TestFrontMatter:
+    """A contents page that names somebody, a dedication, a half-title, and one chapter."""
+
+    FRONT = "The Dark Lamp\n\nContents\n\nThe Keeper's Diary 4.\n\nThe Widow Ode's Letter 9.\n\n"
+    CHAPTERS = (
+        ("Dedication", "To all the keepers of the northern lights."),
+        ("The Dark Lamp", ""),
+        ("I", "The Keeper came down the stair at dusk and lit the great lamp of the island. The Keeper saw nobody."),
+        ("Colophon", "This edition was set by the Keeper Press in the spring of the year after."),
+    )
+
+    @pytest.fixture
+    def text(self) -> BookText:
+        text, chapters = self.FRONT, []
+        for number, (title, body) in enumerate(self.CHAPTERS, start=1):
+            start = len(text)
+            text += f"{title}\n\n{body}\n\n"
+            chapters.append(Chapter(number, title, start, len(text)))
+        return BookText(text, (Page(1, "1", 0, len(text)),), tuple(chapters), "txt", title="The Dark Lamp")
+
+    async def test_it_is_not_told_as_the_story(self, companion: ReadingCompanion, book: Book) -> None:
+        told = await companion.recap(book, book.length)
+        assert "lit the great lamp" in told.text
+        for each in ("Dedication", "northern lights", "Colophon", "edition"):
+            assert each not in told.text
+
+    async def test_nobody_is_met_there(self, companion: ReadingCompanion, book: Book) -> None:
+        told = await companion.who(book, book.length, "Keeper")
+        assert "Diary 4." not in told.text
+        assert "is mentioned 3 times" in told.text, "without the contents"
+        assert (await companion.who(book, book.length, "Ode")).text == ""
