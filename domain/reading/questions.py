@@ -263,6 +263,7 @@ FEWEST_MENTIONS = 3
 _PLACE = re.compile(
     r"\b(?:in|at|to|from|near|towards?|through|into|of|nach|aus|bei|von|à|dans|vers|de|en|desde|hacia)$", re.IGNORECASE
 )
+_ARTICLE = re.compile(r"\b(?:the|an?|der|die|das|den|dem|des|le|la|les|une?|el|los|las)$", re.IGNORECASE)
 _DOES = re.compile(
     r"(?:said|says|asked|cried|replied|answered|thought|would|could|did|went|came|looked|knew|felt|took|began|sat|stood"
     r"|turned|laughed|nodded|had been|sagte|fragte|rief|ging|kam|sah|wusste|dachte|lachte|sprach|erwiderte|dit|demanda"
@@ -406,13 +407,13 @@ _ALONE = 3
 def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
     """What may be asked about a name: a person's is that of somebody who does or says something, or has a title.
 
-    None: it is named too rarely, or is where things happen.
+    None: it is named too rarely, is where things happen, or needs an article ("the Carpathians", "the Count").
     """
     written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
     places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
     found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
-    placed = sum(bool(_PLACE.search(before)) for before, _ in found)
-    if len(places) < FEWEST_MENTIONS or placed * 2 >= len(found):
+    elsewhere = sum(bool(_PLACE.search(before) or _ARTICLE.search(before)) for before, _ in found)
+    if len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found):
         return None
     does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
     titled = " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE

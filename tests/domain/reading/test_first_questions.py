@@ -60,6 +60,18 @@ def test_german_speech_and_names() -> None:
     assert (FirstQuestionKind.MET, "Effi") in asked
 
 
+def test_a_name_that_needs_an_article_is_no_persons() -> None:
+    text = (
+        "The Count said so. We saw the Count at night, and the Count bowed. The Carpathians could be seen. Beyond the "
+        "Carpathians were the dark Carpathians. Mina said no. Mina wrote. I told Mina all. Mina knew it."
+    )
+    asked = [
+        about for kind, about in kinds(text, "Carpathians", "Count", "Mina") if kind is not FirstQuestionKind.THING
+    ]
+    assert "Mina" in asked
+    assert not {"Carpathians", "Count"} & {*asked}
+
+
 def test_who_has_read_nothing_is_asked_nothing() -> None:
     assert first_questions("", ["Mrs Adair"], ["1"]) == []
 
