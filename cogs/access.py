@@ -26,7 +26,7 @@ from cogs.services import Memberships, ServingBot, server_of, shelf_of, use_case
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
-from domain.library.addressing import is_counted
+from domain.library.addressing import is_counted, without_titles
 from domain.library.progress import title_is_read
 
 MEMBERSHIPS_ASKED = 50
@@ -358,6 +358,8 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = T
     if not counted:
         if title_is_read(chapter, bound):
             return f"{chapter.title} ({chapter.parent})" if chapter.parent else chapter.title
+        if chapter.printed and without_titles(chapter.title) == chapter.title != chapter.printed:
+            return chapter.title  # "Sechstes Kapitel": it says no more than the number, and in the book's language
         return say("Chapter {number}", number=chapter.printed) if chapter.printed else "…"
     number = say("Chapter {number}", number=chapter.number)
     own = _NUMBERED.match(chapter.title)

@@ -162,3 +162,16 @@ async def test_a_title_that_is_read_by_half_is_not_told(stage: Stage) -> None:
 )
 def test_a_chapters_number_is_said_once(title: str, name: str) -> None:
     assert chapter_name(Chapter(2, title, 0, 100), 100, speech_for(discord.Locale.british_english)) == name
+
+
+@pytest.mark.parametrize(
+    ("printed", "title", "name"),
+    [
+        ("Sechstes", "Sechstes Kapitel", "Sechstes Kapitel"),
+        ("VI", "VI. Effi's Secret", "Chapter VI"),
+        ("VI", "VI", "Chapter VI"),
+    ],
+)
+def test_an_unread_chapter_is_called_by_its_number_as_the_book_prints_it(printed: str, title: str, name: str) -> None:
+    chapter = Chapter(2, title, 50, 100, printed=printed)
+    assert chapter_name(chapter, 40, speech_for(discord.Locale.british_english), counted=False) == name
