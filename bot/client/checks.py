@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from cogs.permissions import NEEDED, missing
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.ports import ChatProvider
-from domain.tool_use import ToolDefinition
+from domain.tool_use import ChatResponse, ToolDefinition
 from storage.opening import open_storage
 
 MODEL_PATIENCE_S = 30.0
@@ -145,19 +145,30 @@ async def _tool_call(provider: ChatProvider) -> str:
         return ""
     without = "It gets passages with each question instead."
     if not provider.supports_tools:
+        await _reply(provider, "Please say the word: ready", ())
         return f"It is not asked to use tools. {without}"
-    asked = PromptMessage(MessageRole.USER, "Please call the tool `ready` now, and say nothing else.")
     try:
-        response = await provider.chat_with_tools([asked], [READY])
+        response = await _reply(provider, "Please call the tool `ready` now, and say nothing else.", [READY])
     except LLMError as error:
         if error.code is not LLMErrorCode.UNSUPPORTED_FEATURE:
             raise
+        await _reply(provider, "Please say the word: ready", ())
         return f"It cannot use tools. {without}"
     if response.tool_invocations:
         return "It calls tools."
-    if not (response.text or "").strip():
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, "It sent an empty reply. Please check the log of its server.")
     return "Asked to call a tool, it wrote text: if its answers do not come from the book, set LLM_TOOLS=off."
+
+
+async def _reply(provider: ChatProvider, asked: str, tools: Sequence[ToolDefinition]) -> ChatResponse:
+    """The model's reply to one message.
+
+    Raises:
+        LLMError: there is none; EMPTY_REPLY if it is blank.
+    """
+    response = await provider.chat_with_tools([PromptMessage(MessageRole.USER, asked)], tools)
+    if not response.tool_invocations and not (response.text or "").strip():
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "It sent an empty reply. Please check the log of its server.")
+    return response
 
 
 async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:

@@ -117,15 +117,24 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
     ],
 )
 async def test_the_model_is_asked_to_call_a_tool(reply: Reply | Failure, is_ok: bool, said: str) -> None:
-    async with OpenAIDouble() as api:
-        api.script(reply)
-        settings: dict[str, Any] = {
-            "openai_api_key": api.api_key,
-            "openai_base_url": api.base_url,
-            "llm_model": api.model,
-        }
-        found = await check_model(Settings(_env_file=None, llm_provider="openai", **settings))  # type: ignore[call-arg]
+    found = await checked_model(reply)
     assert (found.ok, said in found.sentence) == (is_ok, True), found.sentence
+
+
+async def test_a_model_without_tools_is_asked_to_say_something() -> None:
+    no_tools, broken = Failure(400, message="double-1 does not support tools"), Failure(400, message="No template.")
+    assert (await checked_model(no_tools, broken)).sentence.endswith("It says: No template.")
+    assert not (await checked_model(broken, llm_tools="off")).ok
+    assert (await checked_model(say("Ready."), llm_tools="off")).ok
+
+
+async def checked_model(*replies: Reply | Failure, **changes: Any) -> Finding:
+    """What is found of a model that gives these replies."""
+    async with OpenAIDouble() as api:
+        api.script(*replies)
+        address = {"openai_api_key": api.api_key, "openai_base_url": api.base_url, "llm_model": api.model}
+        settings: dict[str, Any] = {"llm_provider": "openai", **address, **changes}
+        return await check_model(Settings(_env_file=None, **settings))  # type: ignore[call-arg]
 
 
 async def test_discord_with_everything_in_place(double: DiscordDouble, tmp_path: Path) -> None:
