@@ -354,6 +354,7 @@ def open_provider(settings: Settings) -> ChatProvider:
     reply = settings.llm_max_tokens
     if settings.llm_context_tokens:  # half of the window is kept free for the reply at most
         reply = min(reply, settings.llm_context_tokens // 2)
+    supports_tools = {"auto": None, "on": True, "off": False}[settings.llm_tools]
     match settings.provider:
         case "anthropic":
             from bot.providers.anthropic.client import AnthropicChat
@@ -362,6 +363,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 api_key=settings.anthropic_api_key,
                 model=settings.model,
                 base_url=settings.anthropic_base_url or None,
+                supports_tools=supports_tools,
                 **({"max_tokens": reply} if reply else {}),
             )
         case "openai":
@@ -371,7 +373,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 api_key=settings.openai_api_key,
                 model=settings.model,
                 base_url=settings.openai_base_url or None,
-                supports_tools={"auto": None, "on": True, "off": False}[settings.llm_tools],
+                supports_tools=supports_tools,
                 max_tokens=reply,
             )
         case "extractive":

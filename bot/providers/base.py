@@ -1,11 +1,9 @@
 """What the providers with a remote API have in common."""
 
 import asyncio
-import codecs
 import copy
 import email.utils
 import hashlib
-import io
 import json
 import logging
 import math
@@ -13,15 +11,15 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode, Worded
-from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, TextChunk, ToolDefinition
+from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
     import httpx2
@@ -38,6 +36,8 @@ CONNECT_TIMEOUT: Final = 5.0
 """Seconds to establish a connection."""
 LONGEST_WAIT: Final = 20.0
 """Seconds that a request is delayed at the service's request; a longer wait is the reader's decision."""
+NO_SUCH_ROUTE: Final = (404, 405, 501)
+"""The status of servers that do not list models."""
 LONGEST_ADVICE: Final = 24 * 3600.0
 """Seconds; nobody is told to wait longer than until tomorrow."""
 STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
@@ -61,7 +61,7 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
         "{name} no longer answers: the account has no credit left. The operator of this program has to add some."
     ),
     LLMErrorCode.RATE_LIMITED: "The model is getting too many requests at the moment. Please try again {when}.",
-    LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
+    LLMErrorCode.OVERLOADED: "The model is overloaded or not ready at the moment. Please try again {when}.",
     LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
     LLMErrorCode.CONNECTION_LOST: (
         "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
@@ -75,6 +75,26 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.REFUSED: "The model declined to answer this. Please rephrase your question.",
     LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
 }
+_NO_TOOLS: Final = re.compile(
+    r"not support (?:tools|tool|function)"  # Ollama, LM Studio
+    r"|support tool use"  # OpenRouter
+    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires"  # vLLM
+    r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
+    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
+    r"|unsupported)"
+    r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
+    r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
+    r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
+    r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_REFUSED_FIELD: Final = re.compile(
+    r"not (?:supported|permitted|allowed|implemented)|unsupported|unknown|unrecogni[sz]ed|unexpected"
+    r"|extra (?:inputs|fields)|does not support|invalid (?:parameter|field|argument)",
+    re.IGNORECASE,
+)
+REFUSING: Final = frozenset({400, 404, 422, 500, 501})
+"""The status of a response that refuses a part of the request."""
 _SECRET = re.compile(
     r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
     r"|(?<=key provided: )\S+|://[^\s/@]+@",
@@ -96,18 +116,6 @@ def encoded(value: Any) -> bytes:
     except PydanticSerializationError:  # lone surrogates, or lists nested by the hundred
         whole = json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda constant: None)
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def decoded(written: str) -> Any:
-    """The value of a JSON text, in a third of the time that `json` takes.
-
-    Raises:
-        ValueError: it is not JSON.
-    """
-    try:
-        return from_json(written)
-    except ValueError:  # halves of characters, or lists nested by the hundred
-        return json.loads(written)
 
 
 def read_arguments(written: str) -> dict[str, Any]:
@@ -181,55 +189,6 @@ def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]
 def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
     for name in open_calls:
         yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
-
-
-async def arriving_events(response: "httpx2.Response") -> AsyncGenerator[list[tuple[str, str]], None]:
-    """The name and the data of a response's server-sent events; those that have arrived together are in one list.
-
-    The SDKs pass on one event at a time, which takes longer than all the rest that is done with it. When many replies
-    arrive at once, each read from the network has dozens of events.
-
-    Raises:
-        UnicodeDecodeError: the response is not UTF-8.
-    """
-    text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
-    unfinished = ""
-    async with aclosing(response.aiter_bytes()) as reads:
-        async for read in reads:
-            *events, unfinished = (unfinished + text.decode(read)).split("\n\n")
-            if events:
-                yield [_named_data(event) for event in events]
-
-
-def _named_data(event: str) -> tuple[str, str]:
-    name, data = "", []
-    for line in event.split("\n"):
-        field, _, value = line.partition(":")
-        if field == "event":
-            name = value.removeprefix(" ")
-        elif field == "data":
-            data.append(value.removeprefix(" "))
-    return name, "\n".join(data)
-
-
-def with_whole_text(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
-    """The events, with the text of neighbouring pieces in one. What came before an error is passed on before it."""
-    text = ""
-    try:
-        for event in events:
-            if isinstance(event, TextChunk):
-                text += event.text
-                continue
-            if text:
-                yield TextChunk(text)
-                text = ""
-            yield event
-    except Exception:
-        if text:
-            yield TextChunk(text)
-        raise
-    if text:
-        yield TextChunk(text)
 
 
 SLICE_S = 0.001
@@ -379,6 +338,16 @@ class Service:
             )
             raise LLMError(LLMErrorCode.API_KEY_MISSING, message)
         return api_key.strip()
+
+
+def speaks_against_tools(said: str) -> bool:
+    """Whether a server's message says that its model cannot use tools."""
+    return bool(_NO_TOOLS.search(said))
+
+
+def refused_field(said: str, fields: Iterable[str]) -> str:
+    """The first of the fields that a server's message refuses by name, or an empty string."""
+    return next((field for field in fields if field in said), "") if _REFUSED_FIELD.search(said) else ""
 
 
 def shortened(said: str) -> str:

@@ -1,5 +1,6 @@
 """For models without tool use: search first, pass on what was found, then ask."""
 
+import re
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -29,6 +30,9 @@ SEARCH_TOOL = "search_book"
 PAGES_TOOL = "read_pages"
 PASSAGES = 8
 """More than a model with tools requests at once, because there is no second search."""
+
+_OWN_CALL = re.compile(r"(?:search|pages)_[0-9a-f]+")
+"""The ids of the calls that the strategy makes itself."""
 
 MOST_RECALLED = 6
 """Messages taken into account when a question is turned into a query."""
@@ -133,6 +137,11 @@ class AlwaysRetrieveStrategy:
                 raise
             return asked
         return " ".join(reply.split()) or asked
+
+
+def is_by_model(call: ToolInvocation) -> bool:
+    """Whether a call in a history was made by a model, and not by AlwaysRetrieveStrategy in its place."""
+    return not _OWN_CALL.fullmatch(call.tool_use_id)
 
 
 def _reading(asked: str, tools: Sequence[ToolDefinition]) -> ToolInvocation | None:

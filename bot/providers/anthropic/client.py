@@ -8,17 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Request
-from bot.providers.anthropic.stream import Event, MessageAccumulator
+from bot.providers.anthropic.stream import Event, MessageAccumulator, arriving_events, decoded, with_whole_text
 from bot.providers.base import (
     CONNECT_TIMEOUT,
+    NO_SUCH_ROUTE,
     LateClient,
     Service,
     WireChat,
-    arriving_events,
-    decoded,
     refuse_long_waits,
     retry_after,
-    with_whole_text,
+    shortened,
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -37,6 +36,8 @@ logger = logging.getLogger(__name__)
 class AnthropicChat(WireChat["AsyncAnthropic"]):
     """A ChatProvider. `timeout` is the longest silence on the connection in seconds, not the length of a reply.
 
+    `supports_tools` None means yes until a server at `base_url` says otherwise.
+
     Raises:
         LLMError: API_KEY_MISSING, the key is blank.
     """
@@ -49,27 +50,34 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         api_key: str,
         model: str = DEFAULT_MODEL,
         base_url: str | None = None,
+        supports_tools: bool | None = None,
         timeout: float = 60.0,
         max_retries: int = 2,
         max_tokens: int = 4096,
         **options: Any,
     ) -> None:
         url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
-        service = Service("Anthropic", model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting)
+        name = "The model's server" if base_url else "Anthropic"
+        service = Service(name, model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting)
         key = service.demand_key(api_key)
         # The SDK adds the version itself; people used to other services write it too.
         url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
         super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
         self._max_tokens = max_tokens
+        self._elsewhere = base_url is not None
+        self._supports_tools = supports_tools
+        self._refused_fields: set[str] = set()
 
     @property
     def supports_tools(self) -> bool:
-        return True
+        return self._supports_tools is not False
 
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[ProviderEvent, None]:
         """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        if tools and not self.supports_tools:
+            raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
         with self._errors_translated():
             request, events = await self._send(messages, tools, call_tools=call_tools)
             reader = MessageAccumulator(
@@ -96,34 +104,59 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         Raises:
             LLMError: the key is refused, the model is unknown or retired, or the API cannot be reached.
         """
-        with self._errors_translated():
-            model = await (await self._client.get()).models.retrieve(self.model_name)
-        if model.lifecycle == "retired":
+        from anthropic import APIStatusError
+
+        try:
+            with self._errors_translated():
+                model = await (await self._client.get()).models.retrieve(self.model_name)
+        except LLMError as error:
+            cause = error.__cause__
+            has_no_route = isinstance(cause, APIStatusError) and cause.status_code in NO_SUCH_ROUTE
+            if not (self._elsewhere and has_no_route) or self.model_name in error.said:
+                raise
+            return f"{self._service.name} answers, but does not describe its models."
+        lifecycle, name = getattr(model, "lifecycle", None), getattr(model, "display_name", None)
+        if lifecycle == "retired":
             raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
-        if model.lifecycle == "deprecated":
+        if lifecycle == "deprecated":
             end = f"on {model.retires_at:%Y-%m-%d}" if model.retires_at else "before long"
             return f"{model.id} answers, but it will be retired {end}: please choose another with LLM_MODEL."
-        return f"{model.id} ({model.display_name}) is available."
+        return f"{self.model_name} ({name}) is available." if name else f"{self.model_name} is available."
 
     async def _send(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
     ) -> tuple[Request, "AsyncStream[object]"]:
+        """Send the request, and again without what the server refuses and can be left out."""
         client = await self._client.get()
         await self._loop_yield()
-        from anthropic import BadRequestError
+        from anthropic import APIStatusError
 
-        from bot.providers.anthropic.errors import is_about_thinking
+        from bot.providers.anthropic.errors import is_about_thinking, refused, refuses_tools
 
-        request = Request(self.model_name, messages, tools)
-        try:
-            return request, await self._send_once(client, request, call_tools=call_tools)
-        except BadRequestError as error:
-            if not (request.holds_thinking and is_about_thinking(error)):
-                raise
-            logger.info("thinking in the history was refused, asking again without it")
-            logger.debug("%s", error.api_message)
-        request = Request(self.model_name, messages, tools, keep_thinking=False)
-        return request, await self._send_once(client, request, call_tools=call_tools)
+        keep_thinking = True
+        while True:
+            without = frozenset(self._refused_fields)
+            request = Request(self.model_name, messages, tools, keep_thinking=keep_thinking, without=without)
+            try:
+                return request, await self._send_once(client, request, call_tools=call_tools)
+            except APIStatusError as error:
+                if request.holds_thinking and is_about_thinking(error):
+                    logger.info("thinking in the history was refused, asking again without it")
+                    logger.debug("%s", error.api_message)
+                    keep_thinking = False
+                elif self._elsewhere and (field := refused(error)) and field not in without:
+                    logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
+                    self._refused_fields.add(field)
+                elif self._elsewhere and self._supports_tools is None and tools and refuses_tools(error):
+                    raise self._without_tools(error.api_message or "") from error
+                else:
+                    raise
+
+    def _without_tools(self, said: str) -> LLMError:
+        """The error for a refusal of tools, which are not offered any more from now on."""
+        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, shortened(said))
+        self._supports_tools = False
+        return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 
     async def _send_once(
         self, client: "AsyncAnthropic", request: Request, *, call_tools: bool

@@ -6,7 +6,7 @@ from typing import Final
 import anthropic
 import httpx2
 
-from bot.providers.base import STATUS_CODES, never_connected
+from bot.providers.base import REFUSING, STATUS_CODES, never_connected, refused_field, speaks_against_tools
 from domain.errors import LLMErrorCode
 
 _TYPES: Final = {
@@ -44,6 +44,20 @@ def is_about_thinking(error: anthropic.APIStatusError) -> bool:
     """Whether the API rejects signed thinking in the history because the messages before it have changed."""
     message = error.api_message or ""
     return "thinking" in message and ("signature" in message or "different conversation" in message)
+
+
+OPTIONAL_FIELDS: Final = ("output_config", "thinking", "cache_control", "tool_choice")
+"""Fields that a request can do without; each is left out once a server with this API has refused it by name."""
+
+
+def refused(error: anthropic.APIStatusError) -> str:
+    """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
+    return refused_field(sentence_of(error), OPTIONAL_FIELDS) if error.status_code in REFUSING else ""
+
+
+def refuses_tools(error: anthropic.APIStatusError) -> bool:
+    """Whether the server says that its model cannot use tools."""
+    return error.status_code in REFUSING and speaks_against_tools(sentence_of(error))
 
 
 def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:

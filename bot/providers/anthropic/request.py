@@ -1,12 +1,13 @@
 """Messages of the domain as a request of Anthropic's Messages API."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from bot.providers.base import encoded, plain_id, repair_history
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
+from domain.citations.matching import render
 from domain.tool_use import Media, MediaKind, RawReply, ToolDefinition, ToolInvocation
 
 PROVIDER: Final = "anthropic"
@@ -36,8 +37,11 @@ class Request:
         tools: Sequence[ToolDefinition] = (),
         *,
         keep_thinking: bool = True,
+        without: Collection[str] = (),
     ) -> None:
         self._model = model
+        self._without = without
+        self._cites = "claude" in model.lower()
         self._keep_thinking = keep_thinking
         self._system = [_text(message.content) for message in messages if _is_system(message) and _says(message)]
         self._tools = [_tool(tool) for tool in tools]
@@ -71,12 +75,18 @@ class Request:
             **_SETTINGS.get(self._model, {}),
         }
         if self._system:
-            body["system"] = _last_cached(self._system)
+            body["system"] = self._marked(self._system)
         if self._tools:
-            body["tools"] = _last_cached(self._tools)
+            body["tools"] = self._marked(self._tools)
             if not call_tools:
                 body["tool_choice"] = {"type": "none"}
-        return body
+        return {name: value for name, value in body.items() if name not in self._without}
+
+    def _marked(self, blocks: Sequence[Block]) -> list[Block]:
+        """The blocks, with a cache breakpoint at the last one."""
+        if "cache_control" in self._without:
+            return list(blocks)
+        return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}]
 
     def written(self, fields: Mapping[str, Any]) -> bytes:
         """The JSON of a request with these fields and the messages, each of which is encoded only once."""
@@ -86,7 +96,7 @@ class Request:
 
     def _add(self, message: PromptMessage) -> None:
         if message.role == MessageRole.TOOL_RESULT:
-            self._add_result(_tool_result(message))
+            self._add_result(_tool_result(message, cites=self._cites))
             return
         self._round = []
         if message.role == MessageRole.USER and _says(message):
@@ -145,10 +155,15 @@ def _tool_use(call: ToolInvocation) -> Block:
     return {"type": "tool_use", "id": plain_id(call.tool_use_id), "name": call.tool_name, "input": call.arguments}
 
 
-def _tool_result(message: PromptMessage) -> Block:
+def _tool_result(message: PromptMessage, *, cites: bool) -> Block:
+    """The result of a call. Passages are search results for a model that cites them, and sentences with keys for the
+    models of other makers behind the same API, whose servers pass over search results in silence.
+    """
     block: Block = {"type": "tool_result", "tool_use_id": plain_id(message.tool_use_id or "")}
-    if message.passages and not message.is_error:
+    if message.passages and not message.is_error and cites:
         block["content"] = [*_note(message), *map(_search_result, message.passages)]
+    elif message.passages and not message.is_error:
+        block["content"] = "\n\n".join(part for part in (message.note, render(message.passages)) if part)
     elif images := [media for media in message.media if media.kind is MediaKind.IMAGE]:
         said = [_text(message.content)] if _says(message) else []
         block["content"] = [*said, *map(_image, images)]
@@ -184,7 +199,3 @@ def _citable(source: str, title: str, texts: Sequence[str]) -> Block:
         "content": [_text(text) for text in texts],
         "citations": {"enabled": True},
     }
-
-
-def _last_cached(blocks: Sequence[Block]) -> list[Block]:
-    return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}]

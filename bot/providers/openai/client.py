@@ -12,25 +12,28 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from bot.providers.base import (
     CONNECT_TIMEOUT,
+    NO_SUCH_ROUTE,
+    REFUSING,
     LateClient,
     Service,
     WireChat,
     encoded,
     refuse_long_waits,
+    refused_field,
     repair_history,
     retry_after,
     shortened,
 )
-from bot.providers.openai.stream import CompletionAccumulator
+from bot.providers.openai.stream import CompletionAccumulator, as_chunk, body_of
 from domain.chat import MessageRole, PromptMessage
 from domain.citations.matching import render
 from domain.errors import LLMError, LLMErrorCode, SettingsError
+from domain.strategies.always_retrieve import is_by_model
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, StopReason, ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
-    import httpx2
-    from openai import AsyncOpenAI, AsyncStream
+    from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 logger = logging.getLogger(__name__)
 
@@ -49,9 +52,6 @@ LEAST_TO_TELL: Final = 400
 SHARE_TO_TELL: Final = 0.2
 REPLIES_TO_TELL: Final = 3
 """Replies without a call, of a server that counts no tokens, after which its model is taken to know no tools."""
-
-NO_SUCH_ROUTE: Final = (404, 405, 501)
-"""The status of servers that do not list models."""
 
 UNSTREAMED: Final = ("application/json", "text/html")
 """Kinds of content that servers and proxies send in place of a stream, with the status of a success."""
@@ -138,6 +138,54 @@ def _tool(tool: ToolDefinition) -> Wire:
     return {"type": "function", "function": function}
 
 
+class AcceptedForm:
+    """The form of request that a server takes, as far as its refusals have shown."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._max_tokens = max_tokens
+        self._refused_fields: set[str] = set()
+        self._refuses_null = False
+        self._has_short_ids = False
+
+    def applied(self, request: Wire) -> Wire:
+        """The request without what the server has refused."""
+        if self._max_tokens:
+            request = {**request, "max_tokens": self._max_tokens}
+        kept = {name: value for name, value in request.items() if name not in self._refused_fields}
+        if self._refuses_null:
+            kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
+        if self._has_short_ids:
+            kept["messages"] = [_with_short_ids(message) for message in kept["messages"]]
+        return kept
+
+    def learn(self, refusal: "APIStatusError", sent: Wire) -> bool:
+        """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
+        from bot.providers.openai.errors import OPTIONAL_FIELDS, refuses_null, wants_short_ids, words_of
+
+        field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if refusal.status_code in REFUSING else ""
+        if field in sent:
+            logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)
+            self._refused_fields.add(field)
+            return True
+        if refuses_null(refusal) and not self._refuses_null:
+            self._refuses_null = True
+            return True
+        if wants_short_ids(refusal) and not self._has_short_ids:
+            self._has_short_ids = True
+            return True
+        return self._reserves_less(refusal)
+
+    def _reserves_less(self, refusal: "APIStatusError") -> bool:
+        """Whether the room for the reply was too large a part of the window; half of that is kept free at most."""
+        from bot.providers.openai.errors import error_code, told_window
+
+        window = told_window(refusal) if error_code(refusal) is LLMErrorCode.CONTEXT_EXCEEDED else 0
+        if not window or self._max_tokens <= window // 2:
+            return False
+        self._max_tokens = window // 2
+        return True
+
+
 class OpenAIChat(WireChat["AsyncOpenAI"]):
     """A ChatProvider. `timeout` is the longest silence on the connection in seconds, not the length of a reply.
 
@@ -180,10 +228,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._elsewhere = base_url is not None
         self._supports_tools = supports_tools
         self._heeds_tool_choice = True
-        self._max_tokens = max_tokens
-        self._refused_fields: set[str] = set()
-        self._refuses_null = False
-        self._has_short_ids = False
+        self._form = AcceptedForm(max_tokens)
         self._reads_tools = False
         self._without_call = 0
 
@@ -198,31 +243,49 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
         with self._errors_translated():
-            offered = tools if call_tools or self._heeds_tool_choice else ()
-            reader = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
-            request = self._request(messages, offered, call_tools=call_tools)
+            try:
+                async with aclosing(self._reply(messages, tools, call_tools=call_tools)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            except Exception as error:
+                if tools and self._supports_tools is None and _is_about_tools(error):
+                    raise self._without_tools(error) from error
+                raise
+
+    async def _reply(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """One reply, asked for a second time without tools if the model calls some though told not to."""
+        offered = tools if call_tools or self._heeds_tool_choice else ()
+        reader = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
+        request = build_request(self.model_name, messages, offered, call_tools=call_tools)
+        async with aclosing(self._read(request, reader)) as pieces:
+            async for piece in pieces:
+                yield piece
+        if offered and reader.disobeyed:  # Ollama, for one, does not know tool_choice
+            logger.info("%s calls tools though told not to: when it may not, it is shown none from now on", self.name)
+            self._heeds_tool_choice = False
+            reader = CompletionAccumulator(call_tools=call_tools, spent=reader.usage, prompt_tokens=estimate(messages))
+            request = build_request(self.model_name, messages, (), call_tools=call_tools)
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
                     yield piece
-            if offered and reader.disobeyed:  # Ollama, for one, does not know tool_choice
-                logger.info(
-                    "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
-                )
-                self._heeds_tool_choice = False
-                reader = CompletionAccumulator(
-                    call_tools=call_tools, spent=reader.usage, prompt_tokens=estimate(messages)
-                )
-                request = self._request(messages, (), call_tools=call_tools)
-                async with aclosing(self._read(request, reader)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-            self._reads_tools = self._reads_tools or reader.called
-            for piece in reader.end():
-                if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
-                    if not self.supports_tools:
-                        logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
-                    raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-                yield piece
+        self._reads_tools = self._reads_tools or reader.called
+        for piece in reader.end():
+            if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
+                if not self.supports_tools:
+                    logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
+                raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
+            yield piece
+
+    def _without_tools(self, refusal: Exception) -> LLMError:
+        """The error for a refusal of tools, which are not offered any more from now on."""
+        from bot.providers.openai.errors import sentence_of
+
+        said = sentence_of(refusal)
+        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, shortened(said))
+        self._supports_tools = False
+        return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 
     def _is_doubted(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether it is not known yet if the server reads tools, and these are enough to tell."""
@@ -239,7 +302,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if not self._is_doubted(tools) or response.stop_reason is StopReason.CONTEXT_EXCEEDED:
             return False
         if response.usage is None or response.usage.estimated:
-            if not response.text or any(message.tool_invocations for message in messages):
+            called = any(is_by_model(call) for message in messages for call in message.tool_invocations or ())
+            if not response.text or called:
                 return False
             self._without_call += 1
             if self._without_call >= REPLIES_TO_TELL:
@@ -251,68 +315,54 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             self._supports_tools = False
         return self._supports_tools is False
 
-    def _request(
-        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
-    ) -> dict[str, Any]:
-        request = build_request(self.model_name, messages, tools, call_tools=call_tools)
-        return {**request, "max_tokens": self._max_tokens} if self._max_tokens else request
-
-    async def _read(
-        self, request: dict[str, Any], reader: CompletionAccumulator
-    ) -> AsyncGenerator[ProviderEvent, None]:
+    async def _read(self, request: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
         """Send the request and read the reply.
 
-        A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too long.
-        Asked without a stream, it says so.
+        A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too long,
+        and LiteLLM makes a reply without a word of it. Asked without a stream, they say so. A server that then gives no
+        known reason has broken off.
         """
         import httpx2
-        from openai import APIConnectionError, APITimeoutError
+        from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         chunks = await self._send(request)
         has_begun = False
         try:
-            async with chunks:
-                if chunks.response.headers.get("content-type", "").startswith(UNSTREAMED):
+            async with chunks, aclosing(self._arriving(chunks)) as arriving:
+                async for chunk in arriving:
                     has_begun = True
-                    for piece in reader.read(_as_chunk(await _body(chunks.response), chunks.response.request)):
-                        yield piece
-                async for chunk in chunks:
-                    has_begun = True
-                    await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
                     for piece in reader.read(chunk):
                         yield piece
         except (APIConnectionError, httpx2.TransportError) as error:
             if has_begun or isinstance(error, APITimeoutError | httpx2.TimeoutException):
                 raise
-        if not has_begun:
-            body = await self._ask_in_one_piece(request)
-            for piece in reader.read(_as_chunk(body, chunks.response.request)):
-                yield piece
+        if not has_begun or reader.is_blank:
+            try:
+                body = await self._ask_in_one_piece(request)
+            except APIStatusError as error:
+                if self._failure(error).code is not LLMErrorCode.API_CALL_FAILED or _is_about_tools(error):
+                    raise
+                if not has_begun:
+                    raise self._service.error(LLMErrorCode.CONNECTION_LOST) from error
+            else:
+                for piece in reader.read(as_chunk(body, chunks.response.request)):
+                    yield piece
         if not reader.whole:
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
-    async def _ask_in_one_piece(self, request: dict[str, Any]) -> object:
-        """Ask for a reply that is no stream; a server that gives no known reason against it has broken off."""
-        from openai import APIStatusError
+    async def _arriving(self, chunks: "AsyncStream[object]") -> AsyncGenerator[object, None]:
+        """The chunks of a stream; what came in one piece instead is the only one."""
+        if chunks.response.headers.get("content-type", "").startswith(UNSTREAMED):
+            yield as_chunk(await body_of(chunks.response), chunks.response.request)
+        async for chunk in chunks:
+            await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
+            yield chunk
 
+    async def _ask_in_one_piece(self, request: Wire) -> object:
         client = await self._client.get()
-        kept = {name: value for name, value in self._accepted(request).items() if name != "stream_options"}
+        kept = {name: value for name, value in self._form.applied(request).items() if name != "stream_options"}
         content = encoded({**kept, **self._options, "stream": False})
-        try:
-            return await client.post("/chat/completions", content=content, cast_to=object)
-        except APIStatusError as error:
-            if self._failure(error).code is LLMErrorCode.API_CALL_FAILED:
-                raise self._service.error(LLMErrorCode.CONNECTION_LOST) from error
-            raise
-
-    def _accepted(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The request without what the server has refused."""
-        kept = {name: value for name, value in request.items() if name not in self._refused_fields}
-        if self._refuses_null:
-            kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
-        if self._has_short_ids:
-            kept["messages"] = [_with_short_ids(message) for message in kept["messages"]]
-        return kept
+        return await client.post("/chat/completions", content=content, cast_to=object)
 
     async def check(self) -> str:
         """Ask the server for its models and tell the operator in a sentence whether ours is among them.
@@ -338,76 +388,55 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             return f"{self._service.name} answers, but does not list its models."
         raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
 
-    async def _send(self, request: dict[str, Any]) -> "AsyncStream[object]":
+    async def _send(self, request: Wire) -> "AsyncStream[object]":
+        """Send the request, and again in another form if the server refuses the first one."""
         client = await self._client.get()
         await self._loop_yield()
-        from openai import APIStatusError, AsyncStream
+        from openai import APIStatusError
 
-        from bot.providers.openai.errors import (
-            OPTIONAL_FIELDS,
-            botched_call,
-            error_code,
-            refused_field,
-            refuses_null,
-            refuses_tools,
-            sentence_of,
-            told_window,
-            wants_short_ids,
+        from bot.providers.openai.errors import botched_call
+
+        was_botched = False
+        while True:
+            sent = self._form.applied(request)
+            try:
+                return await self._post(client, sent)
+            except APIStatusError as error:
+                may_try_again = botched_call(error) and not was_botched
+                was_botched = was_botched or may_try_again
+                if not (may_try_again or self._form.learn(error, sent)):
+                    raise
+
+    async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "AsyncStream[object]":
+        """Not by chat.completions.create: building typed chunks takes most of the time a chunk costs."""
+        from openai import AsyncStream
+
+        return await client.post(
+            "/chat/completions",
+            content=encoded({**sent, **self._options}),
+            cast_to=object,
+            stream=True,
+            stream_cls=AsyncStream[object],
         )
 
-        is_botched = False
-        for _ in range(len(OPTIONAL_FIELDS) + 4):
-            kept = self._accepted(request)
-            try:
-                # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
-                return await client.post(
-                    "/chat/completions",
-                    content=encoded({**kept, **self._options}),
-                    cast_to=object,
-                    stream=True,
-                    stream_cls=AsyncStream[object],
-                )
-            except APIStatusError as error:
-                refusal = error
-                field = refused_field(error)
-                if field in kept:
-                    logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
-                    self._refused_fields.add(field)
-                    continue
-                if refuses_null(error) and not self._refuses_null:
-                    self._refuses_null = True
-                    continue
-                window = told_window(error) if error_code(error) is LLMErrorCode.CONTEXT_EXCEEDED else 0
-                if window and self._max_tokens > window // 2:  # as much is kept free for the reply at most
-                    self._max_tokens = request["max_tokens"] = window // 2
-                    continue
-                if wants_short_ids(error) and not self._has_short_ids:
-                    self._has_short_ids = True
-                    continue
-                if botched_call(error) and not is_botched:
-                    is_botched = True
-                    continue
-                if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
-                    raise
-                said = shortened(sentence_of(error))
-                logger.warning("%s is taken to know no tools from now on: %s", self.model_name, said)
-                self._supports_tools = False
-                raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE) from error
-        raise refusal
-
     def _failure(self, error: Exception) -> LLMError:
-        from openai import APIError, APIStatusError
+        from openai import APIStatusError
 
-        from bot.providers.openai.errors import error_code, refuses_tools, sentence_of, told_window
+        from bot.providers.openai.errors import error_code, sentence_of, told_window
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         code = error_code(error)
         window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
-        in_stream = isinstance(error, APIError) and not isinstance(error, APIStatusError)
-        if self._supports_tools is None and in_stream and refuses_tools(error):
-            self._supports_tools = False
-            code = LLMErrorCode.UNSUPPORTED_FEATURE
         return self._service.error(code, wait, window=window, said=sentence_of(error))
+
+
+def _is_about_tools(error: Exception) -> bool:
+    """Whether a server has refused the tools of a request."""
+    from openai import APIError
+
+    from bot.providers.openai.errors import refuses_tools
+
+    return isinstance(error, APIError) and refuses_tools(error)
 
 
 def _with_short_ids(message: Wire) -> Wire:
@@ -422,31 +451,6 @@ def _with_short_ids(message: Wire) -> Wire:
         case {"tool_calls": list(calls)}:
             return {**message, "tool_calls": [{**call, "id": short(call["id"])} for call in calls]}
     return message
-
-
-async def _body(response: "httpx2.Response") -> Any:
-    """The body of a response as JSON, or as text."""
-    text = (await response.aread()).decode(errors="replace")
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _as_chunk(body: Any, request: "httpx2.Request") -> Wire:
-    """A reply that came in one piece, as the only chunk of a stream.
-
-    Raises:
-        openai.APIError: it is an error, or a page that a proxy sent.
-    """
-    from openai import APIError
-
-    match body:
-        case {"choices": [{"message": dict(message), **rest}]}:
-            return {**body, "choices": [{**rest, "delta": message}]}
-        case {"error": error}:
-            body = error
-    raise APIError("There is no reply.", request=request, body=body)
 
 
 def _rooted(base_url: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import httpx2
 import openai
 
-from bot.providers.base import STATUS_CODES, never_connected
+from bot.providers.base import REFUSING, STATUS_CODES, never_connected, speaks_against_tools
 from domain.errors import LLMErrorCode
 
 _CODES: Final = {
@@ -42,8 +42,8 @@ _SAID: Final = (
     (
         LLMErrorCode.UNKNOWN_MODEL,
         # LiteLLM, Ollama, vLLM, LM Studio, OpenRouter
-        r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found|loaded))"
-        r"|no (?:such )?models? (?:loaded|found|named)|not a valid model|unknown model|try pulling it"
+        r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found))"
+        r"|no (?:such )?models? (?:found|named)|not a valid model|unknown model|try pulling it"
         r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist",
     ),
     (
@@ -61,30 +61,30 @@ _SAID: Final = (
     (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
     (
         LLMErrorCode.OVERLOADED,
-        r"overloaded|loading model|model is (?:still )?loading|no (?:available )?(?:slot|worker)|at capacity"
-        r"|server busy|capacity exceeded",
+        r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded|service ?unavailable"
+        # LiteLLM, where the server behind it is away
+        r"|connection error|cannot connect to host|connection refused|no healthy upstream",
     ),
     (LLMErrorCode.TIMEOUT, r"timed? ?out"),
 )
 _PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for code, said in _SAID)
 
-_NO_TOOLS: Final = re.compile(
-    r"not support (?:tools|tool|function)"  # Ollama, LM Studio
-    r"|support tool use"  # OpenRouter
-    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires"  # vLLM
-    r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
-    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
-    r"|unsupported)"
-    r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
-    r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
-    r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
-    r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
+_NOT_READY: Final = re.compile(
+    # LM Studio, llama.cpp
+    r"\bmodel (?:is |was )?unloaded|no models? (?:is |are )?(?:currently )?loaded|the model has crashed"
+    r"|model (?:is not|has not been|isn't) (?:loaded|running|ready)|failed to load (?:the )?model|error loading model"
+    r"|loading (?:the )?model\b|model\b.{0,80}\bis (?:still |currently )?loading|model loading (?:aborted|was stopped)"
+    r"|model name=\S+ (?:failed to load|is not running)"
+    # Ollama
+    r"|model runner has unexpectedly stopped|more system memory\b"
+    r"|llama (?:runner|server)\b.{0,40}\b(?:terminated|no longer running|to start)"
+    # vLLM, and others
+    r"|engine\w* (?:core )?(?:encountered an issue|is dead|died|has stopped)|enginedead"
+    r"|background loop (?:has errored|is not running|is stopped)|server is (?:not ready|starting|shutting down)",
     re.IGNORECASE | re.DOTALL,
 )
-_REFUSED_FIELD: Final = (
-    r"not (?:supported|permitted|allowed|implemented)|unsupported|unknown|unrecogni[sz]ed|unexpected"
-    r"|extra (?:inputs|fields)|does not support|invalid (?:parameter|field|argument)"
-)
+"""What servers say whose model is known to them but cannot answer now; some give it the code of an unknown model."""
+
 OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens")
 """Fields that a request can do without; each is left out once a server has refused it by name."""
 
@@ -128,8 +128,8 @@ def error_code(error: Exception) -> LLMErrorCode:
 
 def refuses_tools(error: Exception) -> bool:
     """Whether the server says that this model cannot use tools, by an error's status or in the stream."""
-    status = error.status_code if isinstance(error, openai.APIStatusError) else 400
-    return status in (400, 404, 422, 500, 501) and bool(_NO_TOOLS.search(words_of(error)))
+    is_refusal = not isinstance(error, openai.APIStatusError) or error.status_code in REFUSING
+    return is_refusal and speaks_against_tools(words_of(error))
 
 
 def botched_call(error: openai.APIStatusError) -> bool:
@@ -142,14 +142,6 @@ def wants_short_ids(error: openai.APIStatusError) -> bool:
     return error.status_code in (400, 422) and bool(
         re.search(r"tool call id\b.{0,80}length of 9", words_of(error), re.I)
     )
-
-
-def refused_field(error: openai.APIStatusError) -> str:
-    """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
-    said = words_of(error)
-    if error.status_code not in (400, 404, 422, 500, 501) or not re.search(_REFUSED_FIELD, said, re.IGNORECASE):
-        return ""
-    return next((field for field in OPTIONAL_FIELDS if field in said), "")
 
 
 def refuses_null(error: openai.APIStatusError) -> bool:
@@ -201,6 +193,8 @@ def _loaded(text: str) -> Any:
 
 
 def _reported_code(error: openai.APIError) -> LLMErrorCode:
+    if _NOT_READY.search(words_of(error)):
+        return LLMErrorCode.OVERLOADED
     body = error.body if isinstance(error.body, Mapping) else {}
     reported = str(error.code or body.get("code") or "")
     for name in (reported, str(error.type or body.get("type") or "")):

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.base import complete, read_arguments, tool_name
 from domain.chat import WholeCharacters
@@ -18,6 +18,9 @@ from domain.tool_use import (
     TokenUsage,
     ToolInvocation,
 )
+
+if TYPE_CHECKING:
+    import httpx2
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
@@ -122,6 +125,12 @@ class CompletionAccumulator:
     def whole(self) -> bool:
         """Whether the reply is complete: a connection can also break without an error."""
         return self.overflowed or (self._finish is not None and self._finish not in _BROKEN)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the reply ended as if it were complete, but has no words, no calls, and no count of tokens."""
+        is_empty = not (self._has_said or self._calls or self._refused or self._usage)
+        return is_empty and self._finish in ("stop", "length")
 
     @property
     def overflowed(self) -> bool:
@@ -234,3 +243,28 @@ def _token_usage(usage: object) -> TokenUsage | None:
 
 def _count(written: object) -> int:
     return int(written) if isinstance(written, int | float) else 0
+
+
+async def body_of(response: "httpx2.Response") -> Any:
+    """The body of a response as JSON, or as text."""
+    text = (await response.aread()).decode(errors="replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def as_chunk(body: Any, request: "httpx2.Request") -> Json:
+    """A reply that came in one piece, as the only chunk of a stream.
+
+    Raises:
+        openai.APIError: it is an error, or a page that a proxy sent.
+    """
+    from openai import APIError
+
+    match body:
+        case {"choices": [{"message": dict(message), **rest}]}:
+            return {**body, "choices": [{**rest, "delta": message}]}
+        case {"error": error}:
+            body = error
+    raise APIError("There is no reply.", request=request, body=body)

@@ -1,6 +1,7 @@
 """What only some servers do: Ollama, vLLM, llama.cpp, OpenRouter and those who imitate them."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -10,7 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from bot.providers.openai.client import OpenAIChat
-from domain.chat import Prompts
+from domain.chat import PromptMessage, Prompts
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, StrategyOutcome
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
@@ -21,6 +22,7 @@ from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Call, Json, Verbatim, say
 
 CALLED: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+C = LLMErrorCode
 SAID: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
@@ -272,6 +274,23 @@ async def test_passages_are_handed_over_in_the_turn_in_which_tools_were_ignored(
     assert ["tools" in request for request in server.requests] == [True, False]
 
 
+async def test_tools_that_are_ignored_are_ignored_in_the_next_turn_too(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    server.script(UNCOUNTED, say("It was Hobb."), UNCOUNTED, say("Hobb, and why"), say("He was poor."))
+    strategy = AdaptiveStrategy(ToolUseRetrievalStrategy(), AlwaysRetrieveStrategy(Prompts.load(files("prompts"))))
+
+    async def dispatch(name: str, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult("Hobb stole the lamp.")
+
+    async def turn(*talk: PromptMessage) -> Sequence[PromptMessage]:
+        events = [event async for event in strategy.execute(chat, talk, MANY_TOOLS, dispatch)]
+        [outcome] = [event for event in events if isinstance(event, StrategyOutcome)]
+        return outcome.messages
+
+    first = await turn(user("Who?"))
+    second = await turn(user("Who?"), *first, user("Why?"))
+    assert (first[-1].content, second[-1].content) == ("It was Hobb.", "He was poor.")
+
+
 @pytest.mark.parametrize(
     ("status", "body"),
     [(404, "<html>Not Found</html>"), (405, "{}"), (501, ""), (200, "<html>Welcome</html>"), (200, "[]"), (200, "{}")],
@@ -286,3 +305,38 @@ async def test_a_server_without_a_list_of_models_is_not_said_to_lack_the_model(s
         chat = OpenAIChat(model="hobb-7b", base_url=str(listening.make_url("/v1")), max_retries=0)
         assert await chat.check() == "The model's server answers, but does not list its models."
         await chat.aclose()
+
+
+BLANK: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code"),
+    [
+        (400, {"error": {"message": "This model's maximum context length is 4096 tokens."}}, C.CONTEXT_EXCEEDED),
+        (500, {"error": {"message": "hobb does not support tools"}}, C.UNSUPPORTED_FEATURE),
+        (400, {"error": {"message": "This server only streams."}}, None),
+    ],
+)
+async def test_a_stream_without_a_word_is_asked_for_in_one_piece(status: int, body: Json, code: C | None) -> None:
+    """LiteLLM ends a stream as if it were complete if the server behind it broke it off over a request."""
+    asked: list[bool] = []
+
+    async def completions(request: web.Request) -> web.Response:
+        asked.append((await request.json())["stream"])
+        if not asked[-1]:
+            return web.json_response(body, status=status)
+        return web.Response(text=f"data: {json.dumps(BLANK)}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
+
+    application = web.Application()
+    application.router.add_post("/v1/chat/completions", completions)
+    async with TestServer(application) as listening:
+        chat = OpenAIChat(model="hobb-7b", base_url=str(listening.make_url("/v1")), max_retries=0)
+        try:
+            assert (await chat.chat_with_tools([user("?")], [SEARCH])).text == ""
+        except LLMError as error:
+            assert error.code is code
+        else:
+            assert code is None
+        await chat.aclose()
+    assert asked == [True, False]

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.base import arriving_events, encoded
+from bot.providers.anthropic.stream import arriving_events
+from bot.providers.base import encoded
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(

@@ -19,14 +19,10 @@ LM_STUDIO = {
     "However, the model is loaded with context length of only 4096 tokens"
 }
 TOO_LONG, PER_MINUTE = C.CONTEXT_EXCEEDED, {"type": "tokens", "code": "rate_limit_exceeded"}
+NOT_READY, NO_MODEL = C.OVERLOADED, {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
 ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
-    (
-        "lm studio no model",
-        404,
-        {"error": "No models loaded. Please load a model in the developer page."},
-        C.UNKNOWN_MODEL,
-    ),
+    ("lm studio no model", 404, {"error": "No models loaded. Please load a model in the developer page."}, NOT_READY),
     (
         "tgi",
         422,
@@ -117,7 +113,32 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (400, "Model Not Exist", C.UNKNOWN_MODEL, {"code": "invalid_request_error"}),
             (400, "API key not valid. Please pass a valid API key.", C.API_KEY_MISSING, {"code": 400}),
             (503, "server busy, please try again. maximum pending requests exceeded", C.OVERLOADED, {}),
+            (400, "Model unloaded.", NOT_READY, {}),
+            (400, "Model was unloaded while the request was still in queue..", NOT_READY, {}),
+            (404, "No models loaded. Please load a model in the developer page.", NOT_READY, NO_MODEL),
+            (
+                404,
+                'Failed to load model "x". Error: Model loading aborted due to insufficient resources.',
+                NOT_READY,
+                {},
+            ),
+            (400, "The model has crashed without additional information. (Exit code: 6)", NOT_READY, {}),
+            (400, 'Invalid model identifier "x". Please specify a valid downloaded model.', C.UNKNOWN_MODEL, NO_MODEL),
+            (400, "model is not loaded", NOT_READY, {}),
+            (400, "model 'x' not found", C.UNKNOWN_MODEL, {}),
+            (500, "model runner has unexpectedly stopped, this may be due to resource limitations", NOT_READY, {}),
+            (500, "llama runner process has terminated: error: unknown model architecture", NOT_READY, {}),
+            (500, "timed out waiting for llama runner to start - progress 0.00 -", NOT_READY, {}),
+            (500, "model requires more system memory (9 GiB) than is available (4 GiB)", NOT_READY, {}),
+            (500, "EngineCore encountered an issue. See stack trace (above) for the root cause.", NOT_READY, {}),
+            (500, "litellm.InternalServerError: OpenAIException - Connection error.", NOT_READY, {}),
         )
+    ),
+    (
+        "lm studio unloads in the stream",
+        200,
+        'event: error\ndata: {"error": {"message": "Model unloaded."}}\n\n',
+        NOT_READY,
     ),
     (
         "mistral in the stream",

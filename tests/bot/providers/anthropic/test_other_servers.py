@@ -1,0 +1,99 @@
+"""Servers with Anthropic's API that are not Anthropic's: llama.cpp, LiteLLM, gateways."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from bot.providers.anthropic.client import AnthropicChat
+from domain.citations.matching import key_of
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import ChatResponse, ToolInvocation
+from tests.bot.providers.talk import SEARCH, passage, reply, result, user
+
+Json = dict[str, Any]
+SAID = (
+    {"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hobb."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+    {"type": "message_stop"},
+)
+
+
+class Server:
+    """Refuses what it is told to, in its own words, and answers the rest; it has no route for models."""
+
+    def __init__(self) -> None:
+        self.refusals: list[tuple[int, str]] = []
+        self.requests: list[Json] = []
+        self.url = ""
+
+    async def messages(self, request: web.Request) -> web.Response:
+        self.requests.append(await request.json())
+        if self.refusals:
+            status, said = self.refusals.pop(0)
+            error = {"type": "invalid_request_error", "message": said}
+            return web.json_response({"type": "error", "error": error}, status=status)
+        events = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in SAID)
+        return web.Response(text=events, content_type="text/event-stream")
+
+    def chat(self, model: str = "hobb-7b", **options: Any) -> AnthropicChat:
+        return AnthropicChat(api_key="k", model=model, base_url=self.url, max_retries=0, **options)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    made, application = Server(), web.Application()
+    application.router.add_post("/v1/messages", made.messages)
+    async with TestServer(application) as listening:
+        made.url = str(listening.make_url(""))
+        yield made
+
+
+async def test_a_missing_route_for_models_is_not_a_missing_model(server: Server) -> None:
+    chat = server.chat()
+    assert await chat.check() == "The model's server answers, but does not describe its models."
+    await chat.aclose()
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ("output_config: Extra inputs are not permitted", "output_config"),
+        ("cache_control: Extra inputs are not permitted", "cache_control"),
+        ("Unsupported parameter: 'thinking'", "thinking"),
+    ],
+)
+async def test_a_field_that_a_server_refuses_is_left_out(server: Server, said: str, field: str) -> None:
+    chat, server.refusals = server.chat("claude-sonnet-5-5"), [(400, said)]
+    assert [(await chat.chat_with_tools([user("?")], [SEARCH])).text for _ in range(2)] == ["Hobb.", "Hobb."]
+    assert [field in json.dumps(request) for request in server.requests] == [True, False, False]
+    await chat.aclose()
+
+
+async def test_a_server_whose_model_has_no_tools_is_asked_without_them(server: Server) -> None:
+    chat, server.refusals = server.chat(), [(500, "tools param requires --jinja flag")]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+    assert not chat.supports_tools
+    assert await chat.chat([user("?")]) == "Hobb."
+    await chat.aclose()
+
+
+@pytest.mark.parametrize(("model", "cites"), [("claude-sonnet-5-5", True), ("hobb-7b", False)])
+async def test_passages_reach_models_of_other_makers_as_text(server: Server, model: str, cites: bool) -> None:
+    chat, rabbit = server.chat(model), passage("The rabbit was white.", start=100)
+    look = reply(ChatResponse(tool_invocations=[ToolInvocation("search_book", {"query": "rabbit"}, "a")]))
+    await chat.chat_with_tools([user("?"), look, result("a", "", rabbit)], [SEARCH])
+    [block] = server.requests[0]["messages"][-1]["content"]
+    if cites:
+        assert [part["type"] for part in block["content"]] == ["search_result"]
+    else:
+        assert f"[{key_of(rabbit.sentences[0])}] The rabbit was white." in block["content"]
+    await chat.aclose()
