@@ -1,8 +1,10 @@
 """The command line of Marginalia: `marginalia`, or `python -m bot`."""
 
 import gc
+import os
 import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -45,6 +47,7 @@ def options(
 
 def main() -> None:
     """Run the command line; anticipated failures of any command end in a sentence."""
+    _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
@@ -53,6 +56,15 @@ def main() -> None:
         fail(error.message)
     finally:
         gc.freeze()  # or Python collects everything that was loaded as garbage at exit, which takes up to a second
+
+
+def _open_missing_streams() -> None:
+    """Replace standard streams that were closed before the start, in order: otherwise the next file that is opened,
+    such as the database, would take the number of one.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - it stays open
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,9 +17,11 @@ from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
 from bot.cli.running import console, errors, fail, in_daemon_thread, interrupts, opened_for_talk, run_async
 from bot.parsers.formats import named_format
-from domain.book import Book, ReadingPosition
+from domain.book import Book, PositionState, ReadingPosition
+from domain.chat import ChatMessage
 from domain.conversation import Conversation
 from domain.errors import BookError
+from domain.turn.history import within_bound
 
 EXAMPLE_QUESTIONS = (
     "When would the gentleman from the Trust come?",
@@ -59,7 +61,7 @@ def chat(
                 print(conversation_json(talk, found.title, position), flush=True)  # noqa: T201
             else:
                 await _greet(app, found, talk)
-            await session.take_up()
+            await session.take_up(await _said(app, found, talk))
             await session.run(_lines(echo=not as_json))
             return 1 if session.failures else 0
 
@@ -162,6 +164,13 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
     return ConsoleChat(
         app.chat, talk, console, move=move, missing=missing, confirm=confirm, verbose=verbose, as_json=as_json
     )
+
+
+async def _said(app: App, book: Book, talk: Conversation) -> Sequence[ChatMessage]:
+    """What has been said in the conversation, as far as the person may be told it now."""
+    position = await app.positions.get(TERMINAL_READER.id, book)
+    read_to = position.read_to if position.state is PositionState.READING else book.length
+    return within_bound(await app.transcripts.messages(talk.id), read_to)
 
 
 async def _greet(app: App, book: Book, talk: Conversation) -> None:

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from bot.cli.running import Emphasis, WordWrap, interrupts
 from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition
+from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.event import (
@@ -60,7 +61,8 @@ HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you've r
 /retry: ask your last question again
 /help: this list
 quit, exit: leave"""
-_COMMAND = re.compile(r"/[A-Za-z]\w*\Z")
+_KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?")
+"""What arrow keys and the like type into a line."""
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
 
@@ -101,7 +103,7 @@ class ConsoleChat:
     async def run(self, lines: AsyncIterator[str]) -> None:
         """Answer line after line until there are no more, or one says quit or exit."""
         async for line in lines:
-            question = line.strip()
+            question = _KEYS.sub("", line).strip()
             if question.casefold() in ("quit", "exit"):
                 return
             if question:
@@ -111,7 +113,7 @@ class ConsoleChat:
         """Answer or carry out a line, or say why that is impossible: even a full disk does not end the chat."""
         command, _, order = line.partition(" ")
         try:
-            if _COMMAND.match(command):
+            if command.startswith("/"):
                 await self._obey(command.casefold(), order.strip())
             else:
                 await self.ask(line)
@@ -127,8 +129,10 @@ class ConsoleChat:
         match command:
             case "/progress":
                 self._show_progress(*await self._move(order))
+            case "/verbose" if order.casefold() not in ("", "on", "off"):
+                self._tell("refused", "Type /verbose on or /verbose off.")
             case "/verbose":
-                self._verbose = order.casefold() != "off" if order else not self._verbose
+                self._verbose = order.casefold() == "on" if order else not self._verbose
                 see = "you'll see" if self._verbose else "you won't see"
                 self._tell("verbose", f"From now on, {see} what the model looks up.", on=self._verbose)
             case "/sources":
@@ -162,11 +166,17 @@ class ConsoleChat:
         else:
             self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
 
-    async def take_up(self) -> None:
+    async def take_up(self, said: Sequence[ChatMessage] = ()) -> None:
         """Finish what an earlier run of the program was interrupted in: an unseen answer, or a question.
 
-        For a conversation that is shown on Discord this is left to the bot.
+        For a conversation that is shown on Discord this is left to the bot. `said` are the messages so far: /retry and
+        /sources are about the last ones.
         """
+        for message in said:
+            if message.role is MessageRole.USER:
+                self._question = message.content
+            elif message.role is MessageRole.ASSISTANT and message.turn_id and not message.tool_invocations:
+                self._answered = Answer(message.turn_id, message.content, message.citations)
         talk = self._conversation.id
         if self._conversation.thread_id is not None:
             return
@@ -275,16 +285,14 @@ class _Rendering:
                 self._status.stop()
                 self._write(self._wrap.feed(_drawn(text)))
             case DraftDiscarded(again=again):
-                self._write(self._wrap.finish() + "\n")
+                self._end_line()
                 if again:
                     self._console.print("[dim]The lines above don't count. Here is the answer:[/]")
                 self._status.start()
             case ApprovalAsked(tool_name=name, arguments=arguments):
                 self._status.stop()
-                self._write(self._wrap.finish())
-                self._console.print(
-                    "\n[bold]The model wants to use a tool that may change something:[/]", soft_wrap=True
-                )
+                self._end_line()
+                self._console.print("[bold]The model wants to use a tool that may change something:[/]", soft_wrap=True)
                 self._indented(f"{name} {json.dumps(arguments, ensure_ascii=False)}")
             case ApprovalSettled():
                 self._status.start()
@@ -292,9 +300,8 @@ class _Rendering:
                 self._proposed = f"page {page}" if page else f"chapter {chapter}" if chapter else "finished"
             case Answer():
                 self._status.stop()
+                self._write(self._wrap.feed(f"\n\n{HIDDEN_NOTE}" if has_hidden(event.text) else ""))
                 self._write(self._wrap.finish())
-                if has_hidden(event.text):
-                    self._write(f"\n\n{HIDDEN_NOTE}")
                 self._show_sources(event)
             case TurnFailed(message=message):
                 self._status.stop()
@@ -311,6 +318,9 @@ class _Rendering:
             self._console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2)))
         else:
             self._console.print(Text(textwrap.indent(text, "  ")), soft_wrap=True)
+
+    def _end_line(self) -> None:
+        self._write(self._wrap.feed("\n") + self._wrap.finish())
 
     def _write(self, text: str) -> None:
         self._console.print(self._emphasis.feed(text), end="", soft_wrap=True)

@@ -42,6 +42,16 @@ class GuardedConsole(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
+    def print(self, *objects: Any, end: str = "\n", soft_wrap: bool | None = None, **options: Any) -> None:
+        """As in rich, but lines for a terminal break between words even if they may be longer than it is wide.
+
+        A pipe gets them whole, and so does a terminal if one word is too long for it, such as a URL. What ends
+        without a line feed is wrapped by its caller.
+        """
+        if soft_wrap and end == "\n" and self.is_terminal:
+            soft_wrap = any(len(word) > self.width for each in objects for word in str(each).split())
+        super().print(*objects, end=end, soft_wrap=soft_wrap, **options)
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=obeyed_by_none(segment.text))

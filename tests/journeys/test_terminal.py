@@ -1,9 +1,15 @@
 """A person at a terminal, from the first start to the last book removed."""
 
 import asyncio
+import codecs
+import contextlib
+import fcntl
 import json
 import os
+import re
 import signal
+import struct
+import termios
 from pathlib import Path
 
 import pytest
@@ -217,3 +223,59 @@ async def test_a_terminal_that_is_closed_leaves_no_tool_server_behind(terminal: 
             assert await process.end() == 143
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+async def test_a_person_types_in_a_narrow_window_and_comes_back_later(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    typed = ["Who found a brass key?", "/verbose perhaps", "/usr/bin/env", "\x1b[A", "/help"]
+    first = await typed_in(terminal, ["chat", str(path), "--new", "--verbose"], typed)
+    for told in (
+        '{"query": "found brass key',
+        "Type /verbose on or /verbose off.",
+        "There is no command /usr/bin/env.",
+    ):
+        assert told in " ".join(first.split())
+    assert "the last answer" in " ".join(first.split()), "/help"
+    assert first.count("▸ 1 search_book") == 1, "nothing else was a question"
+    assert max(map(len, first.splitlines())) <= NARROW
+    again = await typed_in(terminal, ["chat", str(path)], ["1", "/sources", "/retry"])
+    sources, retried = " ".join(again.split()).partition("› /sources")[2].split("› /retry")
+    assert "p. 1 · Chapter II. The Key: Marta found a brass key under the stairs." in sources
+    assert "“Marta found a brass key under the stairs.”" in retried
+
+
+NARROW = 40
+
+
+async def typed_in(terminal: Terminal, arguments: list[str], lines: list[str]) -> str:
+    """What is in a narrow window once the lines were typed in it, each at a prompt, and Ctrl-D after them."""
+    window, inside = os.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, NARROW, 0, 0))
+    shown, at, came, decoder = "", 0, asyncio.Event(), codecs.getincrementaldecoder("utf-8")()
+
+    def read() -> None:
+        nonlocal shown
+        with contextlib.suppress(OSError):  # nobody has the window open any more
+            shown += _ESCAPES.sub("", decoder.decode(os.read(window, 65536)))
+        came.set()
+
+    asyncio.get_running_loop().add_reader(window, read)
+    with os.fdopen(inside, "r+b", buffering=0) as end:
+        environment = terminal.environment(COLUMNS=str(NARROW), TERM="xterm")
+        process = Forked(arguments, environment, terminal.folder, (end, end, end))
+    try:
+        async with asyncio.timeout(60):
+            for line in [*(f"{line}\r" for line in lines), "\x04"]:
+                while not re.search(r"(› |: )$", shown[at:]):
+                    came.clear()
+                    await came.wait()
+                at = len(shown)
+                os.write(window, line.encode())
+            await process.end()
+    finally:
+        asyncio.get_running_loop().remove_reader(window)
+        os.close(window)
+    return shown.replace("\r\n", "\n").replace("\r", "\n")
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -177,14 +177,18 @@ CITED = Answer("1", "She came (p. 3).", (Citation(0, 9, "She came at last.", "3"
 
 
 async def test_slash_commands_never_go_to_the_model() -> None:
-    shown, asked = await typing("/help", "/verbose", "/sources", "/retry", "/nonsense", "Who came?", events=(CITED,))
-    assert asked == ["Who came?"]
+    orders = ("/help", "/verbose", "/verbose maybe", "/sources", "/retry", "/nonsense", "/", "/who-knows?", "\x1b[A")
+    shown, asked = await typing(*orders, "Who \x1b[Dcame?", events=(CITED,))
+    assert asked == ["Who came?"], "nor what arrow keys type"
     for told in (
         "/retry: ask",
         "you'll see what the model looks up",
         "no answer yet",
         "You haven't asked anything yet",
         "no command /nonsense",
+        "no command /.",
+        "no command /who-knows?.",
+        "Type /verbose on or /verbose off.",
     ):
         assert told in shown
 

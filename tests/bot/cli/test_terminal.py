@@ -1,6 +1,7 @@
 """What books and people write is shown in a terminal, and never obeyed by it."""
 
 import io
+import sys
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
+from bot import __main__ as main
 from bot.cli.running import GuardedConsole, obeyed_by_none
 
 ORDERS = (
@@ -20,9 +22,11 @@ ORDERS = (
 )
 
 
-def shown(thing: object, **options: bool) -> str:
+def shown(thing: object, *, terminal: bool = False, **options: bool) -> str:
     console = GuardedConsole()
     console.file = io.StringIO()
+    if terminal:
+        console.width, console._force_terminal = 20, True
     console.print(thing, **options)  # type: ignore[arg-type]
     return console.file.getvalue()
 
@@ -49,3 +53,22 @@ def test_whatever_comes_can_be_written(text: str) -> None:
 
 def test_words_are_no_pictures_and_brackets_no_styles() -> None:
     assert shown("a :warning: and [bold]loud[/nope]", markup=False) == "a :warning: and [bold]loud[/nope]\n"
+
+
+def test_a_terminal_breaks_sentences_between_words_and_a_pipe_gets_them_whole() -> None:
+    sentence = "You're at about page 4. I won't reveal anything after it."
+    wrapped = shown(sentence, terminal=True, soft_wrap=True)
+    assert wrapped.split() == sentence.split()
+    assert max(map(len, wrapped.splitlines())) <= 20
+    assert shown(sentence, soft_wrap=True) == f"{sentence}\n"
+    address = "BOOKS_URL=s3://a-bucket/with/a/long/name"
+    assert shown(address, terminal=True, soft_wrap=True) == f"{address}\n", "what is to be copied stays in one piece"
+
+
+def test_a_stream_that_was_closed_before_the_start_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    main._open_missing_streams()
+    with sys.stdin as given, sys.stdout as out:
+        assert given.read() == ""
+        print("to nobody", file=out)
