@@ -96,7 +96,11 @@ class Removals:
             with suppress(MarginaliaError):  # still away
                 if not await self._use_cases.people.note_posts(posts):
                     self.wake()
-                del self._unnoted[: len(posts)]
+                self._unnoted = [each for each in self._unnoted if each not in posts]
+
+    def forget(self, message_id: str) -> None:
+        """Leave a message out that is to be noted later: it has been deleted."""
+        self._unnoted = [each for each in self._unnoted if each.message_id != message_id]
 
     def keep_looking(self) -> None:
         """Process the list every few minutes until `close`."""
@@ -370,11 +374,13 @@ class PostNotes:
             self._noted = known if len(self._noted) > REMEMBERED else self._noted | known
 
     async def forget(self, message_id: int) -> None:
-        """It has been deleted. A note of it that stays, because the database is away, does no harm."""
-        try:
-            await self._use_cases.people.forget_posts(str(message_id))
-        except MarginaliaError as error:
-            logger.warning("the note of deleted message %s stays: %s", message_id, error)
+        """It has been deleted.
+
+        Raises:
+            StorageError: the note of it stays; the event has to be handled again.
+        """
+        self._removals.forget(str(message_id))
+        await self._use_cases.people.forget_posts(str(message_id))
 
     def look_through(self, own_id: int) -> None:
         """Record what was posted just before the program, or the node before this one, was killed. Returns at once.

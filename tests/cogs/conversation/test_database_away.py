@@ -159,6 +159,25 @@ async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
         await asyncio.sleep(0.05)
 
 
+async def test_the_note_of_a_post_that_is_deleted_meanwhile_goes_once_the_database_is_back(
+    room: Scene, wire: Wire
+) -> None:
+    async def noted() -> list[str]:
+        return [each["message_id"] for each in (await room.app.people.export(str(room.ann.user.id)))["shown_in"]]
+
+    while not (shown := await noted()):
+        await asyncio.sleep(0.05)
+    places = (room.thread, room.double.channel)
+    [card] = [each for place in places for each in room.double.messages(place) if str(each.id) == shown[0]]
+    wire.cut()
+    room.double.world.delete(card)
+    await room.until(lambda: room.state.bot.storage_retries._tasks)
+    wire.mend()
+    await until_the_database_answers(room)
+    while shown[0] in await noted():
+        await asyncio.sleep(0.05)
+
+
 async def test_an_answer_that_was_being_made_is_made_again_in_its_place(room: Scene, wire: Wire) -> None:
     await cut_off_as_it_answers(room, wire)
     [notice] = room.replies()
