@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from bot.providers.extractive import language
+from bot.providers.extractive.language import any_accents
 from bot.providers.extractive.question import Question, analyse
 from domain.library.numerals import number_value
 from domain.tool_use import ToolDefinition, ToolInvocation
 
 
 def _one_of(*alternatives: str) -> str:
-    return f"(?:{'|'.join(alternatives)})"
+    return any_accents(f"(?:{'|'.join(alternatives)})")
 
 
 def _anywhere(*alternatives: str) -> re.Pattern[str]:
@@ -38,64 +40,79 @@ _MY_PLACE = _one_of(
     r"(?:(?:what|which) )?(?:my|our|the) (?:current |reading )?(?:page|chapter|place|position|progress|bookmark)\b",
     r"(?:how far|where) (?:i|we)(?: am| are|['’]m|['’]re|['’]ve| have)?\b",
 )
-REMARKS = {
-    "greeting": _whole(
-        r"(?:hi|hello|hey|greetings|good (?:morning|evening|afternoon|day))(?:,? (?:there|all|everyone|marginalia))?",
-        "hallo|guten (?:tag|morgen|abend)|moin|servus",
-        "bonjour|bonsoir|salut|coucou",
-        "hola|buen[oa]s (?:días|tardes|noches)",
+_POLITE = (
+    "(?:(?:hey|hi|hello|so|ok|please|sorry|and|now|well|marginalia|bot|can you|could you|would you|can i|may i)[, ]+)*"
+)
+_BAD = (
+    "(?:stupid|dumb|useless|bad|terrible|awful|horrible|wrong|annoying|boring|broken|trash|rubbish|nonsense|crap|shit"
+    "|an? (?:idiot|moron|liar|joke)|not (?:right|true|helpful|what i (?:asked|meant)|(?:an? |the )?answer))"
+)
+_BUILT = "(?:ai|bot|robot|human|real|person|machine|chat ?gpt|gpt\\S*|claude|gemini|llama|llm|language model)"
+_ENGLISH_REMARKS = {
+    "greeting": (
+        r"(?:hi+|hello+|he+y+|hiya|yo|howdy|greetings|good (?:morning|evening|afternoon|day)|what['’]s up|sup)"
+        r"(?:,? (?:there|all|everyone|marginalia|bot|guys))?(?:[,.! ]+how are (?:you|things)(?: doing| today)?)?",
+        "how are (?:you|things)(?: doing| today)?",
     ),
-    "thanks": _whole(
-        rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|{_PRAISE})(?: (?:so|very) much| a lot)?{_HELPED}",
-        "bye|good ?bye|good night|see you",
-        "(?:vielen )?dank(?:e(?: schön| dir| sehr| euch)?)?|tschüss",
-        "merci(?: beaucoup)?|au revoir",
-        "(?:muchas )?gracias|adiós",
+    "thanks": (
+        rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|cheers|{_PRAISE})(?: (?:so|very) much| a lot| again)?{_HELPED}",
+        "(?:good|nice|great) (?:bot|job|work|one|answer)|well done|i (?:love|like) (?:you|this(?: bot)?|it)",
+        "you(?:['’]re| are) (?:great|good|the best|awesome|amazing|helpful|nice)",
+        "that(?:['’]s| is| was) (?:great|helpful)|bye(?: bye)?|good ?bye|good night|see you|cya",
     ),
-    "abilities": _whole(
-        r"help|how can you help(?: me)?|(?:so )?what (?:can|do) you do|how (?:do you|does this) work",
-        "(?:who|what) are you",
-        r"are you (?:an? )?(?:ai|bot|robot|human|real|person)",
-        "hilfe|was kannst du(?: alles| denn)?|wer bist du",
-        "aide|que peux-tu faire|que pouvez-vous faire|qui (?:es-tu|êtes-vous)",
-        "ayuda|qué puedes hacer|quién eres",
+    "unclear": (
+        "yes|yeah|yep|yup|no+|nope|nah|maybe|sure|lol|lmao|(?:ha)+h?|hm+|um+|uh+|oh|test(?:ing)?|stop|wait|what|huh|eh",
+        "idk|i don['’]?t know|never ?mind|nothing|anything|something|cancel|quit|exit|true|false|really",
     ),
-    "position": _whole(
+    "sorry": (
+        rf"{_POLITE}(?:you|this|that|it|this (?:bot|thing|app|answer)|your answer)(?:['’]s|['’]re| is| are| was)?"
+        rf" (?:so |such |really |totally |just |fucking |very )*{_BAD}(?: bot)?",
+        rf"(?:you|this bot|this|it|that) (?:really )?sucks?|{_BAD}(?: bot| answer)?|(?:i )?hate (?:you|this|it)",
+        "fuck(?: you| off| this)?|shut up|wtf|screw you|go away",
+    ),
+    "abilities": (
+        rf"{_POLITE}(?:help(?: me)?|how can you help(?: me)?|what (?:can|do|could) you do)",
+        rf"how (?:do you|does (?:this|it)) work|how do i use (?:this|you)|are you (?:an? )?{_BUILT}|commands?",
+        rf"{_POLITE}what (?:\w+ )?(?:can|should|could|may) (?:i|we) (?:ask|do|say|type)(?: (?:you|here|about|for))*",
+        "(?:who|what) are you|who (?:made|built|created|wrote) you|what(?:['’]s| is) your name",
+        "what (?:model|ai|llm)(?: are you| is this| do you use)?",
+    ),
+    "position": (
         rf"{_HOW} (?:set|change|update|tell (?:you|marginalia)|enter|give you|save|clear|mark) {_MY_PLACE}.*",
         rf"how (?:do|can|will) you know {_MY_PLACE}|where (?:do|can) i (?:set|change|enter) {_MY_PLACE}.*",
-        r"wie (?:stelle?|setze?|ändere?|sage?|gebe?|trage?|kann) ich (?:dir )?(?:ein,? |an,? )?"
-        r"(?:meine?n? (?:seite|lesestand|fortschritt|kapitel)|(?:sagen,? )?wie weit ich).*",
-        r"comment (?:puis-je )?(?:indiquer|changer|régler|définir) (?:ma page|mon chapitre|où j['’]en suis).*",
-        r"cómo (?:puedo )?(?:indic|cambi|marc)\w+ (?:mi página|mi capítulo|hasta dónde he leído).*",
     ),
-    "opinion": _whole(
+    "opinion": (
         r"what(?:['’]s| is) your (?:opinion|view|favou?rite)\b.*|what do you (?:think|feel) (?:of|about)\b.*",
-        r"(?:did|do) you (?:like|love|hate|enjoy)\b.*|is (?:it|this|the book) (?:any )?(?:good|worth reading)\b.*",
-        r"(?:wie findest|was hältst|was denkst|was meinst) du\b.*|que penses-tu\b.*|qué (?:opinas|piensas)\b.*",
+        r"(?:did|do|would) you (?:like|love|hate|enjoy|recommend)\b.*|should i (?:read|finish|keep reading) .*",
+        rf"(?:have|did) you (?:ever )?read (?:it|{_THE_BOOK})",
+        rf"is (?:it|this|{_THE_BOOK}) (?:any )?(?:good|worth reading|boring|bad)",
     ),
-    "off_topic": _whole(
-        r"what(?:['’]s| is) the weather\b.*|(?:how is|will) (?:the weather|it rain)\b.*",
-        r"what time is it\b.*|what(?:['’]s| is) (?:the time|today['’]s date|the date today)\b.*",
-        r"(?:(?:please|can you|could you) )*(?:translate|recommend|suggest)\b.*",
-        r"(?:(?:please|can you|could you) )*write (?:me |us )?(?:an? |some )?(?:\S+ )?"
+    "off_topic": (
+        r"what(?:['’]s| is) the weather(?: (?:like|today|tomorrow|now|outside|forecast|for \w+|in [\w ]+))*",
+        r"how(?:['’]s| is) the weather(?: .*)?|will it (?:rain|snow)(?: .*)?",
+        r"what time is it(?: now| there| in [\w ]+)?",
+        r"what(?:['’]s| is) (?:the time(?: now)?|today['’]s date|the date today)",
+        rf"{_POLITE}(?:translate|recommend|suggest|solve|calculate|compute|debug|draw|generate)\b.*",
+        rf"{_POLITE}write (?:me |us )?(?:an? |some )?(?:\S+ )?"
         r"(?:poem|code|function|script|program|song|essay|story|e-?mail)\b.*",
-        r"(?:(?:please|can you|could you) )*(?:tell|sing|give) (?:me|us) (?:an?|another) (?:joke|song|recipe)\b.*",
+        rf"{_POLITE}(?:tell|sing|give) (?:me|us) (?:an?|another) (?:joke|song|recipe)\b.*",
         r"how (?:do|can|should|could) (?:i|we) (?!know\b|tell\b|understand\b).*|how to \w+.*",
         r"(?:(?:what(?:['’]s| is)|how much is|was ist|wie viel ist) )?\d+ ?(?:[-+*/x×÷]|times|plus|minus|mal) ?\d+ ?=?",
-        r"wie (?:ist|wird) das wetter\b.*|wie (?:spät|viel uhr) ist es\b.*|übersetze?\b.*|wie (?:kann|soll) ich\b.*",
-        r"what(?:['’]s| is) the (?:capital|population|currency|time zone) of\b.*",
-        r"what(?:['’]s| is| are) the best (?:\w+ ){1,3}(?:for|to|in)\b.*",
-        r"(?:erzähl|sing) (?:mir|uns) (?:einen|noch einen|ein) (?:witz|lied)\b.*|schreib(?:e)? (?:mir )?ein\w* .*",
-        r"quel temps fait-il\b.*|quelle heure est-il\b.*|traduis\b.*|qué (?:hora|tiempo) (?:es|hace)\b.*|traduce\b.*",
+        r"what(?:['’]s| is) the (?:capital|population|currency|time zone|square root) of\b.*",
+        r"what(?:['’]s| is| are) the best (?:\w+ ){1,3}(?:for|to|in)\b.*|who (?:should i|did you) vote for\b.*",
+        r"who(?:['’]s| is) (?:the )?(?:current )?(?:president|prime minister|chancellor) of\b.*",
+        r"who won (?:the )?(?:last |first )?(?:world cup|super bowl|election|olympics|champions league|oscars?)\b.*",
+        r"(?:ignore|forget|disregard) (?:\w+ ){0,3}(?:instructions|rules|prompts?)\b.*|(?:act|behave) (?:as|like) .*",
     ),
-    "book": _whole(
-        rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})",
-        rf"who(?:['’]s| is) the author(?: of (?:it|this|that|{_THE_BOOK}))?",
-        rf"what(?:['’]s| is) the (?:title|name) of {_THE_BOOK}|(?:what|which) book (?:is this|are we on)",
-        "wer hat (?:das|es|(?:das|dieses) buch) geschrieben|von wem ist (?:das|das buch|es)",
-        "qui a écrit ce livre|quién escribió este libro",
+    "book": (
+        rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})|who wrote",
+        rf"who(?:['’]s| is) the author(?: of (?:it|this|that|{_THE_BOOK}))?|who(?:['’]s| is) {_THE_BOOK} by",
+        rf"what(?:['’]s| is) the (?:title|name)(?: and (?:the )?author)?(?: of (?:it|{_THE_BOOK}))?",
+        rf"what(?:['’]s| is) {_THE_BOOK} (?:called|named)|(?:what|which) book (?:is (?:this|it)|are we (?:on|reading))",
+        "(?:(?:the|title and) )?(?:title|author)(?: and (?:title|author))?",
     ),
 }
+REMARKS = {reply: _whole(*wordings, *language.REMARKS.get(reply, ())) for reply, wordings in _ENGLISH_REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
 _LABEL = r"(\d+|[ivxlc]+)"
@@ -123,8 +140,8 @@ OVERVIEW = _anywhere(
     rf"(?:story|plot|book) {_SO_FAR}",
     r"zusammenfass\w+|fasse?\b.*\bzusammen\b|worum geht\b",
     r"was (?:ist|geschah|geschieht|passierte|passiert) (?:denn )?(?:bisher|bis jetzt|bis hierher)\b",
-    r"résum\w+|de quoi (?:parle|s['’]agit)|(?:qu['’]est-ce qui s['’]est|que s['’]est-il) passé jusqu['’]ici\b",
-    r"resum(?:en|ir|e (?:el|la|lo))\b|resúme\w*|de qu[ée] (?:se )?trata\b",
+    r"r\xe9sum\w+|de quoi (?:parle|s['’]agit)|(?:qu['’]est-ce qui s['’]est|que s['’]est-il) passé jusqu['’]ici\b",
+    r"resum(?:en|ir|e (?:el|la|lo))\b|res\xfame\w*|de qué (?:se )?trata\b",
     r"qué (?:ha pasado|pasó|ha ocurrido|ha sucedido) hasta (?:ahora|aquí)\b",
 )
 _PART_NUMBER = r"(?:book|part|volume|act|teil|buch|band|partie|livre|parte|libro) (?:\d+|[ivxlc]+\b|[^\W\d_]+)"

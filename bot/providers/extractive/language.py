@@ -30,8 +30,11 @@ class Language(StrEnum):
 _WORDS: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
 language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `typed`
-are hasty spellings by the words that are meant.
+are hasty spellings by the words that are meant, `remarks` patterns by the phrase that answers them.
 """
+
+REMARKS: dict[str, list[str]] = _WORDS["remarks"]
+"""Regular expressions for remarks in other languages than English, by the phrase that answers them."""
 
 LITTLE_WORDS: dict[Language, frozenset[str]] = {
     Language(name): frozenset(words.split()) | (STOP_WORDS if name == Language.ENGLISH else frozenset())
@@ -92,6 +95,23 @@ def as_meant(message: str) -> str:
     if text.isupper() and len(words_of(text)) > 1:
         text = text.lower()
     return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], text)
+
+
+_ACCENTS = str.maketrans(
+    {
+        **{letter: f"[{plain}{letter}]" for letter, plain in zip("éèêàáâíîìóôúùûçñ", "eeeaaaiiioouuucn", strict=True)},
+        **{letter: f"(?:{letter}|{plain}e?)" for letter, plain in zip("äöü", "aou", strict=True)},
+        "ß": "(?:ß|ss)",
+    }
+)
+
+
+def any_accents(pattern: str) -> str:
+    """A regular expression that also matches words without their accents: few people type them in haste.
+
+    The pattern has no accents in sets of characters.
+    """
+    return pattern.translate(_ACCENTS)
 
 
 def is_little(word: str, language: Language) -> bool:

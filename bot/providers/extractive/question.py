@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
-from bot.providers.extractive.language import COLOURLESS, Language, alike, is_little, language_of, split_words, stem
+from bot.providers.extractive.language import (
+    COLOURLESS,
+    Language,
+    alike,
+    any_accents,
+    is_little,
+    language_of,
+    split_words,
+    stem,
+)
 from domain.library.search.words import without_possessive
 
 
@@ -172,7 +181,7 @@ _DENSE_KINDS = (
     (QuestionKind.WHAT, "什么|什麼|何|무엇"),
 )
 _PATTERNS = {
-    language: tuple((kind, re.compile(rf"\b(?:{pattern})", re.IGNORECASE)) for kind, pattern in kinds)
+    language: tuple((kind, re.compile(rf"\b(?:{any_accents(pattern)})", re.IGNORECASE)) for kind, pattern in kinds)
     for language, kinds in _KINDS.items()
 }
 _YES_OR_NO = re.compile(

@@ -66,6 +66,8 @@ class Phrases:
     nothing_about_yet: str
     did_you_mean: str
     foreign: str
+    unclear: str
+    sorry: str
     opinion: str
     off_topic: str
 
