@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.providers.extractive import language
 from bot.providers.extractive.language import any_accents
-from bot.providers.extractive.question import Question, analyse
+from bot.providers.extractive.question import Question, analyse, is_bare_phrase
 from domain.library.numerals import number_value
 from domain.tool_use import ToolDefinition, ToolInvocation
 
@@ -23,6 +23,10 @@ def _one_of(*alternatives: str) -> str:
 
 def _anywhere(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"\b{_one_of(*alternatives)}", re.IGNORECASE | re.DOTALL)
+
+
+def _each(*alternatives: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(map(_anywhere, alternatives))
 
 
 def _whole(*alternatives: str) -> re.Pattern[str]:
@@ -123,26 +127,21 @@ POSITION = _whole(
     rf"je suis (?:maintenant )?à la page {_LABEL}",
     rf"estoy en la página {_LABEL}",
 )
-CONTENTS = _anywhere(
-    r"table of contents\b|(?:what|which)(?: are the| \w+)? chapters\b|list (?:of |all |the )*chapters\b",
-    r"chapter (?:list|titles)\b|how many chapters\b",
-    r"inhaltsverzeichnis\b|welche kapitel\b|wie viele kapitel\b",
-    r"table des matières\b|quels (?:sont les )?chapitres\b|combien de chapitres\b",
-    r"índice\b|qué capítulos\b|cuántos capítulos\b",
-)
+_ELSEWHERE = language.WORDINGS
 _SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
+CONTENTS = _anywhere(
+    r"table of contents\b|(?:what|which)(?: are the| \w+)? chapters\b|(?:list|show) (?:me |of |all |the )*chapters\b",
+    r"chapter (?:list|titles)\b|how many chapters\b",
+    *_ELSEWHERE["contents"],
+)
+CAST = _whole(*language.WORDINGS["cast"])
 OVERVIEW = _anywhere(
     r"summar\w+|recap\b|sum (?:it |this |things )?up\b|synopsis\b|overview\b|tl;?dr\b",
     rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter)(?: all)? about\b",
-    r"what(?:['’]s| is| are) the (?:plot|themes?|moral|message|main (?:characters?|ideas?|themes?|points?))\b",
-    r"who are the (?:main )?characters\b",
+    r"what(?:['’]s| is| are) the (?:plot|themes?|moral|message|main (?:ideas?|themes?|points?))\b",
     rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
     rf"(?:story|plot|book) {_SO_FAR}",
-    r"zusammenfass\w+|fasse?\b.*\bzusammen\b|worum geht\b",
-    r"was (?:ist|geschah|geschieht|passierte|passiert) (?:denn )?(?:bisher|bis jetzt|bis hierher)\b",
-    r"r\xe9sum\w+|de quoi (?:parle|s['’]agit)|(?:qu['’]est-ce qui s['’]est|que s['’]est-il) passé jusqu['’]ici\b",
-    r"resum(?:en|ir|e (?:el|la|lo))\b|res\xfame\w*|de qué (?:se )?trata\b",
-    r"qué (?:ha pasado|pasó|ha ocurrido|ha sucedido) hasta (?:ahora|aquí)\b",
+    *_ELSEWHERE["overview"],
 )
 _PART_NUMBER = r"(?:book|part|volume|act|teil|buch|band|partie|livre|parte|libro) (?:\d+|[ivxlc]+\b|[^\W\d_]+)"
 _CHAPTER_NUMBER = (
@@ -155,65 +154,61 @@ CHAPTER = _anywhere(
     r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)",
     rf"(?P<words>{_CHAPTER_NUMBER})",
 )
+BARE_CHAPTER = _whole(
+    rf"{_POLITE}(?:(?:what(?:['’]s| is| happens| happened) in|what about|and|about|was (?:passiert|geschieht) in"
+    rf"|und|que se passe-t-il (?:dans|au)|qué pasa en(?: el)?) )?(?:the )?(?:{_PART_NUMBER},? )?{_CHAPTER_NUMBER}"
+)
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(
     "(?:and )?then|what then|(?:what['’]s |what is |and )?next|go on|continue|read on|(?:tell me )?more",
     "what (?:happens|happened|comes|came) (?:next|then|afterwards|after(?: that| this)?)",
-    "(?:und )?(?:dann|weiter)|wie geht es weiter",
-    "et (?:puis|après|ensuite)|continuez",
-    "y (?:luego|después|entonces)|sigue|continúa",
+    *_ELSEWHERE["onward"],
 )
 
 _MENTIONED = r"(?:mentioned|referred to|named|appear(?:s|ed)?|occur(?:s|red)?|comes? up|crops? up|shows? up)\b"
 _AUXILIARY = "(?:is|are|was|were|does|do|did|has|have)"
-COUNTS = (
-    _anywhere(rf"how (?:often|many times|frequently) {_AUXILIARY} (?P<term>.+?) (?:been )?{_MENTIONED}"),
-    _anywhere(r"how many (?:mentions|occurrences) (?:are there )?of (?P<term>[^?]+)"),
-    _anywhere(r"(?:count|number of)(?: all| the)* (?:mentions|occurrences) of (?P<term>[^?]+)"),
-    _anywhere(r"how (?:often|many times) (?:is|does) (?P<term>the (?:word|name) .+?) used\b"),
-    _anywhere(r"wie oft (?:wird|werden|kommt|kommen|taucht) (?P<term>.+?) (?:erwähnt|genannt|vor|auf)\b"),
-    _anywhere(r"combien de fois (?:est-ce que |le mot )?(?P<term>.+?)(?: est|-t-il| apparaît| revient| mentionnée?)"),
-    _anywhere(r"cuántas veces (?:aparece|se menciona|se nombra) (?P<term>[^?]+)"),
+COUNTS = _each(
+    rf"how (?:often|many times|frequently) {_AUXILIARY} (?P<term>.+?) (?:been )?{_MENTIONED}",
+    r"how many (?:mentions|occurrences) (?:are there )?of (?P<term>[^?]+)",
+    r"(?:count|number of)(?: all| the)* (?:mentions|occurrences) of (?P<term>[^?]+)",
+    r"how (?:often|many times) (?:is|does) (?P<term>the (?:word|name) .+?) used\b",
+    *_ELSEWHERE["counts"],
 )
 _WHERE = "(?:where|when|on (?:which|what) page|in (?:which|what) chapter)"
-PLACES = (
-    _anywhere(rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) (?P<place>first|last) {_MENTIONED}"),
-    _anywhere(rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) {_MENTIONED} for the (?P<place>first|last) time\b"),
-    _anywhere(r"(?P<place>first|last) (?:mention|appearance|occurrence) of (?P<term>[^?]+)"),
-    _anywhere(r"wo (?:wird|kommt|taucht) (?P<term>.+?) (?:zum ersten mal|zuerst) (?:erwähnt|genannt|vor|auf)\b"),
-    _anywhere(r"où (?P<term>.+?) (?:apparaît|est)(?:-(?:il|elle))? .*pour la première fois\b"),
-    _anywhere(r"dónde (?:aparece|se menciona) (?P<term>.+?) por primera vez\b"),
+PLACES = _each(
+    rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) (?P<place>first|last) {_MENTIONED}",
+    rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) {_MENTIONED} for the (?P<place>first|last) time\b",
+    r"(?P<place>first|last) (?:mention|appearance|occurrence) of (?P<term>[^?]+)",
+    *_ELSEWHERE["places"],
 )
 
 _READERS = "(?:we|i|you|one|readers|the reader)"
-MEETINGS = (
-    _anywhere(rf"how (?:do|did|does) {_READERS}(?: first)? (?:meet|get to know|hear (?:of|about)) (?P<term>[^?]+)"),
-    _anywhere(r"wie lern(?:en|e|t) (?:wir|ich|man) (?P<term>.+?) (?:zuerst )?kennen\b"),
-    _anywhere(r"wie hör(?:en|e|t) (?:wir|ich|man) (?:zuerst|zum ersten mal) von (?P<term>[^?]+)"),
-    _anywhere(r"comment (?:rencontrons-nous|rencontre-t-on|faisons-nous la connaissance de) (?P<term>[^?]+)"),
-    _anywhere(r"cómo conocemos a (?P<term>[^?]+)"),
+MEETINGS = _each(
+    rf"how (?:do|did|does) {_READERS}(?: first)? (?:meet|get to know|hear (?:of|about)) (?P<term>[^?]+)",
+    *_ELSEWHERE["meetings"],
 )
 _WORK = "(?:it|(?:the|this) (?:book|novel|story|tale|plot|play|poem))"
 BEGINNING = _whole(
-    rf"how (?:does|did) {_WORK} (?:begin|start|open)",
+    rf"how (?:does|did) {_WORK} (?:begin|start|open)|what(?:['’]s| is) on the first page",
     rf"what(?:['’]s| is) the (?:first|opening) (?:sentence|line)(?: of {_WORK})?",
-    "wie (?:beginnt|fängt) (?:es|das buch|die geschichte|der roman|das stück|das gedicht)(?: an)?",
-    "comment (?:commence|débute) (?:le livre|l['’]histoire|le roman|la pièce)",
-    "cómo (?:empieza|comienza) (?:el libro|la historia|la novela|la obra)",
+    *_ELSEWHERE["beginning"],
+)
+NARRATOR = _whole(
+    rf"who(?:['’]s| is) (?:the )?(?:narrator|narrating|telling|speaking)(?: (?:of )?(?:{_WORK}|to us))?|who narrates.*",
+    rf"who tells (?:us )?{_WORK}|from whose (?:point of view|perspective) .*",
+    *_ELSEWHERE["narrator"],
 )
 ENDING = _whole(
     rf"how (?:does|did|will) (?:{_WORK}|everything|it all|things) (?:all )?(?:end|finish|conclude|turn out)(?: up)?",
-    rf"what happen(?:s|ed) (?:at|in) the (?:very )?end(?: of {_WORK})?",
-    rf"(?:what(?:['’]s| is)|tell me) (?:the|its) (?:end|ending|(?:last|final|closing) (?:sentence|line|words?))"
-    rf"(?: of {_WORK})?",
-    "wie (?:endet|endete) (?:es|das buch|die geschichte|der roman|das stück|das gedicht)",
-    "wie (?:geht|ging) (?:es|das buch|die geschichte|der roman|das stück) (?:aus|zu ende)",
-    "was (?:passiert|geschieht) am (?:ende|schluss)(?: des buch(?:e?)s| der geschichte| des romans)?",
-    "comment (?:finit|se termine|s['’]achève) (?:le livre|l['’]histoire|le roman|la pièce)",
-    "cómo (?:termina|acaba) (?:el libro|la historia|la novela|la obra)",
+    rf"what happen(?:s|ed) (?:at|in) the (?:very )?end(?: of {_WORK})?|what(?:['’]s| is) on the last page",
+    rf"(?:what(?:['’]s| is)|tell me|spoil(?: me)?|give away) (?:the|its) (?:end|ending"
+    rf"|(?:last|final|closing) (?:sentence|line|words?))(?: of {_WORK})?",
+    *_ELSEWHERE["ending"],
 )
 
-QUOTED = re.compile(r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]")
+QUOTED = re.compile(
+    r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]|(?<![\w])[‘'‚](?P<single>(?:[^‘’'‚]|(?<=\w)['’](?=\w)){8,})['’‘](?!\w)"
+)
 ASKS_FOR_PLACE = _whole(
     "",
     r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:says?|said|tells?|told|speaks|spoke|cri(?:es|ed)|asks?|asked)\b.*",
@@ -222,20 +217,20 @@ ASKS_FOR_PLACE = _whole(
 )
 """The wording around a quoted line when the place of that line is wanted."""
 
-LINES = (
-    _anywhere(
-        r"where (?:does|did) (?:it|the (?:book|author|text|narrator)|s?he) (?:say|write|read)"
-        r"(?: that| something like)?[:,]? (?P<text>.+)"
-    ),
-    _anywhere(
-        r"(?:find|locate|where is|what page is|which page has)(?: me)? the (?:line|sentence|quot\w+|phrase|words)"
-        r"(?: that (?:says|goes|reads)| where it says| which says| saying)?[:,]? (?P<text>.+)"
-    ),
-    _anywhere(r"wo steht(?:,? dass|,? das|:|,)? (?P<text>.+)"),
-    _anywhere(r"où est-il (?:dit|écrit)(?: que|:)? (?P<text>.+)"),
-    _anywhere(r"dónde dice(?: que|:)? (?P<text>.+)"),
+LINES = _each(
+    r"where (?:does|did) (?:it|the (?:book|author|text|narrator)|s?he) (?:say|write|read)"
+    r"(?: that| something like)?[:,]? (?P<text>.+)",
+    r"(?:find|locate|where is|what page is|which page has)(?: me)? the (?:line|sentence|quot\w+|phrase|words)"
+    r"(?: that (?:says|goes|reads)| where it says| which says| saying)?[:,]? (?P<text>.+)",
+    *_ELSEWHERE["lines"],
 )
-SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*")
+SAYING = _each(
+    r"^\W*who (?:says|said|asks?|asked|cries|cried|shouts?|shouted)[:,]? (?P<text>(?:\S+ ){2,}\S+)",
+    r"^\W*(?P<text>(?:\S+ ){2,}\S+?),? who (?:says|said) (?:it|that|this)\W*$",
+    *_ELSEWHERE["saying"],
+)
+"""A line without quotation marks, if it stands in the book."""
+SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
 TOPIC = re.compile(r"about\b", re.IGNORECASE)
 
 PAGE = _anywhere(
@@ -277,6 +272,11 @@ class ContentsList:
 
 
 @dataclass(frozen=True, slots=True)
+class Cast:
+    """The names of the book."""
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """How often a term occurs, or where first or last; `place` is "all", "first", "last" or "met": first, and how."""
 
@@ -286,10 +286,11 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The place of a line. `speaker`: who says it."""
+    """The place of a line. `speaker`: who says it. Unless it is `sure`, it may be something else than a line."""
 
     text: str
     speaker: bool
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +319,9 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How the story begins."""
+    """How the story begins; `narrator`: and thereby who tells it."""
+
+    narrator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +338,12 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
-Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Beginning | StoryEnd | Onward
+_FEWEST_OF_A_LINE = 3
+"""Words that are no accident where they stand in the book one after the other."""
+
+Intent = (
+    Lookup | Remark | ContentsList | Cast | Count | Line | Pages | Overview | Position | Beginning | StoryEnd | Onward
+)
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
@@ -347,13 +355,16 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
             return Remark(reply)
     if told := POSITION.fullmatch(text):
         return Position(next(filter(None, told.groups())))
-    if BEGINNING.fullmatch(text):
-        return Beginning()
+    if BEGINNING.fullmatch(text) or NARRATOR.fullmatch(text):
+        return Beginning(narrator=NARRATOR.fullmatch(text) is not None)
+    if CAST.fullmatch(text):
+        return Cast()
     if ENDING.fullmatch(text):
         return StoryEnd()
     if has_past and ONWARD.fullmatch(text):
         return Onward()
-    return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)
+    found = _count(text) or _line(text) or _structure(text) or _pages(text, question)
+    return found or _said(text, question) or Lookup(question)
 
 
 def _count(text: str) -> Count | None:
@@ -378,15 +389,26 @@ def _line(text: str) -> Line | None:
         found = quoted if ASKS_FOR_PLACE.fullmatch(around) else None
     else:
         found = next((match for wording in LINES if (match := wording.search(text))), None)
-    if found is None or len(found["text"].split()) < _FEWEST_WORDS or TOPIC.match(found["text"]):
+    line = (found["text"] or found["single"] if quoted else found["text"]) if found else ""
+    if len(line.split()) < _FEWEST_WORDS or TOPIC.match(line):
         return None
-    return Line(found["text"].strip(WRAPPING), bool(SPEAKER.fullmatch(text)))
+    return Line(line.strip(WRAPPING), bool(SPEAKER.fullmatch(text)))
+
+
+def _said(text: str, question: Question) -> Line | None:
+    """A line without quotation marks: what somebody says, or a message that is no question."""
+    found = next((match["text"] for wording in SAYING if (match := wording.search(text))), "")
+    if not found and is_bare_phrase(text, question):
+        found = text
+    if TOPIC.match(found) or len(found.split()) < _FEWEST_OF_A_LINE:
+        return None
+    return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=False)
 
 
 def _structure(text: str) -> ContentsList | Overview | None:
     if CONTENTS.search(text):
         return ContentsList()
-    if OVERVIEW.search(text):
+    if OVERVIEW.search(text) or (BARE_CHAPTER.fullmatch(text) and _chapter(text) is not None):
         return Overview(_chapter(text), bool(LATEST.search(text)))
     return None
 

@@ -30,11 +30,13 @@ class Language(StrEnum):
 _WORDS: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
 language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `typed`
-are hasty spellings by the words that are meant, `remarks` patterns by the phrase that answers them.
+are hasty spellings by the words that are meant.
 """
 
 REMARKS: dict[str, list[str]] = _WORDS["remarks"]
-"""Regular expressions for remarks in other languages than English, by the phrase that answers them."""
+WORDINGS: dict[str, list[str]] = _WORDS["wordings"]
+KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
+"""Regular expressions, most in other languages than English, by the phrase that answers, by intent, and by kind."""
 
 LITTLE_WORDS: dict[Language, frozenset[str]] = {
     Language(name): frozenset(words.split()) | (STOP_WORDS if name == Language.ENGLISH else frozenset())

@@ -8,7 +8,9 @@ from itertools import dropwhile, groupby, takewhile
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
+    ONWARD,
     Beginning,
+    Cast,
     ContentsList,
     Count,
     Intent,
@@ -23,12 +25,12 @@ from bot.providers.extractive.intents import (
 )
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import (
-    MOST_PLACES,
     Choices,
+    Look,
     Transcript,
     Wish,
-    last_quoted,
     next_calls,
+    phrase_hits,
     story_chapter,
     transcribe,
     wishes_of,
@@ -42,6 +44,7 @@ from bot.providers.extractive.quotation import (
     quotations,
     render,
     spoken,
+    stands_in,
     with_neighbours,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
@@ -49,7 +52,6 @@ from bot.providers.extractive.wording import PHRASES, Phrases, book_told, lead_i
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.matching import key_of
-from domain.citations.quotations import fold
 from domain.library.summaries import most_salient, weights_of
 from domain.tool_use import ChatResponse, ToolDefinition
 
@@ -236,17 +238,15 @@ def _around(term: str, passage: Passage, language: Language) -> str:
 
 def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
-    looks = transcript.looks_for("find_phrase", text=wish.text)
-    if not looks:
+    hits = phrase_hits(transcript, wish.text, exact=not wish.sure)
+    if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or wish.sure):
         return ""
-    hits = looks[0].result.passages[:MOST_PLACES]
     phrases = PHRASES[language]
     if not hits:
         return _similar(wish, transcript, language)
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
     pieces = [piece for hit in hits for piece in spoken(hit, around, language, with_speaker=wish.speaker)]
-    exact = fold(wish.text).strip(" .,;:!?'\"-") in fold(hits[0].text)
-    lead = phrases.line if exact else phrases.line_similar
+    lead = phrases.line if stands_in(wish.text, hits[0]) else phrases.line_similar
     return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
 
 
@@ -261,7 +261,7 @@ def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
 
 def onward(transcript: Transcript, language: Language) -> str:
     """What follows; empty if nothing was quoted before."""
-    quoted = last_quoted(transcript)
+    quoted = transcript.last_quoted
     if quoted is None:
         return ""
     phrases = PHRASES[language]
@@ -273,19 +273,43 @@ def onward(transcript: Transcript, language: Language) -> str:
     return introduce(phrases.onward, render(quotations(kept), language))
 
 
-def beginning(transcript: Transcript, language: Language) -> str:
+def cast(transcript: Transcript, language: Language) -> str:
+    """The names of the book with their counts and first places; empty if none was found."""
+    phrases = PHRASES[language]
+    counted = [look for look in transcript.looks_for("count_mentions") if look.result.passages]
+    counted.sort(key=lambda look: -(look.result.data or {}).get("total", 0))
+    lines = [_cast_line(look, phrases) for look in counted]
+    return "\n".join([phrases.cast, *lines]) if lines else ""
+
+
+def _cast_line(look: Look, phrases: Phrases) -> str:
+    first = first_told(look.result.passages).sentences[0]
+    total = (look.result.data or {}).get("total", 1)
+    line = phrases.cast_line if total > 1 else phrases.cast_line_once
+    return f"* {line.format(look.call.arguments['term'], f'{total:,}')} [{key_of(first)}]"
+
+
+def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story; empty where they were not looked for."""
+    phrases = PHRASES[language]
     chapter = story_chapter(transcript)
     read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
     found = gather([read], language)
     opening = next((each.start for each in found if key_of(each.sentence) == chapter.get("key")), 0)
     told = [*dropwhile(_is_a_number, (each for each in found if each.start >= opening and not each.is_heading))]
-    return introduce(PHRASES[language].begins, render(quotations(_opening(told)), language)) if told else ""
+    lead = phrases.narrator if wish.narrator else phrases.begins
+    return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
+
+
+def _whole_book(wish: Overview | Cast, transcript: Transcript, language: Language) -> str:
+    if isinstance(wish, Cast):
+        return cast(transcript, language) or PHRASES[language].no_cast
+    return overview(wish, transcript, language) or PHRASES[language].no_summary
 
 
 def _edge(wish: Beginning | StoryEnd, transcript: Transcript, language: Language) -> str:
     if isinstance(wish, Beginning):
-        return beginning(transcript, language)
+        return beginning(wish, transcript, language)
     return PHRASES[language].end_ahead if transcript.reading else ending(transcript, language)
 
 
@@ -394,8 +418,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = page_text(intent, transcript, wish.question.language)
         case ContentsList():
             said = contents(transcript, phrases)
-        case Overview():
-            said = overview(intent, transcript, wish.question.language) or phrases.no_summary
+        case Overview() | Cast():
+            said = _whole_book(intent, transcript, wish.question.language)
         case Position():
             said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
         case Beginning() | StoryEnd():
@@ -431,6 +455,8 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 
 
 def _lookup(question: Question, choices: Choices) -> str:
+    if not question.says_something or ONWARD.fullmatch(question.text):
+        return PHRASES[question.language].unclear
     choice = choices.of(question)
     language, reading = choices.spoken(question), choices.transcript.reading
     phrases = PHRASES[language]

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.providers.extractive.intents import (
     Beginning,
+    Cast,
     ContentsList,
     Count,
     Intent,
@@ -31,16 +32,25 @@ from bot.providers.extractive.question import (
     answer_queries,
     in_context,
     in_language,
+    is_asked,
     is_title,
     other_phrasings,
+    questions_in,
     with_words,
 )
-from bot.providers.extractive.quotation import Candidate, first_told, gather, with_whole_replies
+from bot.providers.extractive.quotation import (
+    Candidate,
+    LastQuoted,
+    first_told,
+    gather,
+    last_quoted,
+    names_told,
+    stands_in,
+    with_whole_replies,
+)
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
-from domain.book import Passage, Sentence
+from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
-from domain.citations.quotations import fold
-from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 from domain.tool_use import ToolInvocation
@@ -90,6 +100,11 @@ class Transcript:
         if self.handed_over:
             return [self.handed_over, *found]
         return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
+
+    @property
+    def last_quoted(self) -> LastQuoted | None:
+        """The end of the last answer that quoted anything."""
+        return last_quoted((each.answer, each.passages) for each in reversed(self.earlier))
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -279,42 +294,12 @@ def _needed(evidence: Evidence, at: int) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class LastQuoted:
-    """The last sentence in reading order that the previous answer quoted, and a passage with it."""
-
-    sentence: Sentence
-    passage: Passage
-
-
-def last_quoted(transcript: Transcript) -> LastQuoted | None:
-    """The end of the last answer that quoted anything."""
-    for exchange in reversed(transcript.earlier):
-        answer = fold(exchange.answer)
-        quoted = [LastQuoted(s, p) for p in exchange.passages for s in p.sentences if _is_quoted(s, answer)]
-        if quoted:
-            return max(quoted, key=lambda found: (found.sentence.end, found.passage.end))
-    return None
-
-
-def _is_quoted(sentence: Sentence, answer: str) -> bool:
-    words = fold(sentence.text).strip(" \"'")
-    return len(words.split()) > 1 and words in answer
-
-
 MOST_PLACES = 3
 """Places of a line that are quoted."""
 
 MOST_WISHES = 3
 _REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""
-
-_SECOND_QUESTION = re.compile(
-    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
-    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(r"[?？]\W*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,10 +317,10 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
     if not isinstance(whole.intent, Lookup):
         return [whole]
     asked: list[Wish] = []
-    for part in _parts(transcript.asked):
+    for part in questions_in(transcript.asked):
         wish = _wish(part, past, answer, transcript)
         past = past if isinstance(wish.intent, Remark) else wish.question
-        if _ASKS.search(part) or not isinstance(wish.intent, Lookup | Remark):
+        if is_asked(part) or not isinstance(wish.intent, Lookup | Remark):
             asked.append(wish)
     return asked[:MOST_WISHES] or [whole]
 
@@ -354,13 +339,6 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
         if isinstance(intent_of(exchange.question, question, has_past=True), Lookup | Count):
             past, answer = question, exchange.answer
     return past, answer
-
-
-def _parts(text: str) -> Iterator[str]:
-    for start, end in split_sentences(text):
-        sentence = text[start:end]
-        parts = _SECOND_QUESTION.split(sentence) if _ASKS.search(sentence) else [sentence]
-        yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
 
 
 PASSAGES = 20
@@ -389,28 +367,38 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             return []
         case Position(page):
             return tools.call("propose_position", page=page)
-        case Overview(chapter):
-            return tools.call("story_so_far", chapter=chapter) if chapter is not None else tools.call("story_so_far")
+        case Overview(int() | str() as chapter):
+            return tools.call("story_so_far", chapter=chapter)
+        case Overview() | Cast():
+            return tools.call("story_so_far")
         case Count(term, _):
             calls = tools.call("count_mentions", term=term)
-        case Line(text, _):
+        case Line(text, _, sure):
             calls = tools.call("find_phrase", text=text)
+            calls += [] if sure else _search(wish.question, tools) + _introduction(wish.question, tools)
         case Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
         case ContentsList() | Beginning() | StoryEnd():
             calls = tools.call("table_of_contents")
         case Onward():
-            quoted = last_quoted(choices.transcript)
+            quoted = choices.transcript.last_quoted
             calls = tools.call("read_around", passage=quoted.passage.source, before=0, after=1) if quoted else []
         case Lookup(question):
-            calls = _introduction(question, tools)
-            return _search(question, tools) + calls
+            return _search(question, tools) + _introduction(question, tools) if question.says_something else []
     return calls or _search(wish.question, tools)
 
 
 def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
+        case Cast():
+            return [
+                call
+                for name in names_told(transcript.results[0] if transcript.results else ())
+                for call in tools.call("count_mentions", term=name)
+            ]
+        case Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
+            return _second_calls(replace(wish, intent=Lookup(wish.question)), choices, tools)
         case Lookup(question):
             asked = choices.as_looked_up(question)
             if asked.query != question.query:
@@ -421,9 +409,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             if expected := answer_queries(question):
                 calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
             return calls if confidence is Confidence.LIKELY else calls + _search_again(question, tools)
-        case Line(text, _):
-            looks = transcript.looks_for("find_phrase", text=text)
-            hits = [passage for look in looks for passage in look.result.passages][:MOST_PLACES]
+        case Line(text, _, sure):
+            hits = phrase_hits(transcript, text, exact=not sure)
             around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
             return around if hits else _search(wish.question, tools)
         case Count(term, "met"):
@@ -436,6 +423,13 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             return tools.call("read_pages", **_last_pages(last_chapter(transcript)))
         case _:
             return []
+
+
+def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passage]:
+    """The first places of a line that was looked up; only those with its very words, if it has to be exact."""
+    looks = transcript.looks_for("find_phrase", text=text)
+    found = [passage for look in looks for passage in look.result.passages]
+    return [each for each in found if not exact or stands_in(text, each)][:MOST_PLACES]
 
 
 def story_chapter(transcript: Transcript) -> Mapping[str, Any]:

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
 from bot.providers.extractive.language import (
     COLOURLESS,
+    KINDS,
     Language,
     alike,
     any_accents,
@@ -17,6 +18,7 @@ from bot.providers.extractive.language import (
     split_words,
     stem,
 )
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
 
 
@@ -74,6 +76,11 @@ class Question:
         return " ".join(dict.fromkeys(term.word for term in self.terms)) or self.text
 
     @property
+    def says_something(self) -> bool:
+        """Whether it has any meaningful word, its own or from an earlier question."""
+        return any(not is_little(term.word, self.language) or term.stem in self.names for term in self.terms)
+
+    @property
     def name_words(self) -> list[str]:
         return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
 
@@ -83,93 +90,53 @@ _SOMEBODY = (
 )
 """A name or a few words for a person, and nothing more."""
 
-_KINDS: dict[Language, tuple[tuple[QuestionKind, str], ...]] = {
-    Language.ENGLISH: (
-        (
-            QuestionKind.HOW_MUCH,
-            r"how (?:rich\b|much (?=.*\b(?:money|cost|pay|paid|worth|own|earn|fortune|income|year|debts?)\b))"
-            r"|what (?:\S+ ){0,3}(?:income|price|salary|fortune)\b",
-        ),
-        (QuestionKind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
-        (QuestionKind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
-        (
-            QuestionKind.NAMED,
-            r"what(?:['’]s| is| was| are| were) (?:\S+ ){0,6}?(?:sur)?names?\b"
-            r"|what(?:['’]s| is| was| are| were) (?:\S+ ){1,8}?(?:called|named)\b"
-            r"|what do(?:es)? (?:\S+ ){1,6}?call\b|how (?:is|was) (?:\S+ ){1,6}?called\b"
-            r"|(?:what|which) (?:ship|boat|vessel|inn|hotel|tavern|club|school|college|university|newspaper|estate)\b",
-        ),
-        (
-            QuestionKind.LOOKS,
-            r"what (?:does|did|do) (?:\S+ ){1,6}?looks? like\b|how (?:does|did) (?:\S+ ){1,5}?look\b"
-            r"|what (?:is|was) (?:\S+ ){1,5}?like\b|describe\b",
-        ),
-        (QuestionKind.HAPPENED, r"how (?:does|did|do) (?:\S+ ){1,5}?die\b"),
-        (QuestionKind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
-        (
-            QuestionKind.WHY,
-            r"why\b|how come\b|(?:what|which) (?:\S+ )?(?:reasons?|causes?|caused|made)\b|for what reason\b",
-        ),
-        (QuestionKind.HAPPENED, r"what (?:\S+ )?(?:happen\w*|became)\b"),
-        (
-            QuestionKind.WHEN,
-            r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
-        ),
-        (QuestionKind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
-        (QuestionKind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
-        (QuestionKind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
-        (QuestionKind.HOW, r"how\b"),
-        (
-            QuestionKind.SAID,
-            r"what (?:\S+ ){0,9}?(?:say|said|tell|told|asks?|asked|reply|answer|promised?|think|order|command|call)\b",
-        ),
-        (QuestionKind.WHAT, r"what\b|which\b"),
+_ENGLISH_KINDS = (
+    (
+        QuestionKind.HOW_MUCH,
+        r"how (?:rich\b|much (?=.*\b(?:money|cost|pay|paid|worth|own|earn|fortune|income|year|debts?)\b))"
+        r"|what (?:\S+ ){0,3}(?:income|price|salary|fortune)\b",
     ),
-    Language.GERMAN: (
-        (QuestionKind.HOW_MUCH, r"wie ?viel (?:geld|kostet|verdient)\b|wie reich\b"),
-        (QuestionKind.NAMED, r"wie hei(?:ß|ss)\w*\b|wie ist (?:der|ihr|sein) name\b"),
-        (QuestionKind.LOOKS, r"wie sieht\b.*\baus\b"),
-        (QuestionKind.HOW_MANY, r"wie ?viele?\b|wie oft\b"),
-        (QuestionKind.HOW_LONG, r"wie (?:lange?|alt|weit|gro(?:ß|ss)|hoch|tief|breit|schwer)\b"),
-        (QuestionKind.FELT, r"wie (?:\S+ ){0,6}?fühl\w+"),
-        (QuestionKind.WHY, r"warum\b|wieso\b|weshalb\b|weswegen\b"),
-        (QuestionKind.HAPPENED, r"was (?:\S+ ){0,4}?(?:geschah|geschieht|passiert\w*|geschehen)\b"),
-        (QuestionKind.WHEN, r"wann\b|(?:welche\w*|an welchem) (?:tag|jahr|monat|stunde|zeit)\w*"),
-        (QuestionKind.WHERE, r"wo(?:hin|her)?\b"),
-        (QuestionKind.WHO_IS, rf"wer (?:ist|war) {_SOMEBODY}"),
-        (QuestionKind.WHO, r"we(?:r|n|m|ssen)\b"),
-        (QuestionKind.SAID, r"was (?:\S+ ){0,6}?(?:sagt\w*|fragt\w*|antwortet\w*|rief|versprach|dachte)\b"),
-        (QuestionKind.HOW, r"wie\b|womit\b|wodurch\b"),
-        (QuestionKind.WHAT, r"was\b|welche[rsnm]?\b|wovon\b|woran\b"),
+    (QuestionKind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
+    (QuestionKind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
+    (
+        QuestionKind.NAMED,
+        r"what(?:['’]s| is| was| are| were) (?:\S+ ){0,6}?(?:sur)?names?\b"
+        r"|what(?:['’]s| is| was| are| were) (?:\S+ ){1,8}?(?:called|named)\b"
+        r"|what do(?:es)? (?:\S+ ){1,6}?call\b|how (?:is|was) (?:\S+ ){1,6}?called\b"
+        r"|(?:what|which) (?:ship|boat|vessel|inn|hotel|tavern|club|school|college|university|newspaper|estate)\b",
     ),
-    Language.FRENCH: (
-        (QuestionKind.HOW_LONG, r"combien de temps\b|depuis quand\b|quel âge\b"),
-        (QuestionKind.HOW_MANY, r"combien\b"),
-        (QuestionKind.FELT, r"(?:comment|que) (?:\S+ ){0,5}?(?:sent|ressent)\w*"),
-        (QuestionKind.WHY, r"pourquoi\b"),
-        (QuestionKind.HAPPENED, r"que (?:se|s['’]) ?(?:est-il )?pass\w+"),
-        (QuestionKind.WHEN, r"quand\b|quel(?:le)? (?:jour|année|mois|heure|date)\b"),
-        (QuestionKind.WHERE, r"où\b"),
-        (QuestionKind.WHO_IS, rf"qui (?:est|était) {_SOMEBODY}"),
-        (QuestionKind.WHO, r"qui\b"),
-        (QuestionKind.SAID, r"(?:que|qu['’]\S+) (?:\S+ ){0,5}?(?:dit|demande|répond)\b"),
-        (QuestionKind.HOW, r"comment\b"),
-        (QuestionKind.WHAT, r"que\b|qu['’]|quoi\b|quel(?:le)?s?\b"),
+    (
+        QuestionKind.LOOKS,
+        r"what (?:does|did|do) (?:\S+ ){1,6}?looks? like\b|how (?:does|did) (?:\S+ ){1,5}?look\b"
+        r"|what (?:is|was) (?:\S+ ){1,5}?like\b|describe\b",
     ),
-    Language.SPANISH: (
-        (QuestionKind.HOW_LONG, r"cuánto tiempo\b|qué edad\b|cuántos años\b"),
-        (QuestionKind.HOW_MANY, r"cuánt[oa]s?\b"),
-        (QuestionKind.FELT, r"cómo (?:\S+ ){0,5}?sent\w*|cómo se sint\w+"),
-        (QuestionKind.WHY, r"por ?qué\b"),
-        (QuestionKind.HAPPENED, r"qué (?:le )?(?:pas|suced|ocurr)\w+"),
-        (QuestionKind.WHEN, r"cuándo\b|qué (?:día|año|mes|hora|fecha)\b"),
-        (QuestionKind.WHERE, r"(?:a)?dónde\b"),
-        (QuestionKind.WHO_IS, rf"quién (?:es|era) {_SOMEBODY}"),
-        (QuestionKind.WHO, r"quién(?:es)?\b"),
-        (QuestionKind.SAID, r"qué (?:\S+ ){0,3}?(?:dij\w+|dice\w*|pregunt\w+|respond\w+)"),
-        (QuestionKind.HOW, r"cómo\b"),
-        (QuestionKind.WHAT, r"qué\b|cuál(?:es)?\b"),
+    (QuestionKind.HAPPENED, r"how (?:does|did|do) (?:\S+ ){1,5}?die\b"),
+    (QuestionKind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
+    (
+        QuestionKind.WHY,
+        r"why\b|how come\b|(?:what|which) (?:\S+ )?(?:reasons?|causes?|caused|made)\b|for what reason\b",
     ),
+    (QuestionKind.HAPPENED, r"what (?:\S+ )?(?:happen\w*|became)\b"),
+    (
+        QuestionKind.WHEN,
+        r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
+    ),
+    (QuestionKind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
+    (QuestionKind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
+    (QuestionKind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
+    (QuestionKind.HOW, r"how\b"),
+    (
+        QuestionKind.SAID,
+        r"what (?:\S+ ){0,9}?(?:say|said|tell|told|asks?|asked|reply|answer|promised?|think|order|command|call)\b",
+    ),
+    (QuestionKind.WHAT, r"what\b|which\b"),
+)
+_KINDS: dict[Language, list[tuple[QuestionKind, str]]] = {
+    Language.ENGLISH: [*_ENGLISH_KINDS],
+    **{
+        Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", _SOMEBODY)) for kind, words in kinds]
+        for name, kinds in KINDS.items()
+    },
 }
 _DENSE_KINDS = (
     (QuestionKind.WHY, "为什么|為什麼|为何|なぜ|どうして|왜"),
@@ -256,6 +223,12 @@ def with_words(question: Question, others: Mapping[str, str]) -> Question:
     return replace(question, terms=terms, names=names, setting=setting)
 
 
+def is_bare_phrase(text: str, question: Question) -> bool:
+    """Whether a message neither asks nor requests anything: it may be words from the book."""
+    asks = "?" in text or _YES_OR_NO.match(text) or without_fillers(text) != text
+    return question.kind is QuestionKind.OTHER and not asks
+
+
 def kind_of(text: str, language: Language) -> QuestionKind:
     """The main kind of answer asked for; OTHER for a yes-or-no question."""
     dense = next((kind for kind, words in _DENSE_KINDS if re.search(words, text)), None)
@@ -265,6 +238,27 @@ def kind_of(text: str, language: Language) -> QuestionKind:
         (match.start(), order, kind) for order, (kind, p) in enumerate(_PATTERNS[language]) if (match := p.search(text))
     ]
     return min(found)[2] if found else QuestionKind.OTHER
+
+
+_SECOND_QUESTION = re.compile(
+    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
+    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"[?？]\W*$")
+
+
+def questions_in(text: str) -> Iterator[str]:
+    """The sentences of a message; a sentence with several questions is divided."""
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        parts = _SECOND_QUESTION.split(sentence) if _ASKS.search(sentence) else [sentence]
+        yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
+
+
+def is_asked(part: str) -> bool:
+    """Whether it ends as a question does."""
+    return _ASKS.search(part) is not None
 
 
 def without_fillers(text: str) -> str:

@@ -10,6 +10,7 @@ from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
 from domain.citations.quotations import fold
 from domain.library.search.words import words_of
+from domain.reading.portrait import NameCollector
 
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
@@ -313,3 +314,53 @@ def _bare(text: str) -> str:
 def _paired(text: str) -> str:
     """The text without a mark at one end whose partner is in another sentence."""
     return _bare(text) if len(_DOUBLE.findall(text)) == 1 else text
+
+
+@dataclass(frozen=True, slots=True)
+class LastQuoted:
+    """The last sentence in reading order that an answer quoted, and a passage with it."""
+
+    sentence: Sentence
+    passage: Passage
+
+
+def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted | None:
+    """The end of the first of these answers, each with its passages, that quoted anything."""
+    for answer, passages in answers:
+        told = fold(answer)
+        quoted = [LastQuoted(s, p) for p in passages for s in p.sentences if _is_quoted(s, told)]
+        if quoted:
+            return max(quoted, key=lambda found: (found.sentence.end, found.passage.end))
+    return None
+
+
+def _is_quoted(sentence: Sentence, answer: str) -> bool:
+    words = fold(sentence.text).strip(" \"'")
+    return len(words.split()) > 1 and words in answer
+
+
+def stands_in(line: str, passage: Passage) -> bool:
+    """Whether a passage has the very words of a line."""
+    return _words_alone(line) in _words_alone(passage.text)
+
+
+def _words_alone(text: str) -> str:
+    return f" {' '.join(words_of(fold(text)))} "
+
+
+MOST_NAMES = 12
+"""Names that are listed."""
+
+
+def names_told(passages: Sequence[Passage]) -> list[str]:
+    """The names in some passages, the most frequent first. Of names that share a word ("Tom", "Tom Sawyer") the most
+    frequent one stands for all.
+    """
+    collector = NameCollector()
+    for passage in passages:
+        collector.add(f"{passage.text}\n\n")
+    kept: list[str] = []
+    for name in collector.met():
+        if not {*name.split()} & {word for other in kept for word in other.split()}:
+            kept.append(name)
+    return kept[:MOST_NAMES]

@@ -66,6 +66,11 @@ class Phrases:
     nothing_about_yet: str
     did_you_mean: str
     foreign: str
+    cast: str
+    cast_line: str
+    cast_line_once: str
+    no_cast: str
+    narrator: str
     unclear: str
     sorry: str
     opinion: str
