@@ -349,26 +349,62 @@ class _Wanted:
 
 
 def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> dict[str, list[str]]:
-    """Names that have been read and are within a few errors of each word; names are words without a lower-case form."""
+    """What has been read and is within a few errors of each word: names, which are words without a lower-case form;
+    for a word that is like no name, other words with one error.
+    """
     wanted = [
         _Wanted(word, folded := fold(word), min((len(folded) + 1) // _LETTERS_AN_ERROR, _MOST_ERRORS)) for word in words
     ]
     shortest = min(len(each.folded) - each.errors for each in wanted)
     longest = max(len(each.folded) + each.errors for each in wanted) + len("'s")
     found: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    others: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    initials = {each.folded[0] for each in wanted}
     for written in index.vocabulary():
-        if not (shortest <= len(written) <= longest and written[0].isupper()):
+        if not shortest <= len(written) <= longest or not (written[0].isupper() or written[0] in initials):
             continue
         bare = without_possessive(written)
         other = fold(bare)
         for each in wanted:
-            distance = _distance(each.folded, other, each.errors)
-            if distance <= each.errors and (count := _count(index, layout, bare)):
-                found[each.word].append((distance, -count, bare))
-    return {
-        word: list(dict.fromkeys(bare for _, _, bare in sorted(names)))[:MOST_SPELLINGS]
-        for word, names in found.items()
-    }
+            distance = _distance(each.folded, other, each.errors) if written[0].isupper() else each.errors + 1
+            if distance <= each.errors and _may_be_meant(each.folded, other) and _count(index, layout, bare):
+                found[each.word].append((distance, -_count(index, layout, bare), bare))
+            elif _is_slip(each, written) and (times := _times(index, layout, written)):
+                others[each.word].append((-times, bare))
+    meant = {word: [bare for _, _, bare in sorted(names)] for word, names in found.items()}
+    meant |= {word: [bare for _, bare in sorted(other)] for word, other in others.items() if word not in meant}
+    return {word: list(dict.fromkeys(spelt))[:MOST_SPELLINGS] for word, spelt in meant.items()}
+
+
+_ALIKE = (
+    frozenset("aeiouy"),
+    frozenset("ckqsxz"),
+    frozenset("bfpvw"),
+    frozenset("dt"),
+    frozenset("gj"),
+    frozenset("mn"),
+)
+"""Letters that are mistaken for each other by their sound."""
+
+
+def _may_be_meant(word: str, other: str) -> bool:
+    """Whether a short word may be the other misspelt: "Lusy" may be Lucy, "Rose" is not Rome."""
+    if len(word) > _SHORTEST or len(word) != len(other) or sorted(word) == sorted(other):
+        return True
+    changed = [{one, two} for one, two in zip(word, other, strict=True) if one != two]
+    return all(any(pair <= letters for letters in _ALIKE) for pair in changed)
+
+
+def _is_slip(wanted: _Wanted, written: str) -> bool:
+    """Whether one error turns a word of some length into another, which is no name. Where a capital is typed, a name
+    is meant: then the other has one as well.
+    """
+    word, other = wanted.folded, fold(written)
+    if word == other or word[0] != other[0] or abs(len(word) - len(other)) > 1 or written.isupper():
+        return False
+    if wanted.word[0].isupper() and (len(word) <= _SHORTEST or not written[0].isupper()):
+        return False
+    return _distance(word, other, 1) <= 1 and _may_be_meant(word, other)
 
 
 def _count(index: BookIndex, layout: BookLayout, name: str) -> int:
@@ -377,6 +413,10 @@ def _count(index: BookIndex, layout: BookLayout, name: str) -> int:
     """
     forms = {form.written: len(form.positions) for form in find_forms(index, layout, name)}
     return 0 if name.isupper() or forms.get(name.lower()) else forms.get(name, 0)
+
+
+def _times(index: BookIndex, layout: BookLayout, written: str) -> int:
+    return sum(len(form.positions) for form in find_forms(index, layout, written) if form.written == written)
 
 
 def _distance(one: str, other: str, most: int) -> int:

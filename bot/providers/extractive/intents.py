@@ -138,7 +138,7 @@ CAST = _whole(*language.WORDINGS["cast"])
 OVERVIEW = _anywhere(
     r"summar\w+|recap\b|sum (?:it |this |things )?up\b|synopsis\b|overview\b|tl;?dr\b",
     rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter)(?: all)? about\b",
-    r"what(?:['’]s| is| are) the (?:plot|themes?|moral|message|main (?:ideas?|themes?|points?))\b",
+    r"what(?:['’]s| is| are) the (?:plot(?! (?:against|to)\b)|themes?|moral|message|main (?:ideas?|themes?|points?))\b",
     rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
     rf"(?:story|plot|book) {_SO_FAR}",
     *_ELSEWHERE["overview"],
@@ -365,6 +365,11 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
         return Onward()
     found = _count(text) or _line(text) or _structure(text) or _pages(text, question)
     return found or _said(text, question) or Lookup(question)
+
+
+def asks_nothing(question: Question) -> bool:
+    """Whether a message asks for nothing that could be looked up: "why?" or "go on" where nothing went before."""
+    return not question.says_something or ONWARD.fullmatch(question.text) is not None
 
 
 def _count(text: str) -> Count | None:

@@ -8,7 +8,6 @@ from itertools import dropwhile, groupby, takewhile
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
-    ONWARD,
     Beginning,
     Cast,
     ContentsList,
@@ -22,11 +21,11 @@ from bot.providers.extractive.intents import (
     Position,
     Remark,
     StoryEnd,
+    asks_nothing,
 )
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import (
     Choices,
-    Look,
     Transcript,
     Wish,
     next_calls,
@@ -274,19 +273,14 @@ def onward(transcript: Transcript, language: Language) -> str:
 
 
 def cast(transcript: Transcript, language: Language) -> str:
-    """The names of the book with their counts and first places; empty if none was found."""
+    """The names of the book with their first places, the most frequent first; empty if none was found."""
     phrases = PHRASES[language]
     counted = [look for look in transcript.looks_for("count_mentions") if look.result.passages]
     counted.sort(key=lambda look: -(look.result.data or {}).get("total", 0))
-    lines = [_cast_line(look, phrases) for look in counted]
+    often = [look for look in counted if (look.result.data or {}).get("total", 0) > 1] or counted
+    first = [(look.call.arguments["term"], first_told(look.result.passages).sentences[0]) for look in often]
+    lines = [f"* {phrases.cast_line.format(name)} [{key_of(sentence)}]" for name, sentence in first]
     return "\n".join([phrases.cast, *lines]) if lines else ""
-
-
-def _cast_line(look: Look, phrases: Phrases) -> str:
-    first = first_told(look.result.passages).sentences[0]
-    total = (look.result.data or {}).get("total", 1)
-    line = phrases.cast_line if total > 1 else phrases.cast_line_once
-    return f"* {line.format(look.call.arguments['term'], f'{total:,}')} [{key_of(first)}]"
 
 
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
@@ -455,7 +449,7 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 
 
 def _lookup(question: Question, choices: Choices) -> str:
-    if not question.says_something or ONWARD.fullmatch(question.text):
+    if asks_nothing(question):
         return PHRASES[question.language].unclear
     choice = choices.of(question)
     language, reading = choices.spoken(question), choices.transcript.reading

@@ -22,6 +22,7 @@ from bot.providers.extractive.intents import (
     Position,
     Remark,
     StoryEnd,
+    asks_nothing,
     intent_of,
 )
 from bot.providers.extractive.language import Language, as_meant, language_of
@@ -39,6 +40,7 @@ from bot.providers.extractive.question import (
     with_words,
 )
 from bot.providers.extractive.quotation import (
+    OF_PEOPLE,
     Candidate,
     LastQuoted,
     first_told,
@@ -367,10 +369,8 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             return []
         case Position(page):
             return tools.call("propose_position", page=page)
-        case Overview(int() | str() as chapter):
-            return tools.call("story_so_far", chapter=chapter)
         case Overview() | Cast():
-            return tools.call("story_so_far")
+            return _story(wish.intent, tools)
         case Count(term, _):
             calls = tools.call("count_mentions", term=term)
         case Line(text, _, sure):
@@ -384,19 +384,23 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             quoted = choices.transcript.last_quoted
             calls = tools.call("read_around", passage=quoted.passage.source, before=0, after=1) if quoted else []
         case Lookup(question):
-            return _search(question, tools) + _introduction(question, tools) if question.says_something else []
+            return [] if asks_nothing(question) else _search(question, tools) + _introduction(question, tools)
     return calls or _search(wish.question, tools)
+
+
+def _story(wish: Overview | Cast, tools: OfferedTools) -> list[ToolInvocation]:
+    if isinstance(wish, Overview) and wish.chapter is not None:
+        return tools.call("story_so_far", chapter=wish.chapter)
+    people = tools.call("search_book", query=OF_PEOPLE[0], top_k=PASSAGES, also=list(OF_PEOPLE[1:]))
+    return tools.call("story_so_far") + (people if isinstance(wish, Cast) else [])
 
 
 def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
         case Cast():
-            return [
-                call
-                for name in names_told(transcript.results[0] if transcript.results else ())
-                for call in tools.call("count_mentions", term=name)
-            ]
+            told = gather(transcript.results, choices.book_language or Language.ENGLISH)
+            return [call for name in names_told(told) for call in tools.call("count_mentions", term=name)]
         case Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
             return _second_calls(replace(wish, intent=Lookup(wish.question)), choices, tools)
         case Lookup(question):

@@ -196,6 +196,7 @@ def analyse(text: str, language: Language | None = None) -> Question:
     names = _names(text, language) & stems
     if kind is QuestionKind.WHO_IS and not names and not _SOMETHING.search(text):  # "who is captain ahab"
         names = stems
+    terms = tuple(replace(term, others=frozenset()) if term.stem in names else term for term in terms)
     return Question(
         text=text,
         language=language,

@@ -348,19 +348,34 @@ def _words_alone(text: str) -> str:
     return f" {' '.join(words_of(fold(text)))} "
 
 
+OF_PEOPLE = (
+    "he said she said they asked",
+    "Mr Mrs Miss Captain Doctor",
+    "brother sister father mother friend",
+    "sagte fragte Herr Frau Bruder Freund",
+    "dit monsieur madame ami dijo señor don",
+)
+"""Searches for passages in which people are named."""
+
 MOST_NAMES = 12
 """Names that are listed."""
 
 
-def names_told(passages: Sequence[Passage]) -> list[str]:
-    """The names in some passages, the most frequent first. Of names that share a word ("Tom", "Tom Sawyer") the most
-    frequent one stands for all.
+def names_told(candidates: Sequence[Candidate]) -> list[str]:
+    """The names in some candidates, the most frequent first. Of names that share a word ("Tom", "Tom Sawyer") the most
+    frequent one stands for all, and most places are left out.
     """
     collector = NameCollector()
-    for passage in passages:
-        collector.add(f"{passage.text}\n\n")
+    told = " ".join(candidate.text for candidate in candidates if not candidate.is_heading)
+    collector.add(told)
     kept: list[str] = []
     for name in collector.met():
-        if not {*name.split()} & {word for other in kept for word in other.split()}:
+        if not {*name.split()} & {word for other in kept for word in other.split()} and not _is_place(name, told):
             kept.append(name)
     return kept[:MOST_NAMES]
+
+
+def _is_place(name: str, told: str) -> bool:
+    """Whether a name mostly follows a word such as "in" or "at"."""
+    where = rf"\b(?:in|at|from|near|into|to|aus|nach|bei|à|en|de) {re.escape(name)}\b"
+    return 2 * len(re.findall(where, told)) > len(re.findall(rf"\b{re.escape(name)}\b", told))

@@ -68,7 +68,6 @@ class Phrases:
     foreign: str
     cast: str
     cast_line: str
-    cast_line_once: str
     no_cast: str
     narrator: str
     unclear: str

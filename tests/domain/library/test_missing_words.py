@@ -21,6 +21,8 @@ TEXT = "Old Helsing met Quincey by the tower. Must Quincey go? Nobody must. WAIT
         ("Tower", {"Tower": []}),
         ("Musk", {"Musk": []}),
         ("Wart", {"Wart": []}),
+        ("towar", {"towar": ["tower"]}),
+        ("Renk", {"Renk": []}),
         ("", {}),
     ],
 )
@@ -28,10 +30,16 @@ def test_a_missing_word_is_told_with_the_names_it_may_be_meant_for(asked: str, m
     assert reading_of(TEXT).missing_words(asked) == missing
 
 
+@pytest.mark.parametrize(("asked", "meant"), [("Lusy", ["Lucy"]), ("Rose", []), ("Hope", []), ("hoep", ["hope"])])
+def test_a_short_name_is_meant_only_where_it_sounds_alike(asked: str, meant: list[str]) -> None:
+    assert reading_of("In Rome he met Lucy. To rise was a hope Lucy had.").missing_words(asked) == {asked: meant}
+
+
 def test_a_name_further_on_is_not_told() -> None:
     met = reading_of(TEXT, read_to=TEXT.index("Must"))
     assert met.missing_words("Renfeld") == {"Renfeld": []}
     assert met.missing_words("Renfield") == {"Renfield": []}
+    assert met.missing_words("nobodi") == {"nobodi": []}
 
 
 @given(st.text(max_size=60))

@@ -207,6 +207,28 @@ async def test_a_line_that_stands_nowhere(talk: Talk) -> None:
     assert (await talk.ask("Where does it say “emperors of Zanzibar adore goats”?")).text == SAY.no_line
 
 
+async def test_words_of_the_book_are_found_without_quotation_marks(talk: Talk) -> None:
+    turn = await talk.ask("found a brass key")
+    assert turn.text.startswith(SAY.line)
+    assert "Marta found a brass key under the stairs." in turn.text
+    turn = await talk.ask("brass key of Marta")
+    assert not turn.text.startswith((SAY.line, SAY.no_line))
+    assert "Marta found a brass key under the stairs." in turn.text
+
+
+@pytest.mark.parametrize("message", ["why?", "and then?", "tell me more", "him?", "???", "🙂", "https://example.com/x"])
+async def test_a_message_that_asks_nothing_is_asked_back(talk: Talk, message: str) -> None:
+    turn = await talk.ask(message)
+    assert turn.text == SAY.unclear
+    assert not turn.calls
+
+
+async def test_the_names_of_the_book_are_listed_with_their_first_place(talk: Talk) -> None:
+    told = (await talk.ask("list of characters")).text.splitlines()
+    assert told[0] == SAY.cast
+    assert told[1:] == ["* Hobb, first (p. 1)", "* Lucian, first (p. 3)"]
+
+
 async def test_a_page_is_read_out(talk: Talk) -> None:
     turn = await talk.ask("Read page 3")
     assert turn.tools == ["read_pages"]
