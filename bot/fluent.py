@@ -20,6 +20,7 @@ from domain.event import StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
 from domain.strategies.always_retrieve import ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.strategies.window import ContextWindow
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output
 
@@ -148,7 +149,7 @@ class LLMPromptBuilder:
             ValueError: there is a tool with that name.
         """
         tool = tool_function if isinstance(tool_function, Tool) else Tool.from_function(tool_function)
-        if any(other.name == tool.name for other in self.state.tools):
+        if tool.name in [*(each.name for each in self.state.tools), *(each.name for each in self.own_tools)]:
             raise ValueError(f"there is a tool named {tool.name!r} already")
         return replace(self, state=replace(self.state, tools=(*self.state.tools, tool)))
 
@@ -191,8 +192,8 @@ class LLMPromptBuilder:
         asked = self if message is None else self.request(message)
         if not asked.state.api_messages or asked.state.api_messages[-1].role != MessageRole.USER:
             raise ValueError("there is nothing to answer: pass a message")
-        async with _opened(self.provider_choice, self.model_name) as provider:
-            outcome = await _answer(asked, _with_options(provider, options))
+        async with _opened(self.provider_choice, self.model_name) as (provider, window):
+            outcome = await _answer(asked, _with_options(provider, options), window)
         state = replace(asked.state, api_messages=asked.state.api_messages + outcome.messages)
         return state.message_history, replace(asked, state=state)
 
@@ -211,14 +212,22 @@ def llm(
         tools: Their definitions, as ToolRegistry.get_definitions returns them.
 
     Raises:
-        ValueError: there are tools but no dispatcher.
+        ValueError: there are tools but no dispatcher, or a dispatcher but no tools, or two tools have the same name.
+        TypeError: a tool is not a ToolDefinition.
     """
     if tools and tool_dispatcher is None:
         raise ValueError("tools need a tool_dispatcher that carries out their calls")
+    if tool_dispatcher is not None and not tools:
+        raise ValueError("a tool_dispatcher needs tools: pass registry.get_definitions()")
+    for tool in tools:
+        if not isinstance(tool, ToolDefinition):
+            raise TypeError(f"{tool!r} is not a ToolDefinition; functions go into llm().tools([…])")
+    if len({tool.name for tool in tools}) < len(tools):
+        raise ValueError("two of the tools have the same name")
     return LLMPromptBuilder(provider_choice=provider, own_tools=tuple(tools), own_dispatcher=tool_dispatcher)
 
 
-async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOutcome:
+async def _answer(asked: LLMPromptBuilder, provider: ChatProvider, window: ContextWindow) -> StrategyOutcome:
     if (asked.state.tools or asked.own_tools) and not provider.supports_tools:
         raise LLMError(
             LLMErrorCode.UNSUPPORTED_FEATURE,
@@ -228,7 +237,7 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOu
     for tool in asked.state.tools:
         registry.register(tool.definition, tool.as_dispatcher_entry())
     persona = [PromptMessage("system", asked.persona)] if asked.persona else []
-    events = ToolUseRetrievalStrategy(max_rounds=asked.most_calls).execute(
+    events = ToolUseRetrievalStrategy(max_rounds=asked.most_calls, window=window).execute(
         provider,
         [*persona, *asked.state.api_messages],
         [*registry.get_definitions(), *asked.own_tools],
@@ -274,19 +283,20 @@ def _with_options(provider: ChatProvider, options: dict[str, Any]) -> ChatProvid
 
 
 @asynccontextmanager
-async def _opened(choice: ChatProvider | ChatOnly | str, model: str) -> AsyncIterator[ChatProvider]:
-    """The chosen provider; a named one is opened for this prompt only, so that each prompt may run in its own event
-    loop.
+async def _opened(
+    choice: ChatProvider | ChatOnly | str, model: str
+) -> AsyncIterator[tuple[ChatProvider, ContextWindow]]:
+    """The chosen provider and its context window; a named one is opened for this prompt only, so that each prompt may
+    run in its own event loop.
     """
     if not isinstance(choice, str):
         provider = as_provider(choice)
         if model:
             raise ValueError(f"the provider {provider.name} is open already, with the model {provider.model_name}")
-        yield provider
+        yield provider, ContextWindow()
         return
-    from bot.app import (
-        open_provider,
-    )  # imports the whole program, which scripts with a provider of their own do not need
+    # imports the whole program, which scripts with a provider of their own do not need
+    from bot.app import known_window, open_provider
     from bot.settings import load_settings
 
     settings = load_settings(**({"llm_provider": choice} if choice else {}))
@@ -294,8 +304,9 @@ async def _opened(choice: ChatProvider | ChatOnly | str, model: str) -> AsyncIte
     if model or settings.provider != load_settings().provider:
         settings = load_settings(llm_provider=settings.provider, llm_model=model)
     provider = open_provider(settings)
+    window = ContextWindow(settings.llm_context_tokens or known_window(settings), settings.llm_max_tokens)
     try:
-        yield provider
+        yield provider, window
     finally:
         await provider.aclose()
 

@@ -1,10 +1,12 @@
 """For models without tool use: search first, pass on what was found, then ask."""
 
+import logging
 import re
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
+from inspect import isawaitable
 from typing import Protocol, cast
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
@@ -25,6 +27,8 @@ from domain.tool_use import (
     ToolDefinition,
     ToolInvocation,
 )
+
+logger = logging.getLogger(__name__)
 
 SEARCH_TOOL = "search_book"
 PAGES_TOOL = "read_pages"
@@ -173,7 +177,10 @@ class ChatOnly(Protocol):
 
 
 class ChatOnlyProvider:
-    """A ChatProvider over something that only has `chat`: no tools, replies in one piece, estimated tokens."""
+    """A ChatProvider over something that only has `chat`: no tools, replies in one piece, estimated tokens.
+
+    None is an empty reply. Whatever else `chat` raises or returns becomes an LLMError.
+    """
 
     def __init__(self, chat: ChatOnly) -> None:
         self._chat = chat
@@ -185,7 +192,26 @@ class ChatOnlyProvider:
         return False
 
     async def chat(self, messages: Sequence[PromptMessage]) -> str:
-        return await self._chat.chat(messages)
+        answering: object = self._chat.chat(messages)
+        if not isawaitable(answering):
+            raise TypeError(f"{self.name}.chat has to be a coroutine function: async def chat(self, messages)")
+        try:
+            reply: object = await answering
+        except LLMError:
+            raise
+        except Exception as error:
+            logger.exception("%s.chat failed", self.name)
+            raise LLMError(
+                LLMErrorCode.API_CALL_FAILED,
+                Worded("The model {model} could not answer. Please try again.", model=self.model_name),
+            ) from error
+        if not isinstance(reply, str | None):
+            logger.error("%s.chat has to return a string, not a value of type %s", self.name, type(reply).__name__)
+            raise LLMError(
+                LLMErrorCode.API_CALL_FAILED,
+                Worded("The model {model} sent an answer that is not text.", model=self.model_name),
+            )
+        return reply or ""
 
     async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
         if tools:
@@ -212,7 +238,13 @@ class ChatOnlyProvider:
 
 
 def as_provider(provider: ChatProvider | ChatOnly) -> ChatProvider:
-    """The provider itself if it is complete, else wrapped in ChatOnlyProvider."""
+    """The provider itself if it is complete, else wrapped in ChatOnlyProvider.
+
+    Raises:
+        TypeError: it has no method `chat`.
+    """
+    if isinstance(provider, type) or not callable(getattr(provider, "chat", None)):
+        raise TypeError(f"{provider!r} is no provider: it needs a method async def chat(self, messages) -> str")
     return cast(ChatProvider, provider) if hasattr(provider, "stream") else ChatOnlyProvider(provider)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.ports import Dispatcher, ToolOutput
+from domain.tool_use import ToolResult
 from domain.tools.registry import is_error
 
 _Key = tuple[str, str]
@@ -71,6 +72,10 @@ class ToolResultCache:
         self.generation += 1
         self._entries.clear()
 
+    def emptied(self) -> "ToolResultCache":
+        """An empty cache with the same times and size."""
+        return ToolResultCache(self._default_ttl, self._tool_ttls, self._max_size, self._clock)
+
     def __len__(self) -> int:
         return len(self._entries)
 
@@ -94,7 +99,9 @@ class _Flight:
 class CachingDispatcher:
     """A dispatcher that answers the calls of `cached_tools` from a cache if it can.
 
-    Identical calls at the same time run once. Failures reach all callers and are never cached.
+    Identical calls at the same time run once. Failures reach all callers and are never cached. Results that depend on
+    a position in a book are kept by this dispatcher alone: another one, with the same cache, may be for readers who
+    have not come as far, or for another book.
     """
 
     def __init__(self, inner: Dispatcher, cache: ToolResultCache, cached_tools: Collection[str]) -> None:
@@ -102,12 +109,15 @@ class CachingDispatcher:
         self._cache = cache
         self._cached_tools = frozenset(cached_tools)
         self._flights: dict[_Key, _Flight] = {}
+        self._of_book, self._generation = cache.emptied(), cache.generation
 
     async def __call__(self, name: str, args: dict[str, Any]) -> ToolOutput:
         key = cache_key(name, args) if name in self._cached_tools else None
         if key is None:
             return await self._inner(name, args)
         kept = self._cache.get(name, args)
+        if kept is None and self._generation == self._cache.generation:
+            kept = self._of_book.get(name, args)
         return kept if kept is not None else await self._join(key, name, args)
 
     async def _join(self, key: _Key, name: str, args: dict[str, Any]) -> ToolOutput:
@@ -133,5 +143,14 @@ class CachingDispatcher:
     async def _fly(self, name: str, args: dict[str, Any], generation: int) -> ToolOutput:
         output = await self._inner(name, args)
         if not is_error(output) and generation == self._cache.generation:
-            self._cache.put(name, args, output)
+            if isinstance(output, ToolResult) and output.depends_to is not None:
+                self._put_of_book(name, args, output)
+            else:
+                self._cache.put(name, args, output)
         return output
+
+    def _put_of_book(self, name: str, args: dict[str, Any], output: ToolResult) -> None:
+        if self._generation != self._cache.generation:  # something was invalidated, perhaps one of these
+            self._of_book.clear()
+            self._generation = self._cache.generation
+        self._of_book.put(name, args, output)

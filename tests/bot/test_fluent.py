@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -27,7 +27,8 @@ from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.registry import ToolRegistry
 from tests.doc_examples import DOCS, run_examples
 from tests.doubles.anthropic_api import AnthropicDouble
-from tests.doubles.script import Call, Failure, Thinking, say
+from tests.doubles.openai_api import OpenAIDouble
+from tests.doubles.script import Call, Failure, Step, Thinking, say
 from tests.doubles.scripted_chat import ScriptedChat, call, calls
 
 
@@ -328,6 +329,10 @@ class TestOnTheWire:
             say("Oslo is white."),
             say(Call("read_thermometer", {"room": "cellar"})),
             say("There is no thermometer in the cellar."),
+            say(Call("search_letters", {"query": "boat"})),
+            say("It is late."),
+            say(Call("search_letters", {"query": "boat"})),
+            say("Still late."),
             say(Call("get_weather", {"location": "Paris"}), Call("get_weather", {"location": "Rome"})),
             say("Equally warm."),
         )
@@ -363,9 +368,43 @@ async def test_a_conversation_takes_tools_and_a_dispatcher_of_ones_own() -> None
     assert made == ["Paris"]
 
 
-def test_tools_without_a_dispatcher_are_refused() -> None:
-    with pytest.raises(ValueError, match="tool_dispatcher"):
-        llm(tools=[ToolDefinition("x", "X.", {"type": "object", "properties": {}})])
+def test_tools_that_cannot_be_called_are_refused_with_a_sentence() -> None:
+    tool = ToolDefinition("get_weather", "X.", {"type": "object", "properties": {}})
+    dispatcher = ToolRegistry().build_dispatcher()
+    with pytest.raises(ValueError, match="need a tool_dispatcher"):
+        llm(tools=[tool])
+    with pytest.raises(ValueError, match="needs tools"):
+        llm(tool_dispatcher=dispatcher)
+    with pytest.raises(ValueError, match="same name"):
+        llm(tools=[tool, tool], tool_dispatcher=dispatcher)
+    with pytest.raises(ValueError, match="named 'get_weather' already"):
+        llm(tools=[tool], tool_dispatcher=dispatcher).tool(get_weather)
+    with pytest.raises(TypeError, match="functions go into"):
+        llm(tools=cast(Any, [get_weather]), tool_dispatcher=dispatcher)
+
+
+async def test_a_result_that_is_too_long_for_the_model_is_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = ToolRegistry()
+
+    async def tell_all(args: dict[str, Any]) -> str:
+        return "word " * 100_000
+
+    registry.register(ToolDefinition("tell_all", "All.", {"type": "object", "properties": {}}), tell_all)
+
+    def reply(body: Any) -> Step:
+        called = any(message["role"] == "tool" for message in body["messages"])
+        if len(str(body)) > 50_000:
+            return Failure(400, "context_length_exceeded", "This model's maximum context length is 8192 tokens.")
+        return say("Much.") if called else say(Call("tell_all", {}))
+
+    async with OpenAIDouble(reply) as api:
+        monkeypatch.setenv("LLM_PROVIDER", "openai")
+        monkeypatch.setenv("OPENAI_API_KEY", api.api_key)
+        monkeypatch.setenv("OPENAI_BASE_URL", api.base_url)
+        monkeypatch.setenv("LLM_MODEL", api.model)
+        talk = llm(tool_dispatcher=registry.build_dispatcher(), tools=registry.get_definitions())
+        messages, _ = await talk.prompt_conversation("Tell me all")
+    assert str(messages[-1]) == "Much."
 
 
 async def test_a_provider_with_chat_alone_works() -> None:
@@ -380,6 +419,49 @@ async def test_a_provider_with_chat_alone_works() -> None:
     with pytest.raises(LLMError) as caught:
         await llm(provider=Parrot()).tool(get_weather).prompt_conversation("Hello")
     assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+
+
+class Odd:
+    """A provider that answers with this, or raises it."""
+
+    def __init__(self, reply: object) -> None:
+        self._reply = reply
+
+    async def chat(self, messages: Sequence[PromptMessage]) -> str:
+        if isinstance(self._reply, Exception):
+            raise self._reply
+        return cast(str, self._reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "sentence"),
+    [
+        (RuntimeError("secret"), LLMErrorCode.API_CALL_FAILED, "The model Odd could not answer. Please try again."),
+        (TimeoutError(), LLMErrorCode.API_CALL_FAILED, "The model Odd could not answer. Please try again."),
+        (LLMError(LLMErrorCode.RATE_LIMITED, "Wait."), LLMErrorCode.RATE_LIMITED, "Wait."),
+        ({"text": "x"}, LLMErrorCode.API_CALL_FAILED, "The model Odd sent an answer that is not text."),
+        (None, LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again."),
+        ("", LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again."),
+    ],
+)
+async def test_whatever_a_provider_of_ones_own_does_wrong_is_a_sentence(
+    reply: object, code: LLMErrorCode, sentence: str
+) -> None:
+    with pytest.raises(LLMError) as caught:
+        await llm(provider=Odd(reply)).prompt_conversation("Hello")
+    assert (caught.value.code, str(caught.value.message)) == (code, sentence)
+
+
+async def test_what_is_no_provider_is_refused_with_a_sentence() -> None:
+    class Blocking:
+        def chat(self, messages: Sequence[PromptMessage]) -> str:
+            return "at once"
+
+    with pytest.raises(TypeError, match="has to be a coroutine function"):
+        await llm(provider=cast(Any, Blocking())).prompt_conversation("Hello")
+    for wrong in (42, Odd):
+        with pytest.raises(TypeError, match="is no provider"):
+            await llm(provider=cast(Any, wrong)).prompt_conversation("Hello")
 
 
 async def test_the_settings_choose_the_provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

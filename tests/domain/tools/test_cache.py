@@ -142,6 +142,25 @@ class TestCachingDispatcher:
         assert await dispatch("t", {}) == '{"ok": true}'
         assert len(inner.calls) == 2
 
+    async def test_what_depends_on_a_position_is_kept_for_the_readers_who_are_there(self) -> None:
+        """With the book tools, each view of the book has a dispatcher of its own; the cache may be the same."""
+        ahead, behind = (
+            CountingTool(ToolResult(text, depends_to=end)) for text, end in (("It was Lucian.", 900), ("Nothing.", 10))
+        )
+        cache = ToolResultCache()
+        of_one, of_other = (CachingDispatcher(inner, cache, {"search_book"}) for inner in (ahead, behind))
+        for _ in range(2):
+            assert await of_one("search_book", {"query": "who"}) == ahead.output
+            assert await of_other("search_book", {"query": "who"}) == behind.output
+        assert len(ahead.calls) == len(behind.calls) == 1
+        assert len(cache) == 0
+        for forget in (cache.clear, lambda: cache.invalidate("search_book", {"query": "who"})):
+            before = len(ahead.calls)
+            forget()
+            await of_one("search_book", {"query": "who"})
+            await of_one("search_book", {"query": "who"})
+            assert len(ahead.calls) == before + 1
+
     async def test_arguments_that_have_no_json_form_pass_through(self) -> None:
         inner = CountingTool()
         dispatch = caching(inner, "t")
