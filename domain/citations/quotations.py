@@ -4,8 +4,8 @@ import asyncio
 import html
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -15,6 +15,12 @@ from domain.library.search.sentences import split_sentences
 from domain.library.search.words import is_dense, words_of
 from domain.spoilers.filter import spans
 from domain.tasks import LONG_ANSWER, in_thread_if_long
+
+MOST_ADDED = 3
+"""Words in a bracket that may explain a quotation: a name for "he"."""
+
+LONGEST_ATTRIBUTION = 6
+"""Words; a longer line below a quotation is not the name of its speaker, but quoted too."""
 
 FEWEST_LETTERS = 3
 """Less between apostrophes is no quotation: rock 'n' roll."""
@@ -33,25 +39,54 @@ was given, as true ones usually are, do not count.
 QUOTATIONS_AT_ONCE = 16
 """Quotations after which other tasks run: what was held back may have hundreds of them."""
 
-_DOUBLE = (
-    r"“(?:[^“”\n]|“[^“”\n]*”)+”|„[^„“”\n]+[“”]|«[^«»\n]+»|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›"
-    r"|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\""
+_NEXT_LINE = r"\n(?![ \t]*(?:\n|\Z|[-*•>#|]|\d+[.)]\s))"
+"""A line end within a paragraph: verses and letters are quoted over several lines."""
+_OTHER_MARKS = '“”„‟"＂«»❝❞〝〞〟″״⹂´'
+"""Marks in pairs that have no pattern of their own, such as the Swedish ones, or an opening mark that closes."""
+_ENTITY = r"&(?:quot|[lrb]dquo|[lr]aquo|#34|#822[0-2]);"
+_SPELT_MARK = rf"{_ENTITY}|</?(?:q|blockquote)>|``|''"
+_SPELT_OUT = (
+    rf"{_ENTITY}(?=\w)[^&\n]+{_ENTITY}|<(?:q|blockquote)>[^<\n]+</(?:q|blockquote)>"
+    r"|(?:(?<!`)``|(?<![\w'])'')(?=\w)(?:[^`'\n]|'(?!'))++''"
 )
-_CURLY_SINGLE = r"(?<!\w)‘[^‘’\n]++(?:’(?=\w)[^‘’\n]*+)*+’(?!\w)"
+"""Marks as HTML and TeX write them."""
+_DOUBLE = (
+    rf"“(?:[^“”\n]|{_NEXT_LINE}|“[^“”\n]*”)+”|„(?:[^„“”\n]|{_NEXT_LINE})+[“”]|«(?:[^«»\n]|{_NEXT_LINE})+»"
+    rf"|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›|「+[^「」\n]+」+|『[^『』\n]+』"
+    rf"|\"{{1,3}}[^\"\n]+\"{{1,3}}|{_SPELT_OUT}"
+    rf"|(?<![\w.,;:!?…)])[{_OTHER_MARKS}](?=\w)[^{_OTHER_MARKS}\n]+(?<!\s)[{_OTHER_MARKS}](?!\w)"
+)
+_MARK_THERE = re.compile(rf"{_SPELT_MARK}|\"+|「+|.")
+_LAST_MARK = re.compile(rf"(?:{_SPELT_MARK}|\"+|」+|.)\Z")
+_CURLY_SINGLE = r"(?<!\w)[‘ʻ‛][^‘’ʻʼ\n]++(?:[’ʼ](?=\w)[^‘’ʻʼ\n]*+)*+[’ʼ](?!\w)|(?<!\w)‚(?:[^‚‘’\n]|’(?=\w))++[‘’](?!\w)"
 _ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]++(?:'(?=\w)[^'\n]*+)*+'(?!\w)"
-_UNCLOSED = r"[“„«][^“”„«»\n]+(?=\n|\Z)"
+_UNCLOSED = rf"[“„«](?:[^“”„«»\n]|{_NEXT_LINE})+(?=\n|\Z)|(?<![\w\"])\"(?=\w)[^\"\n]+(?=\n|\Z)"
 _BLOCK = r"(?:^[ \t]*>[^\n]*\n?)+"
+_FIRST = rf"(?=[{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`])"
+"""A look at one character before all the patterns: most are no mark."""
 _QUOTED = re.compile(
-    rf"(?P<block>{_BLOCK})|(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED})",
+    rf"(?P<block>{_BLOCK})|{_FIRST}(?:(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED}))",
     re.MULTILINE,
 )
+_NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>]*")
 _OPENING = re.compile(
-    r"[“«„‹「『\"]|»(?=\w)|(?<!\w)‘|(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)|^[ \t]*>", re.MULTILINE
+    rf"{_FIRST}(?:[“«„‹「『\"]|(?<![\w.,;:!?…)])(?:[{_OTHER_MARKS}]|{_SPELT_MARK})(?=\w|\Z)|(?<!\w)[‘‚ʻ‛]"
+    r"|(?:(?<![\w&;#])&[#\w]{0,5}|(?<![\w<>])</?\w{0,10}|[`']++)\Z"
+    r"|(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b))|^[ \t]*>",
+    re.MULTILINE,
 )
-_GAP = re.compile(r"\s*(?:\[[^\]\n]*\]|…|\.\.\.)\s*")
+_LINE_END = re.compile(r"\n")
+_ENDS_A_PARAGRAPH = re.compile(r"\n(?=[ \t]*(?:\n|[-*•>#|]|\d+[.)]\s))")
+_BRACKET = re.compile(r"\[[^\]\n]*\]")
+_GAP = re.compile(rf"\s*(?:{_BRACKET.pattern}|…|\.\.\.)\s*")
 _BLOCK_MARK = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
-_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–]|--?)[^\n]*\s*\Z")
+_ATTRIBUTION = re.compile(r"\n[ \t>]*(?:[—–]|--?)(?P<name>[^\n]*)\s*\Z")
 _TYPED_REFERENCE = re.compile(r"\((?:about )?pp?\. ?[^()\n]{1,30}\)")
+_KEY_OR_REFERENCE = re.compile(rf"{KEY_GROUP.pattern}|{_TYPED_REFERENCE.pattern}")
+_ADDED = re.compile(
+    rf"{KEY_GROUP.pattern}|{_ATTRIBUTION.pattern}|[ \t]?(?:{_TYPED_REFERENCE.pattern}|{_BRACKET.pattern})"
+)
+"""What an answer adds to the book's words in a quotation: what it cites, who says it, a word of its own in brackets."""
 _MARKS = "“”„«»‹›‘’\"'「」『』"
 _FOLDS = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "...", "*": "", "_": ""}
@@ -65,12 +100,13 @@ _EDGES = " .,;:!?'\"-_*。、！？"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of checked text. `quoted`: a quotation that is in the book. `refused`: a quotation that is not in the
-    book ends here.
+    """A piece of checked text. `quoted`: words in a quotation that are in the book. `misquoted`: words that are not,
+    and have lost their quotation marks. `refused`: such a quotation ends here.
     """
 
     text: str
     quoted: bool = False
+    misquoted: bool = False
     refused: bool = False
 
 
@@ -202,16 +238,20 @@ class Quotations:
 
         `before` is the preceding text, or its last character.
         """
+        if _NO_MARK.fullmatch(text):
+            return len(text)
         whole = _stand_in(before) + text
         rest = _QUOTED.sub(lambda found: found[0] if _may_go_on(found, len(whole)) else "·" * len(found[0]), whole)
         for opening in _OPENING.finditer(rest):
-            waits = opening[0].endswith(">") or "\n" not in rest[opening.start() :]
+            waits = opening[0].endswith(">") or not _end_of(opening[0], rest, opening.start())
             if waits and len(rest) - opening.start() <= LONGEST:
                 return opening.start() - 1
         return len(text)
 
     async def check(self, text: str, before: str = "") -> list[Piece]:
         """The text, with the marks removed from every quotation that is not in the book."""
+        if _NO_MARK.fullmatch(text):
+            return [Piece(text)] if text else []
         whole = _stand_in(before) + text
         pieces, at = [], 1
         for number, found in enumerate(_QUOTED.finditer(whole), 1):
@@ -219,32 +259,44 @@ class Quotations:
                 await asyncio.sleep(0)
             pieces.append(Piece(whole[at : found.start()]))
             inner = _inside(found)
-            plain = _TYPED_REFERENCE.sub("", KEY_GROUP.sub("", _ATTRIBUTION.sub("", inner)))
+            plain = _without_additions(inner)
             if not _quotes(found, plain):
                 pieces.append(Piece(found[0]))
             elif await self._is_true(plain):
-                pieces.append(Piece(found[0], quoted=True))
+                pieces += _told_apart(found[0])
             else:
-                pieces += [*await self.check(inner, "·"), Piece("", refused=True)]
+                words = await self.check(KEY_GROUP.sub("", inner).strip(" \xa0\u202f"), "·")
+                pieces += [*(replace(piece, misquoted=True) for piece in words), Piece("", refused=True)]
             at = found.end()
         return [piece for piece in (*pieces, Piece(whole[at:])) if piece.text or piece.refused]
 
     async def _is_true(self, plain: str) -> bool:
-        parts = [part for line in plain.split("\n") for part in _GAP.split(line) if words_of(part)]
-        long = [part for part in parts if len(words_of(part)) > 1]
-        return all([await self._stands(part) for part in long or parts])
+        if any(len(words_of(bracket)) > MOST_ADDED for bracket in _BRACKET.findall(plain)):
+            return False
+        lines = [line for line in plain.split("\n") if words_of(_GAP.sub(" ", line))]
+        if len(lines) > 1 and not _GAP.search(plain) and await self._stands([" ".join(lines)]):
+            return True
+        parts = [[part for part in _GAP.split(line) if words_of(part)] for line in lines]
+        return bool(parts) and all([await self._stands(line) for line in parts])
 
-    async def _stands(self, part: str) -> bool:
-        needle = fold(part).strip(_EDGES)
+    async def _stands(self, parts: Sequence[str]) -> bool:
+        """Whether the parts of a quotation with gaps stand in the book: not in any order, and not single words."""
+        sizes = [_size(part) for part in parts]
+        if sum(sizes) < SHORT * (len(parts) - 1) or not all(any(map(str.isalpha, part)) for part in parts):
+            return False
+        patterns = [_as_whole_words(_without_marks(part).strip(_EDGES)) for part in parts]
+        given = [text for text in self._given() if all(pattern.search(text) for pattern in patterns)]
+        if given:
+            return any(_stand_in_order(patterns, text) for text in given)
+        if len(parts) > 1 and min(sizes) < SHORT:
+            return False
+        return all([await self._is_in_book(part.strip(_EDGES + _MARKS)) for part in parts])
+
+    def _given(self) -> list[str]:
         for source in self._unfolded:
-            self._seen += map(fold, (source,) if isinstance(source, str) else (source.text, source.chapter))
+            self._seen += map(_without_marks, (source,) if isinstance(source, str) else (source.text, source.chapter))
         self._unfolded.clear()
-        words = words_of(needle)
-        whole = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)") if len(words) < SHORT else None
-        if any(map(is_dense, words)):
-            whole = None
-        stands = any(needle in text and (whole is None or whole.search(text)) for text in self._seen)
-        return stands or await self._is_in_book(part.strip(_EDGES + _MARKS))
+        return self._seen
 
     async def _is_in_book(self, part: str) -> bool:
         """Whether the book contains it; after MOST_LOOKED_UP lookups the answer is no."""
@@ -254,10 +306,59 @@ class Quotations:
         return self._known[part]
 
 
+def _without_marks(text: str) -> str:
+    """Text for comparison: within a quotation, an answer writes the book's quotation marks in its own way."""
+    return re.sub("[\"']", "", fold(text))
+
+
+def _size(part: str) -> int:
+    """The length of a part in words; in a script without spaces, two characters count as one."""
+    return sum(max(1, len(word) // 2) if is_dense(word) else 1 for word in words_of(part))
+
+
+def _as_whole_words(needle: str) -> re.Pattern[str]:
+    words = words_of(needle)
+    is_short = len(words) < SHORT and not any(map(is_dense, words))
+    return re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)" if is_short else re.escape(needle))
+
+
+def _stand_in_order(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    at = 0
+    for pattern in patterns:
+        found = pattern.search(text, at)
+        if not found:
+            return False
+        at = found.end()
+    return True
+
+
+def _without_additions(inner: str) -> str:
+    """The words of a quotation that the book has to have."""
+    said_by = _ATTRIBUTION.search(inner)
+    if said_by and len(words_of(said_by["name"])) <= LONGEST_ATTRIBUTION:
+        inner = inner[: said_by.start()]
+    return _KEY_OR_REFERENCE.sub("", inner)
+
+
+def _told_apart(quotation: str) -> Iterator[Piece]:
+    """A quotation that is in the book, with what the answer has added to it as text of its own."""
+    at = 0
+    for added in _ADDED.finditer(quotation):
+        yield Piece(quotation[at : added.start()], quoted=True)
+        yield Piece(added[0])
+        at = added.end()
+    yield Piece(quotation[at:], quoted=True)
+
+
 def _stand_in(before: str) -> str:
     """One character that represents the preceding text in the patterns: a line's beginning, a word, or neither."""
     last = before[-1:] or "\n"
     return last if last == "\n" else "w" if last.isalnum() else "·"
+
+
+def _end_of(mark: str, text: str, start: int) -> re.Match[str] | None:
+    """The line end before which a quotation has to close: with marks that cannot be mistaken, that of the paragraph."""
+    return (_ENDS_A_PARAGRAPH if mark in "“„«" else _LINE_END).search(text, start)
 
 
 def _may_go_on(found: re.Match[str], end: int) -> bool:
@@ -268,7 +369,9 @@ def _may_go_on(found: re.Match[str], end: int) -> bool:
 def _inside(found: re.Match[str]) -> str:
     if found["block"]:
         return _BLOCK_MARK.sub("", found[0])
-    return found[0][1:] if found["unclosed"] else found[0][1:-1]
+    opening = _MARK_THERE.match(found[0])
+    closing = None if found["unclosed"] else _LAST_MARK.search(found[0])
+    return found[0][opening.end() if opening else 0 : closing.start() if closing else len(found[0])]
 
 
 def _quotes(found: re.Match[str], plain: str) -> bool:

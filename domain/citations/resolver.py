@@ -64,7 +64,9 @@ _STOP_LENGTH = 40
 """Characters at the end of a text in which its last full stop is searched."""
 _QUOTE_END = re.compile(r"[\"”’»」』]")
 _REFUSED = "\ue000"
-"""Marks the end of a quotation that is not in the book while its sentence is assembled."""
+"""Marks both ends of a quotation that is not in the book while its sentence is assembled."""
+_ATTRIBUTION = 4
+"""Words; a shorter sentence behind a quotation only says whose it is: "So says Ann"."""
 
 
 class AnswerComposer:
@@ -124,6 +126,8 @@ class AnswerComposer:
         self._sentence = ""
         self._is_cited = False
         self._is_refuted = False
+        self._follows_refuted = False
+        self._has_lost_page = False
         self._pages: TypedPages | None = None
 
     @property
@@ -170,6 +174,7 @@ class AnswerComposer:
         ready = ready[: self._quotations.open_at(ready, self._before)]
         unfinished = _UNFINISHED.search(ready)
         ready = _without_stop(ready[: unfinished.start()] if unfinished else ready)
+        ready = _without_open_key(ready)
         while (end := self._quotations.open_at(ready, self._before)) < len(ready):
             ready = ready[:end]
         return max(len(ready), len(self._pending) - _MOST_HELD)
@@ -205,7 +210,7 @@ class AnswerComposer:
         before = self._before
         pages = self._pages = self._pages or TypedPages(self._is_known)
         for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
-            text = "".join(piece.text + _REFUSED * piece.refused for piece in group)
+            text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
             before = text
 
@@ -227,6 +232,9 @@ class AnswerComposer:
             out.append(await self._follow(text[at : group.start()], prose[at : group.start()]))
             sentences = [await self._sentence_of(key) for key in KEY_IN_GROUP.findall(group[0])]
             found = [c for s in sentences if s and (c := await self._resolve(s.start, s.end))]
+            rest_of_sentence = _SENTENCE_END.split(prose[group.end() :], maxsplit=1)[0]
+            introduces = _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
+            self._is_refuted = self._is_refuted or introduces
             out.append(self._refer(found))
             at = group.end()
         return "".join([*out, await self._follow(text[at:], prose[at:])])
@@ -256,7 +264,8 @@ class AnswerComposer:
         repeated = self._matcher.match(self._sentence) if is_bare else ()
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
         reference = self._refer([citation] if citation else [])
-        self._sentence, self._is_refuted, self._is_cited = "", False, False
+        self._follows_refuted = self._is_refuted and not self._has_lost_page
+        self._sentence, self._is_refuted, self._is_cited, self._has_lost_page = "", False, False, False
         return reference
 
     async def _sentence_of(self, key: str) -> Sentence | None:
@@ -282,11 +291,21 @@ class AnswerComposer:
 
     def _refer(self, citations: list[Citation]) -> str:
         """The reference to these citations; empty after a quotation that is not in the book."""
-        if self._is_refuted or not citations:
+        only_attributes = self._follows_refuted and len(self._sentence.split()) <= _ATTRIBUTION
+        if self._is_refuted or only_attributes or not citations:
+            self._has_lost_page = self._has_lost_page or bool(citations)
             return ""
         self._is_cited = True
         self._cited.update(dict.fromkeys(citations))
         return f" ({', '.join(dict.fromkeys(citation.reference for citation in citations))})"
+
+
+def _without_open_key(text: str) -> str:
+    """A text without the sentence in whose midst a key stands: a quotation that is not in the book may follow it."""
+    for group in KEY_GROUP.finditer(text):
+        if not _SENTENCE_END.search(text, group.end()):
+            return text[: group.start()]
+    return text
 
 
 def _without_stop(text: str) -> str:

@@ -68,6 +68,59 @@ async def test_other_marks_are_a_promise_too(typed: str, shown: str) -> None:
     assert await checked(typed) == shown
 
 
+MARKS = """“…” "…" ‘…’ '…' „…“ „…” ‚…‘ «…» »…« »…» ‹…› 「…」 『…』 ”…” “…" „…" ＂…＂ ❝…❞
+    〝…〟 ‟…” ″…″ ״…״ ``…'' ''…'' &quot;…&quot;
+"""
+
+
+@pytest.mark.parametrize("marks", [*MARKS.split(), "<q>…</q>", '"""…"""'])
+async def test_whatever_its_marks_a_quotation_is_checked(marks: str) -> None:
+    true, false = (
+        f"It says {marks.replace('…', words)} there." for words in ("In 1911 the Perpetua", "He let it burn")
+    )
+    assert await checked(true) == true
+    assert await checked(false) == "It says He let it burn there."
+    assert all(quotations().open_at(false[:length]) <= 8 for length in range(9 + marks.index("…"), 22))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Nobody knew why the lamp … Ann kept the light",
+        "Ann … the … years … struck … the",
+        "Ann kept the light … tomorrow",
+        "Ann kept the light for forty years [and then she sold it]",
+        "[a lie]",
+        "Ann kept the light\nfor sixty years",
+        "Ann kept the light for forty years … 38",
+    ],
+)
+async def test_pieces_of_the_book_do_not_make_a_quotation(words: str) -> None:
+    assert "“" not in await checked(f"So “{words}”.")
+
+
+async def test_a_quotation_may_run_over_lines_and_have_its_own_inner_marks() -> None:
+    made = quotations()
+    made.learn("He said “No, never” and left.")
+    text = "“Ann kept the light\nfor forty years”, “He said ‘No, never’ and left”"
+    assert await checked(text, made) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“Ann kept the light (p. 38)”",
+        "“Ann [38] kept the light”",
+        "> Ann kept the light (p. 38)\n",
+        "> Ann kept the light\n> — Ann, 38\n",
+    ],
+)
+async def test_a_number_added_to_a_quotation_is_not_the_books(text: str) -> None:
+    pieces = await quotations().check(text)
+    assert "".join(piece.text for piece in pieces) == text
+    assert [piece.quoted for piece in pieces if "38" in piece.text] == [False]
+
+
 async def test_a_quotation_that_is_true_is_known_as_one() -> None:
     pieces = await quotations().check("So “Ann kept the light for forty years” and “never at all in my life”.")
     assert [piece.text for piece in pieces if piece.quoted] == ["“Ann kept the light for forty years”"]
@@ -104,7 +157,8 @@ async def test_a_quotation_the_model_was_not_given_is_looked_up_in_the_book() ->
     [
         ("all closed “here”", 17),
         ("and “open", 4),
-        ("an “old\nparagraph", 17),
+        ("an “old\nparagraph", 3),
+        ("an “old\n\nparagraph", 18),
         ('odd "quote', 4),
         ("", 0),
         ("it’s ‘open", 5),

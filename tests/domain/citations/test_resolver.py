@@ -134,6 +134,12 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ("She said “let it burn.” [{0}] True [{1}].", "She said let it burn. True (p. 12)."),
         ("She said “let it burn”, they say [{0}].\nTrue [{1}].", "She said let it burn, they say.\nTrue (p. 12)."),
         ("It is so [{0}], “let it burn” [{1}].", "It is so (p. 12), let it burn."),
+        ("As she says [{0}]: “Let it burn”.", "As she says: Let it burn."),
+        ("So [{0}] “Let it burn”. True [{1}].", "So Let it burn. True (p. 12)."),
+        ("“Let it burn [{0}]”", "Let it burn"),
+        ("> Let it burn [{0}]\n> — Ann [{1}]", "Let it burn\n— Ann"),
+        ("“Let it burn.” So says Ann [{0}].", "Let it burn. So says Ann."),
+        ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
     ],
 )
 async def test_a_false_quotation_loses_its_page_too(said: str, shown: str) -> None:
