@@ -24,6 +24,9 @@ _JUNK = re.compile(
     re.IGNORECASE,
 )
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
+_GUTENBERG_BEHIND = re.compile(
+    r"\s*[-–—|,:(\[]\s*(?:an? |the )?Project Gutenberg(?:[’']s)?(?:\s+E-?(?:Book|text))?[.)\]]?$", re.IGNORECASE
+)
 _BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
 _BY_A_NAME = re.compile(
     r"(?P<title>\S+\s.*?)\s+(?:by|BY)\s+"
@@ -85,7 +88,7 @@ def _calm_word(word: str, *, may_be_small: bool) -> str:
 
 def book_title(declared: str) -> tuple[str, str]:
     """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
-    title = _GUTENBERG.sub("", one_line(declared), count=1)
+    title = _GUTENBERG.sub("", _GUTENBERG_BEHIND.sub("", one_line(declared)), count=1)
     if not title or _JUNK.fullmatch(title):
         return "", ""
     if match := _BYLINE.fullmatch(title) or _BY_A_NAME.fullmatch(title):

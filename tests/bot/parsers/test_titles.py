@@ -32,6 +32,8 @@ def test_chapter_titles(heading: str, title: str) -> None:
     ("declared", "expected"),
     [
         ("The Project Gutenberg eBook of Emma, by Jane Austen", ("Emma", "Jane Austen")),
+        ("Die Verwandlung, by Franz Kafka—A Project Gutenberg eBook", ("Die Verwandlung", "Franz Kafka")),
+        ("Emma | Project Gutenberg", ("Emma", "")),
         ("Stand by Me", ("Stand by Me", "")),
         ("The Lamp by Ann Author", ("The Lamp", "Ann Author")),
         ("A Night at Sea by J. R. van der Berg", ("A Night at Sea", "J. R. van der Berg")),
