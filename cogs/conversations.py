@@ -80,10 +80,16 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
         count = sum(map(is_said, await self._use_cases.transcripts.messages(found.id)))
-        goes = say.counted(
-            count,
-            "This permanently deletes {number} message and the thread.",
-            "This permanently deletes {number} messages and the thread.",
+        goes = (
+            say.counted(
+                count, "This permanently deletes {number} message.", "This permanently deletes {number} messages."
+            )
+            if found.is_direct or found.is_aside
+            else say.counted(
+                count,
+                "This permanently deletes {number} message and the thread.",
+                "This permanently deletes {number} messages and the thread.",
+            )
         )
         question = say("Delete “{title}”?", title=plain(found.title))
         view = confirmation("talk-delete", found.id, say("Delete it"), say)

@@ -136,6 +136,10 @@ async def test_what_is_asked_elsewhere_is_answered_to_the_person_alone(
     await double.until(lambda: all(each.messages for each in used))
     assert all(message.ephemeral for each in used for message in each.messages)
     assert double.messages(place) == []
+    [offered] = await ann.autocomplete("conversations delete", "conversation", "", channel=ann.direct_channel)
+    asked = await ann.slash("conversations delete", channel=ann.direct_channel, conversation=offered["value"])
+    await double.until(lambda: "permanently" in asked.text)
+    assert "thread" not in asked.text
 
 
 async def test_there_too_a_press_on_the_books_card_is_the_first_question(
