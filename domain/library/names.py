@@ -400,11 +400,11 @@ def _is_slip(wanted: _Wanted, written: str) -> bool:
     is meant: then the other has one as well.
     """
     word, other = wanted.folded, fold(written)
-    if word == other or word[0] != other[0] or abs(len(word) - len(other)) > 1 or written.isupper():
+    if word == other or word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(word) <= _SHORTEST:
         return False
-    if wanted.word[0].isupper() and (len(word) <= _SHORTEST or not written[0].isupper()):
+    if written.isupper() or (wanted.word[0].isupper() and not written[0].isupper()):
         return False
-    return _distance(word, other, 1) <= 1 and _may_be_meant(word, other)
+    return _distance(word, other, 1) <= 1
 
 
 def _count(index: BookIndex, layout: BookLayout, name: str) -> int:

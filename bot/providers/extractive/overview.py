@@ -30,11 +30,10 @@ from bot.providers.extractive.planning import (
     Wish,
     next_calls,
     phrase_hits,
-    story_chapter,
     transcribe,
     wishes_of,
 )
-from bot.providers.extractive.question import Question, analyse, in_context
+from bot.providers.extractive.question import Question, QuestionKind, analyse, in_context
 from bot.providers.extractive.quotation import (
     Candidate,
     first_told,
@@ -47,7 +46,15 @@ from bot.providers.extractive.quotation import (
     with_neighbours,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
-from bot.providers.extractive.wording import PHRASES, Phrases, book_told, lead_in, nothing_found, tally_of
+from bot.providers.extractive.wording import (
+    PHRASES,
+    Phrases,
+    book_told,
+    lead_in,
+    nothing_found,
+    story_chapter,
+    tally_of,
+)
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.matching import key_of
@@ -286,7 +293,7 @@ def cast(transcript: Transcript, language: Language) -> str:
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story; empty where they were not looked for."""
     phrases = PHRASES[language]
-    chapter = story_chapter(transcript)
+    chapter = story_chapter(transcript.listed)
     read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
     found = gather([read], language)
     opening = next((each.start for each in found if key_of(each.sentence) == chapter.get("key")), 0)
@@ -460,7 +467,9 @@ def _lookup(question: Question, choices: Choices) -> str:
     answer = "" if unknown else _quoted(choices.as_looked_up(question), choices.still_to_quote(choice), phrases)
     choices.quoted.update(choice.candidates)
     if not answer:
-        return nothing_found(unknown or choices.missing(question), phrases, reading=reading)
+        who = question.name_words if question.kind is QuestionKind.WHO_IS else []
+        about = unknown or choices.missing(question) or who
+        return nothing_found(about, question.text, phrases, reading=reading)
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     foreign = [phrases.foreign] if choices.as_looked_up(question).language is not language else []
     return "\n\n".join([*meant, *foreign, answer])

@@ -30,6 +30,7 @@ from bot.providers.extractive.question import (
     FULL_NAME,
     Question,
     QuestionKind,
+    Term,
     answer_queries,
     in_context,
     in_language,
@@ -45,16 +46,17 @@ from bot.providers.extractive.quotation import (
     LastQuoted,
     first_told,
     gather,
+    is_only_in_headings,
     last_quoted,
     names_told,
     stands_in,
     with_whole_replies,
 )
-from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
+from bot.providers.extractive.scoring import MOST_WORDS, NOTHING, Choice, Confidence, Evidence, choose
+from bot.providers.extractive.wording import last_pages, story_chapter
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.library.search.words import without_possessive
-from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 from domain.tool_use import ToolInvocation
 
 _MOST_CHARACTERS = 2_000
@@ -113,6 +115,12 @@ class Transcript:
         """Words of the turn's searches that the book does not have, each with similarly spelt names."""
         data = [look.result.data or {} for look in self.looks]
         return {word: spelt for each in data for word, spelt in each.get("missing", {}).items()}
+
+    @property
+    def listed(self) -> Sequence[Mapping[str, Any]]:
+        """The chapters in the table of contents, if it was looked up."""
+        looks = self.looks_for("table_of_contents")
+        return (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
 
     def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
         """The looks made with a tool and these arguments, possibly among others."""
@@ -204,6 +212,8 @@ class Choices:
     def _best(self, question: Question) -> Choice:
         candidates = gather(self.transcript.results, question.language)
         evidence = Evidence(question, candidates)
+        if self.transcript.reading and is_only_in_headings(question.names, candidates):
+            return NOTHING
         return with_context(evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words)
 
     def still_to_quote(self, choice: Choice) -> Choice:
@@ -244,14 +254,13 @@ class Choices:
 
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
-        own = [term for term in question.terms if term.weight == 1.0]
-        gone = [term for term in own if self.transcript.missing.get(without_possessive(term.word)) == []]
-        return [term.word for term in gone if not term.others] or [term.word for term in gone]
+        gone = self._gone(question)
+        return [term.word for term in gone if not _has_others(term, question)] or [term.word for term in gone]
 
     def unknown(self, question: Question) -> list[str]:
         """Missing words without which a question has no answer: a name, or all but one of those asked about."""
         own = [term for term in question.terms if term.weight == 1.0]
-        gone = [term for term in own if term.word in self.missing(question) and not term.others]
+        gone = [term for term in self._gone(question) if not _has_others(term, question)]
         names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
         if names and question.language is not Language.GERMAN:  # where every noun looks like a name
             return [term.word for term in names]
@@ -259,6 +268,15 @@ class Choices:
         if known and self.book_language not in (None, question.language):  # whose other words it cannot have
             return []
         return [term.word for term in gone] if not known or (known == 1 and len(gone) > 1) else []
+
+    def _gone(self, question: Question) -> list[Term]:
+        own = (term for term in question.terms if term.weight == 1.0)
+        return [term for term in own if self.transcript.missing.get(without_possessive(term.word)) == []]
+
+
+def _has_others(term: Term, question: Question) -> bool:
+    """Whether an answer may have other words instead; no other word replaces a name."""
+    return bool(term.others) and term.stem not in question.names
 
 
 _CONTEXT_WORDS = 30
@@ -422,9 +440,9 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             hits = [first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case Beginning():
-            return tools.call("read_pages", **{"from": story_chapter(transcript).get("page", "1")})
+            return tools.call("read_pages", **{"from": story_chapter(transcript.listed).get("page", "1")})
         case StoryEnd():
-            return tools.call("read_pages", **_last_pages(last_chapter(transcript)))
+            return tools.call("read_pages", **last_pages(transcript.listed))
         case _:
             return []
 
@@ -434,34 +452,6 @@ def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passa
     looks = transcript.looks_for("find_phrase", text=text)
     found = [passage for look in looks for passage in look.result.passages]
     return [each for each in found if not exact or stands_in(text, each)][:MOST_PLACES]
-
-
-def story_chapter(transcript: Transcript) -> Mapping[str, Any]:
-    """The first chapter that does not call itself a preface or the like, as the table of contents has it."""
-    listed = _listed(transcript)
-    told = [each for each in listed if not PREFACE.match(each["title"]) and each["words"] >= FEWEST_OF_A_STORY]
-    return next(iter([*told, *listed]), {})
-
-
-def last_chapter(transcript: Transcript) -> Mapping[str, Any]:
-    """The last chapter that does not call itself an afterword or the like."""
-    listed = _listed(transcript)
-    told = [each for each in listed if not (PREFACE.match(each["title"]) or BACK_MATTER.match(each["title"]))]
-    return next(iter([*told[::-1], *listed[::-1]]), {})
-
-
-def _listed(transcript: Transcript) -> Sequence[Mapping[str, Any]]:
-    looks = transcript.looks_for("table_of_contents")
-    listed: Sequence[Mapping[str, Any]] = (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
-    return listed
-
-
-def _last_pages(chapter: Mapping[str, Any]) -> dict[str, str]:
-    """The last two pages of a chapter, because the last one may be a line; one if they are not numbered."""
-    first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
-    if not (first.isdecimal() and last.isdecimal()):
-        return {"from": last, "to": last}
-    return {"from": str(max(int(first), int(last) - 1)), "to": last}
 
 
 def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:

@@ -196,7 +196,6 @@ def analyse(text: str, language: Language | None = None) -> Question:
     names = _names(text, language) & stems
     if kind is QuestionKind.WHO_IS and not names and not _SOMETHING.search(text):  # "who is captain ahab"
         names = stems
-    terms = tuple(replace(term, others=frozenset()) if term.stem in names else term for term in terms)
     return Question(
         text=text,
         language=language,
@@ -467,14 +466,14 @@ def _borrow(question: Question, terms: tuple[Term, ...], before: Question) -> Qu
 def in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
     """A question for a search in another language: all of it if it may be in that language as well, else its names.
 
-    Where nothing is capitalised, its names are the words that the book has.
+    Where nothing is capitalised, its names are the words that the book has, or else those it spells otherwise.
     """
     if language_of(question.text, language) is language:
         lent = tuple(_translated(term, language) for term in question.terms if term.weight < 1.0)
         own = analyse(question.text, language)
         return replace(own, terms=(*own.terms, *(term for term in lent if term not in own.terms)))
     words = [without_possessive(term.word) for term in question.terms]
-    named = [word for word in words if word[0].isupper()] or words
+    named = [word for word in words if word[0].isupper()] or [word for word in words if word not in missing] or words
     terms = tuple(Term(stem(word, language), word) for word in named if missing.get(word) != [])
     return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))
 

@@ -117,6 +117,12 @@ def is_heading(text: str, chapter: str) -> bool:
     return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 
 
+def is_only_in_headings(names: frozenset[str], candidates: Sequence[Candidate]) -> bool:
+    """Whether names occur in headings alone, such as a printed table of contents: nothing has been told of them yet."""
+    named = [candidate for candidate in candidates if names & {*candidate.stems}]
+    return bool(named) and all(candidate.is_heading for candidate in named)
+
+
 def is_quotable(sentence: Sentence) -> bool:
     """Whether it passes an answer's checks unchanged: it must not look like a page reference."""
     return bool(sentence.text.strip()) and not (_TYPED_PAGE.search(sentence.text) or KEY_GROUP.search(sentence.text))

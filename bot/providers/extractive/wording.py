@@ -1,6 +1,7 @@
 """The answerer's own words, in the languages it knows."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -9,6 +10,7 @@ from typing import Any
 from bot.providers.extractive.language import CUES, Language
 from bot.providers.extractive.question import Question, QuestionKind
 from bot.providers.extractive.scoring import Choice, Confidence, has_number
+from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +139,44 @@ def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
     return phrases.in_chapter.format(chapter["title"]) if chapter["number"] else phrases.front
 
 
-def nothing_found(words: Sequence[str], phrases: Phrases, *, reading: bool) -> str:
-    """That nothing was found, and about what, as far as that is known."""
+def story_chapter(listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The first chapter of a table of contents that does not call itself a preface or the like."""
+    told = [each for each in listed if not PREFACE.match(each["title"]) and each["words"] >= FEWEST_OF_A_STORY]
+    return next(iter([*told, *listed]), {})
+
+
+def last_pages(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The last two pages of the last chapter that does not call itself an afterword or the like, because the last one
+    may be a line; one if they are not numbered.
+    """
+    told = [each for each in listed if not (PREFACE.match(each["title"]) or BACK_MATTER.match(each["title"]))]
+    chapter = next(iter([*told[::-1], *listed[::-1]]), {})
+    first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
+    if not (first.isdecimal() and last.isdecimal()):
+        return {"from": last, "to": last}
+    return {"from": str(max(int(first), int(last) - 1)), "to": last}
+
+
+def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading: bool) -> str:
+    """That nothing was found, and about what, as far as that is known, in the words of the question."""
     if not words:
         return phrases.nothing_yet if reading else phrases.nothing
-    listed = ", ".join(f"*{word}*" for word in dict.fromkeys(words))
+    listed = ", ".join(f"*{word}*" for word in _as_typed(words, asked))
     return (phrases.nothing_about_yet if reading else phrases.nothing_about).format(listed)
+
+
+def _as_typed(words: Sequence[str], asked: str) -> list[str]:
+    """The words with what belongs to them: "d'Artagnon", and neighbouring names as one: "Mock Turtle"."""
+    typed: list[str] = []
+    end = -1
+    for word in dict.fromkeys(words):
+        found = re.search(rf"(?:\b\w['’])?\b{re.escape(word)}\b", asked)
+        if found and typed and word[0].isupper() and typed[-1][0].isupper() and not asked[end : found.start()].strip():
+            typed[-1] += f" {found[0]}"
+        else:
+            typed.append(found[0] if found else word)
+        end = found.end() if found else len(asked)
+    return typed
 
 
 def book_told(title: str, author: str, phrases: Phrases) -> str:

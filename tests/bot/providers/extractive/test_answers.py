@@ -207,6 +207,24 @@ async def test_a_line_that_stands_nowhere(talk: Talk) -> None:
     assert (await talk.ask("Where does it say “emperors of Zanzibar adore goats”?")).text == SAY.no_line
 
 
+async def test_a_name_that_only_headings_have_is_not_known_yet(tmp_path: Path) -> None:
+    chapters = {"Contents": "I. The Arrival 1\n\nII. Zebedee Strand 7", **CHAPTERS}
+    async with reading(tmp_path, chapters, is_open=False) as talk:
+        assert (await talk.ask("Who is Zebedee Strand?")).text == SAY.nothing_about_yet.format("*Zebedee Strand*")
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Who is d'Artagnon?", "*d'Artagnon*"),
+        ("who is the Mock Turtle", "*Mock Turtle*"),
+        ("Does Hobb own a zeppelin or a smartphone?", "*zeppelin*, *smartphone*"),
+    ],
+)
+async def test_what_is_found_nowhere_is_named_as_it_was_typed(talk: Talk, question: str, named: str) -> None:
+    assert (await talk.ask(question)).text == SAY.nothing_about.format(named)
+
+
 async def test_words_of_the_book_are_found_without_quotation_marks(talk: Talk) -> None:
     turn = await talk.ask("found a brass key")
     assert turn.text.startswith(SAY.line)
