@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from domain.chat import ChatMessage, PromptMessage
 from domain.event import StrategyEvent
@@ -56,6 +56,14 @@ class ChatProvider(Protocol):
     async def aclose(self) -> None:
         """Close connections."""
         ...
+
+
+@runtime_checkable
+class HasPhrases(Protocol):
+    """A provider that says sentences of its own, whatever the book is: they reveal nothing of it."""
+
+    @property
+    def phrases(self) -> str: ...
 
 
 ToolOutput = str | ToolResult

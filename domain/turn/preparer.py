@@ -19,10 +19,12 @@ from domain.ports import (
     BookFiles,
     BookRepository,
     BookView,
+    ChatProvider,
     Clock,
     ConversationContextStrategy,
     ConversationRepository,
     Dispatcher,
+    HasPhrases,
     Toolbox,
     TurnRepository,
 )
@@ -236,7 +238,7 @@ class TurnPreparer:
         toolbox = self._tools.of(view, conversation, draft, emit)
         system = await self._system_prompts.for_conversation(conversation, book, toolbox)
         messages = self._messages(turns, history, draft)
-        check = self._spoilers.check(book, view.read_to, _known(book, messages))
+        check = self._spoilers.check(book, view.read_to, _known(book, messages, draft.provider))
         return PreparedTurn(
             opened.file,
             view,
@@ -266,7 +268,10 @@ def _about(book: Book, read_to: int) -> dict[str, object]:
     return {"title": book.title, "author": book.author, "open": read_to >= book.length}
 
 
-def _known(book: Book, messages: Sequence[ChatMessage]) -> str:
-    """What is no secret to the readers: the book's title and author, their own names and words."""
+def _known(book: Book, messages: Sequence[ChatMessage], provider: ChatProvider) -> str:
+    """What is no secret to the readers: the book's title and author, their own names and words, and sentences that the
+    provider says of any book.
+    """
+    phrases = provider.phrases if isinstance(provider, HasPhrases) else ""
     readers = [m for m in messages if m.role is MessageRole.USER]
-    return "\n".join([book.title, book.author, *(f"{m.author_name}\n{m.content}" for m in readers)])
+    return "\n".join([book.title, book.author, phrases, *(f"{m.author_name}\n{m.content}" for m in readers)])

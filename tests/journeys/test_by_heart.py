@@ -8,6 +8,7 @@ import pytest
 
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Cite, Json, Reply, Stop, Text
+from tests.journeys.reading_room import TALE
 from tests.journeys.terminal import Terminal
 
 PAGE = "10"
@@ -73,3 +74,13 @@ async def test_names_from_later_are_on_no_screen_and_in_no_request(
     texts = [part["text"] for block in given for part in (block.get("content") or [block])]
     assert len(texts) > 10
     assert not any(name in text for text in texts for name in LATER)
+
+
+async def test_sentences_that_the_built_in_answerer_says_of_any_book_are_not_hidden(tmp_path: Path) -> None:
+    """They may stand in the book, word for word and further on."""
+    said = "“I found nothing about that in what you have read so far,” said the clerk."
+    terminal = Terminal(tmp_path)
+    terminal.write("tale.txt", f"{TALE}\n\n\nCHAPTER 4\n\n{said}")
+    line = {"LLM_PROVIDER": "extractive"}
+    ran = await terminal.run("chat", "tale.txt", "--new", "--chapter", "1", stdin="Who is Lucian?\n", **line)
+    assert "I found nothing about Lucian in what you have read so far." in ran.out

@@ -3,6 +3,8 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
+from functools import cache
+from importlib.resources import files
 
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -22,6 +24,11 @@ class ExtractiveChat:
     name = "extractive"
     model_name = "extractive-1"
     supports_tools = True
+
+    @property
+    def phrases(self) -> str:
+        """What it says in its own words."""
+        return _phrases()
 
     async def chat(self, messages: Sequence[PromptMessage]) -> str:
         return (await self.chat_with_tools(messages, ())).text or ""
@@ -46,6 +53,11 @@ class ExtractiveChat:
 
     async def aclose(self) -> None:
         """There is nothing to close."""
+
+
+@cache
+def _phrases() -> str:
+    return files(__package__).joinpath("phrases.json").read_text(encoding="utf-8")
 
 
 def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
