@@ -125,7 +125,7 @@ _NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
 """Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
 
 SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
-_UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
+_UNSEEN = frozenset({"Mn", "Me", "Cf", "Cc", "Co"})
 _DISGUISE = re.compile(
     rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
     r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
@@ -141,6 +141,7 @@ LINK_INTO_A_BOOK = re.compile(
 RAISED = re.compile(r"\s?<su[pb]>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</su[pb]>", re.IGNORECASE)
 _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
+_A_IN_A_WORD = re.compile(r"@(?=[a-z])")
 _PLAIN = re.compile(r"[\n\t -~]*")
 EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
@@ -168,8 +169,8 @@ def fold_letters(text: str) -> str:
 
 
 def _read_plain(text: str) -> str:
-    """Plain characters as a person reads them: "@" is the only look-alike among them."""
-    return text.lower().replace("@", "a")
+    """Plain characters as a person reads them: "@" is the only look-alike among them, within a word."""
+    return _A_IN_A_WORD.sub("a", text.lower()) if "@" in text else text.lower()
 
 
 class Seen(NamedTuple):

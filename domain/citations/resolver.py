@@ -15,11 +15,11 @@ from itertools import groupby
 from domain.book import Book, Citation, Passage, Sentence, numbered
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
+from domain.citations.numbers import numbers_in
 from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
-from domain.library.numerals import stands_spelt
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted, uncovered
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -42,7 +42,6 @@ _STEP = 16
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
-_WHOLE_NUMBER = re.compile(r"(?<![\w-])\d{1,4}(?![\w-])")
 _UNFINISHED = re.compile(
     r"(?:\s*+(?:\[[^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z"
 )
@@ -92,8 +91,8 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._unread: list[Passage | str] = []
-        self._digits: set[int] = set()
-        self._words = ""
+        self._in_digits: set[int] = set()
+        self._in_words: set[int] = set()
         self.learn(passages)
         self.discard()
 
@@ -217,11 +216,13 @@ class AnswerComposer:
     def _is_known(self, number: int, in_words: bool) -> bool:
         """Whether a number stands in what a reader wrote, or in what the model was given of the book."""
         for source in self._unread:
-            text = without_typed_pages(source if isinstance(source, str) else f"{source.chapter} {source.text}")
-            self._digits.update(map(int, _WHOLE_NUMBER.findall(text)))
-            self._words += f"{text.casefold()} "
+            is_book = isinstance(source, Passage)
+            for value, is_spelt in numbers_in(
+                without_typed_pages(source.text if isinstance(source, Passage) else source)
+            ):
+                (self._in_digits if is_book and not is_spelt else self._in_words).add(value)
         self._unread.clear()
-        return number in self._digits or (in_words and stands_spelt(number, self._words))
+        return number in self._in_digits or (in_words and number in self._in_words)
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""

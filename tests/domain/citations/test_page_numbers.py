@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.citations import page_numbers
+from domain.citations.numbers import marked
 from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
 from domain.citations.quotations import as_seen
 
@@ -189,8 +190,8 @@ _PARTS = """
 
 @given(st.lists(st.sampled_from([*_PARTS.split(), " ", " ", " "]), max_size=12).map("".join))
 def test_every_reference_has_a_signpost(text: str) -> None:
-    marked = page_numbers._marked(as_seen(text).text)
-    assert page_numbers._SIGNPOST.search(marked) or not page_numbers._typed().search(marked)
+    read = marked(as_seen(text).text)
+    assert page_numbers._SIGNPOST.search(read) or not page_numbers._typed().search(read)
 
 
 def bare(text: str, known: int = 0) -> str:

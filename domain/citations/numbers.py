@@ -1,0 +1,471 @@
+"""The numbers in a text, and what says that one of them is no page reference.
+
+Texts are compared as a person reads them (`as_seen`), and so are the lists of words here. Words that matter are
+replaced by runs of one symbol of the same length: offsets stay, and patterns are short. A `Number` is found by its
+digits, as a Roman numeral or in words; its properties are the licences with which a number may stand in an answer.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from domain.citations.quotations import SUPERSCRIPTS, Seen, as_seen, fold_letters
+from domain.library.numerals import number_value
+
+PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
+"""The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
+
+_FOREIGN_WORDS = """
+    seite seiten buchseite página páginas pagina pagine pagini paginas pàgina pàgines bladzijde bladzijden sida sidan
+    sidor sidorna siden sider siderne blaðsíða síða sivu sivun sivulla sivulta sivut strona stronie stronę strony
+    stron strana straně strany stránka stránce stranica stranici stranice stranicama oldal oldalon oldalán oldala
+    sayfa sayfada sayfası sayfasında halaman muka lembar laman trang trương страница странице страницу страницы
+    страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ σσ folio folios feuillet feuillets blatt lapa
+    lappuse lpp puslapis puslapyje lehekülg leheküljel orrialdea tudalen leathanach pag pags pagg blz seitenzahl
+    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص पृष्ठ
+    पेज পৃষ্ঠা পৃষ্ঠায় பக்கம் பக்கத்தில் หน้า გვერდზე გვერდი
+"""
+_FOREIGN_SHORT = "s σ str sf sid hal fol fols fo bl mbl bls"
+_CARDINALS = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
+    ein eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf sech sieb zwanzig dreißig vierzig fünfzig
+    sechzig siebzig achtzig neunzig hundert tausend
+    un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente
+    quarante cinquante soixante septante huitante octante nonante cent cents mille
+    uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci veinte veinti treinta
+    cuarenta cincuenta sesenta setenta ochenta noventa ciento cien doscientos trescientos mil
+    due tre quattro cinque sei sette otto nove undici dodici tredici quattordici quindici sedici venti vent trenta trent
+    quaranta quarant cinquanta cinquant sessanta settanta ottanta novanta cento
+    dois duas quatro sete oito dez doze treze vinte trinta quarenta cinquenta sessenta oitenta cem
+    een twee drie vijf zes zeven negen tien twaalf dertig veertig vijftig zestig zeventig tachtig negentig honderd
+    två fyra sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton arton nitton tjugo trettio fyrtio femtio
+    sextio sjuttio åttio nittio syv sju otte fjorten seksten sytten atten tyve tjue tredive tretti førti
+    один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
+    пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
+    восемьдесят девяносто сто
+    الأولى الثانية الثالثة الرابعة الخامسة السادسة السابعة الثامنة التاسعة العاشرة عشرة العشرين الثلاثين الأربعين
+    الخمسين الستين السبعين الثمانين التسعين والعشرين والعشرون والثلاثين والثلاثون والأربعين والأربعون والخمسين
+    والخمسون والستين والستون والسبعين والسبعون والثمانين والثمانون والتسعين والتسعون المئة
+"""
+_SMALL_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth
+    deuxième troisième quatrième cinquième sixième septième huitième neuvième
+    segunda tercera cuarta quinta sexta séptima octava novena terceira quarta sétima oitava nona terza sesta settima
+    ottava первой второй третьей четвертой пятой шестой седьмой восьмой девятой
+"""
+_ORDINALS = """
+    eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
+    fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth
+"""
+_GERMAN_TENS = "(?:zwan|vier|funf|sech|sieb|acht|neun)zig|dreissig"
+_GERMAN = rf"(?:(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und)?(?:{_GERMAN_TENS})"
+_DUTCH = r"(?:(?:een|twee|drie|vier|vijf|zes|zeven|acht|negen)en)?(?:twin|der|veer|vijf|zes|zeven|tach|negen)tig"
+_ITALIAN_TENS = "(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[aio]?"
+_IN_ONE_WORD = (
+    rf"(?:(?:\w{{3,7}})?hundert(?:und)?)?{_GERMAN}|{_DUTCH}"
+    rf"|(?:cento)?{_ITALIAN_TENS}(?:uno?|due|tre|quattro|cinque|sei|sette|otto|nove)?"
+    r"|(?:dieci|veinti)(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)|deze(?:sseis|ssete|nove)|dezoito"
+    r"|diciassette|diciotto|diciannove|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:one|two|three|four|five|six|seven|eight|nine)"
+    r"|(?:tjugo|trettio|fyrtio|femtio|sextio|sjuttio|attio|nittio|tjue|tretti|forti|femti|seksti|sytti|atti|nitti)"
+    r"(?:en|ett|to|tva|tre|fyra|fire|fem|sex|seks|sju|syv|atta|atte|nio|ni)"
+    r"|(?:en|to|tre|fire|fem|seks|syv|otte|ni)og(?:tyve|tredive|fyrre|halvtreds|tres|halvfjerds|firs|halvfems)"
+)
+_ORDINAL_IN_ONE_WORD = (
+    rf"(?:{_GERMAN}s|(?:drei|vier|funf|sech|sieb|acht|neun)zehn|elf|zwolf|hunderts)te[nrms]?"
+    rf"|{_DUTCH}ste|(?:der|veer|vijf|zes|zeven|ach|negen)tiende|elfde|twaalfde|honderdste"
+    r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|quarant|cinquant|soixant|septant|nonant|cent)ieme"
+    rf"|(?:vi|tri|cuadra|quadra|quincua|quinqua|sexa|septua|octo|nona)gesim[ao]|{_ITALIAN_TENS}\w{{0,9}}esim[ao]|[cd]entesim[ao]"
+)
+_STEMS = """
+    jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost szesc
+    siedem
+    siedm siodm osiem osm dziewi dziesi jedena dwuna trzyna czterna czterdz setn sto stu
+    osma osmej osmy osme osmi pata pate piata sesta seste sedma sedme jedn dva dve dvac dvana druh tri trec tric trin
+    ctyr ctvrt pet pat sest sedm devet devat deset desat trid
+    один одн перв перш друг два две дві двад двана три трет четыр четв чотир пят п'ят п’ят шест шіст сем сім сед сьом
+    вос вісім дев девят дев'ят дев’ят десят трид сорок сот седем осем двадесет тридесет четиридесет
+    ενα μια δυο δεκ δωδ εντ τρι τεσσ τεταρτ πεντ πεμπτ εξι εξην εκτ εκτη επτα εφτα εβδομ οκτω οχτω ογδο εννε εννι ενατ
+    ενεν εικοσ τριακ τριαντ σαραντ τεσσαρ εκατο πρωτ δευτερ
+    bir iki uc bes alti yedi sekiz dokuz onuncu yirmi otuz kirk elli altmis yetmis seksen doksan yuz
+    egy ketto kette ket harom harm harminc negy ot otod oton otven hatod hatvan hetven heted nyolc kilenc tiz
+    tized tizen husz huszon szaz
+    yksi yhden yhdes kaksi kahd kolm nelja viisi viide viiti kuusi kuude kuut seitsem kahdeks yhdeks kymmen sata sada
+    אחת אחד שתיים שתים שלוש ארבע חמש שש שבע שמונה תשע עשר עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה
+    واحد احد اثن ثلاث اربع خمس ست سبع ثمان تسع عشر عشرون مئة مائة یک دو سه چهار پنج شش هفت هشت نه ده بیست سی چهل
+    ایک دو تین چار پانچ چھ سات آٹھ نو دس اڑتیس
+    एक दो तीन चार पांच पाँच छह छः सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस
+    unu doi doua trei patru cinci sase sapte opt noua zece unspre doispre treispre paispre cincispre saispre saptespre
+    optspre nouaspre douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci suta
+    tva tre fire fyra fem seks sex syv sju sjo otte atte atta nio elleve tolv tretten fjorten femten
+    seksten sytten atten nitten tyve tjue tredive tretti trettio fyrre forti femti fyrti halvtreds tres halvfjerds
+    firs
+    halvfems hundrede hundre
+    jedan dvije dvanaest trinaest cetiri pet sest sedam osam devet deset dvadeset trideset cetrdeset pedeset
+    jeden dvaja tridsat styridsat dvajset stirideset vienas trys keturi penki sesi septyni astuoni devyni desimt
+    viens divi tris cetri pieci sesi septini astoni devini desmit uks kaks viis kuus seitse kaheksa uheksa kumme
+    mot hai bon nam sau bay tam chin muoi tram satu dua tiga empat lima enam tujuh delapan lapan sembilan sepuluh
+    puluh belas ratus moja mbili tatu nne tano sita saba nane tisa kumi ishirini thelathini arobaini
+    unus duo tria quattuor quinque sex septem octo novem decem viginti triginta quadraginta quinquaginta
+    unu tri kvar kvin ses nau dek dudek tridek kvardek bat bi hiru lau bost sei zazpi zortzi hogei hogeita
+    trenta vuit set nou vint quaranta
+"""
+"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
+
+_ENGLISH_PAGE = re.compile(
+    r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
+    r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
+    r"|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
+)
+DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts without spaces, as they are after folding."""
+_WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")
+_SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
+"""After "a page one": here "one" is not a number."""
+
+
+@cache
+def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
+    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig" or
+    "achtunddreißigsten".
+    """
+    lists = {
+        CARDINAL: _CARDINALS,
+        FOREIGN: _FOREIGN_WORDS,
+        FOREIGN_SHORT: _FOREIGN_SHORT,
+        ORDINAL: _ORDINALS,
+        SMALL_ORDINAL: _SMALL_ORDINALS,
+        SHORT_PAGE: "p pp pg pgs",
+    }
+    by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
+    return by_word, re.compile(rf"(?P<ordinal>{_ORDINAL_IN_ONE_WORD})|{_IN_ONE_WORD}")
+
+
+@lru_cache(maxsize=2_048)
+def _symbol_of(word: str) -> str:
+    by_word, compound = _symbols()
+    symbol = by_word.get(word, "")
+    if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
+        symbol = ORDINAL if number["ordinal"] else CARDINAL
+    return symbol
+
+
+def marked(text: str) -> str:
+    """A folded text with words about pages and numbers replaced by symbols; its length is unchanged."""
+
+    def mark(word: re.Match[str]) -> str:
+        symbol = _symbol_of(word[0])
+        is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
+        return symbol * len(word[0]) if symbol and not is_somebody else word[0]
+
+    paged = _ENGLISH_PAGE.sub(lambda page: PAGE * len(page[0]), text)
+    return _WORD.sub(mark, paged) if any(map(_symbol_of, _WORD.findall(paged))) else paged
+
+
+SPELT = rf"{CARDINAL}++(?:[\s-]{{1,2}}(?:(?:and|und|y|et|e|en)[\s-]{{1,2}})?{CARDINAL}++){{0,6}}+(?!['’]\w)(?!-?\w)"
+SPELT_ORDINAL = (
+    rf"(?:(?:{CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{0,4}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?"
+    rf"|(?:{CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{1,4}}{SMALL_ORDINAL}++)"
+)
+ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
+DIGITS = (
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0x[\da-f]{{1,4}}(?!\w)"
+    rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
+    rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
+)
+NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
+HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
+_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
+_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
+_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
+HANGUL_NUMBER = (
+    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
+    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
+)
+KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
+OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
+JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
+
+HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
+CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
+PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
+SOURCE = (
+    r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
+    r"|fundort|fuente|fonte|riferimento|source)"
+)
+NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
+
+
+_LONG_STEM = 4
+"""Letters; a shorter stem has to be the whole word."""
+_BY_LENGTH = sorted({fold_letters(stem) for stem in _STEMS.split()}, key=len, reverse=True)
+_LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if (len(w) >= _LONG_STEM) == is_long) for is_long in (True, False))
+_STEMMED_WORD = rf"(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
+STEMMED = (
+    rf"(?:{_STEMMED_WORD}(?:[\s-]{{1,2}}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?{_STEMMED_WORD}){{0,4}}"
+    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}ʹ)"
+)
+"""A number in words, or in letters that count, in languages whose words are not listed in full."""
+_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde sme ate ete tte opta ой ій η"
+STEMMED_ORDINAL = (
+    rf"(?!jedn|drug|{fold_letters('одн|друг')}){STEMMED}"
+    rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
+)
+
+_NO_NOUNS = """
+    a an the he she it they we you i him them us me who whom whose which what that this these those there here where
+    when while as for if because since until till than then thus though although so also too again already and but or
+    nor yet is was are were be been being am has had does did do will would shall should can could might must in on
+    at by to from with without into onto under over above below between before after behind beside near off out up
+    down
+    about around through during against within upon via says said tells told reads read shows showed describes
+    described mentions gives explains reveals begins began starts started opens ends ended closes
+    contains confirms onward onwards forward overleaf verso recto top bottom exactly precisely only alone itself
+    inclusive et seq sqq passim ibid ff f hint learn find
+    er sie es wir ihr ich du man der die das den dem des ein eine einen einem einer und oder aber denn wenn als wie wo
+    dass daß weil ob da dann dort auch noch nur schon war sind waren wird werden wurde hat hatte haben steht stehen
+    heißt erzählt liest lesen sagt berichtet beschreibt zeigt beginnt endet stirbt erfährt findet auf am im zu zum zur
+    von vom bei beim mit nach vor für aus unter um durch gegen bis ab oben unten weiter nachzulesen sich nicht
+    il elle ils elles on nous vous je tu le la les l un une du au aux ou mais car donc que qui quoi où quand comme
+    dans
+    sur par pour avec sans chez entre avant après est était sont sera avait ont dit raconte montre décrit parle
+    explique commence finit ci ce cet cette ces sq n ne se s y
+    él ella ellos ellas uno el los las lo o u pero si quien donde dónde cuando como en sobre bajo para con sin antes
+    después era son fue está estaba ha había dice cuenta muestra describe habla empieza comienza termina no
+    egli lui lei loro gli ed ma chi dove quando come per tra fra prima dopo è ha aveva racconta mostra descrive
+    parla inizia comincia finisce non nel nella sul sulla e
+    ele ela eles elas os as um uma mas quem onde em na nos nas por com sem são foi conta mostra descreve fala começa
+    hij zij ze het wij jij je een maar want waar wanneer omdat dat wie op aan bij naar van voor na met is zijn waren
+    wordt heeft had zegt vertelt leest staat begint eindigt
+    han hon hun den det vi jag jeg en ett och og eller att som der när når av af till til från fra med för er var
+    blev har hade havde säger siger sier berättar står begynner börjar omtales
+    ona ono oni ale gdy gdzie kiedy że który która w we z ze od po przy jest był była są mówi czytamy się nie nebo
+    když
+    kde že který v je byl byla píše
+    он она оно они мы я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит
+    сказано рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був
+    ve ile ama και στο στη στην ο η οι τα του της των είναι ήταν és az is
+"""
+_PARTICLES = (
+    "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"
+)
+COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*_NO_NOUNS.split(), *_PARTICLES.split()))
+"""Words and syllables after a number that are no noun which it could count."""
+
+MONTHS = (
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|june|july|august|september|october"
+    r"|november|december|januar|februar|marz|mai|juni|juli|oktober|dezember|janvier|fevrier|mars|avril|juin|juillet|aout"
+    r"|septembre|octobre|novembre|decembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre"
+    r"|diciembre)"
+)
+_KINDS = (
+    rf"{CHAPTER}|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos|chapitres"
+    r"|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene|canto|sonnet|psalm"
+    r"|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law|form|version|grade|type"
+    r"|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo|fahrenheit|prisoner|agent|war|mr|mrs"
+    r"|miss|dr|win|won|lost|beat|score[ds]?|drew|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|the age of|at age|aged?|eldest|youngest|elder|younger"
+    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
+    r"|(?:total|number|sum|average|speed|height|out) of|total|altogether"
+)
+_BEING = (
+    r"is|was|are|were|be|been|being|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count|numbered|numbers|equals"
+    r"|makes|has|have|had|than|up to|ten to|one in|(?:is|was|be|about) to|ist|war|sind|wurde|est|sont|es|son"
+)
+_ROUGHLY = r"(?:(?:only|just|now|exactly|about|nearly|almost|over|under|some|still|a|an|the|nur|etwa|circa|ca)\.?\s)"
+TAKES_A_NUMBER = re.compile(
+    rf"\b(?:(?P<kind>{_KINDS}|{MONTHS})|(?P<being>{_BEING})"
+    rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
+    rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?[+×*/=−-]\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+)
+"""The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
+LISTS_NUMBERS = re.compile(
+    rf"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
+    rf"|matthew|mark|luke|john|romans|coordinates are)\.?\s(?:\d+|{ROMAN})"
+    rf"(?:(?:,\s?|\s|[-–])(?:(?:and|or|to|und|et|y|e)\s)?(?:\d+|{ROMAN}))*,\s(?:(?:and|or)\s)?\Z"
+)
+"""The end of a text that lists chapters or verses."""
+LEADS_ON = re.compile(
+    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
+    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
+    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
+    rf"|[{DENSE}]|\W[^\W\d_]-)\s*\Z"
+)
+"""The end of a text that asks for something to follow."""
+
+_LEAF = (
+    r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme)(?!\w)"
+    rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
+)
+_JOINED = rf"[%°′″⁄]|\s%|[.,:/]\d|[^\W{DENSE}]|\.\s(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])"
+_APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
+ANY_NUMBER = (
+    rf"(?:{_APART}(?:\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
+    rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
+    rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}]))"
+)
+_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
+_SPAN = re.compile(rf"{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
+"""A number or a range of numbers that is not part of something else: 10:38, 5 %, 3D."""
+A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|[十百]")
+"""A part of every number. Most texts have none; looking for it takes a tenth of the time."""
+
+ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
+_SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
+_BESIDE_PAGE = re.compile(
+    rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"
+)
+MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
+_LEAD_IN = re.compile(
+    rf"(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
+    rf"|\b(?P<place>(?:on|at|in)\s(?:(?:the|this|about|around)\s)?(?!(?<=at )n){NUMBER_SIGN}"
+    rf"(?:{MARK}|[^\w\s{PAGE}-{SMALL_ORDINAL}])?)\Z"
+    r"|\b(?P<goes>(?:see|compare|vide|cf\.?|(?:turn|go|refer|back|return|skip|jump|look)\s(?:to|at))(?:\salso)?)"
+    rf"\s{NUMBER_SIGN}\Z"
+    rf"|(?P<sign>\s?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-])\s?)\Z"
+    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]\s?[\"'\[]{{0,2}})\Z"
+    rf"|(?P<joint>(?:\s?[,;:·]\s?|\s?\.{{2,}}\s?|\s?…\s?|\t|\s[–—-]\s?|\s{{2,}}|—|(?<=[\"”’»])\s){MARK}?)\Z"
+    rf"|(?<=\n)(?P<line>[^\S\n]*(?:[-*+>#•]+\s*)*{MARK}?)\Z"
+)
+"""What stands before a number, by which a reference leaves its sentence."""
+ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|](?!\d)|\Z|\n|[–—])")
+_NEXT = re.compile(
+    rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
+    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|o['’]clock|per {CARDINAL}{{4}})"
+    r"|(?P<joint>\s?-)?\s{0,2}(?P<word>[^\W\d_]+)"
+)
+_INTO = re.compile(r"[\s-]\S+\s(?:in(?:to)?|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b")
+_READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
+_OF_THE_BOOK = re.compile(
+    r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
+)
+_IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
+_COUNTED_NAME = re.compile(
+    rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|{MONTHS}\b"
+    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court)\b)"
+)
+_PLACE = re.compile(
+    r"(?:\b(?:numbers?|place|reference|passage|spot|corner|sources?|location|position|citation|stelle|where|paperback"
+    rf"|edition|copy)\b|{ANY_PAGE})[^.!?]*\Z"
+)
+_CITING = re.compile(r"(?:^|[,;:.(\[–—\n])\s?\Z")
+_MORE_TO_COME = re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
+_GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
+_NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
+_WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
+_OTHER_WORD = re.compile(
+    r"\A(?:seize|cents?|vent|trent|sexton|seis)\Z|\b(?:thousand|tausend|mill?e?|тысяч\w*)\b|(?:hundred|hundert|cien)\Z"
+    r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    re.IGNORECASE,
+)
+"""Words of another language, round numbers, and years such as "nineteen eighty-four"."""
+_WORD = re.compile(r"[^\W\d_]+")
+_BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
+_FEW = 12
+_LONGEST_SMALL = 5
+_YEARS = range(1_000, 2_100)
+_LEAST_ROMAN = 3
+_LEAST_NOUN = 3
+_BESIDE = 70
+"""Characters on either side of a number that are looked at."""
+
+
+class Number:
+    """A number that may be a reference, and what stands before and after it."""
+
+    def __init__(self, found: re.Match[str], seen: Seen, written: str) -> None:
+        self.start, self.end = found.span()
+        begin = max(self.start - _BESIDE, 0)
+        self.left, self.right = found.string[begin : self.start], found.string[self.end : self.end + _BESIDE]
+        self.words_after = seen.text[self.end : self.end + _BESIDE]
+        self.written = written[seen.starts[self.start] : seen.ends[self.end - 1]]
+        self.before = written[seen.starts[begin] : seen.starts[self.start]]
+        self.after = written[seen.ends[self.end - 1] :][:_BESIDE]
+        self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
+        self.values = _values(found[0], self.written)
+        lead = _LEAD_IN.search(self.left)
+        self.form = (lead.lastgroup or "") if lead else ""
+        first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))
+        self.leads = (begin + first, begin + last)
+        self.begins_capital = written[seen.starts[self.leads[0]]].isupper()
+        self.is_in_prose = self.form in ("", "place", "goes", "line") or (self.form == "joint" and self.is_in_words)
+
+    @property
+    def is_beside_page(self) -> bool:
+        return _BESIDE_PAGE.search(self.left) is not None
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word or a name rather than a number: "one of them", "Henry VIII", "Nineteen Eighty-Four"."""
+        if not self.is_in_words:
+            is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
+            return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
+        if _OTHER_WORD.search(self.written) or (self.form == "line" and _WHOLE.match(self.words_after)):
+            return True
+        values = self.values or [_value_of(word) for word in _WORD.findall(self.written)]
+        return all(value <= _FEW for value in values)
+
+    @property
+    def is_year(self) -> bool:
+        return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS
+
+    @property
+    def is_counting(self) -> bool:
+        """Whether a noun follows that it counts."""
+        listed = _MORE_TO_COME.match(self.right)
+        at = listed.end() if listed and self.form != "place" else 0
+        if _GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
+            return True
+        following = _NEXT.match(self.right, at)
+        if not following or _OF_THE_BOOK.match(self.words_after):
+            return False
+        if following["unit"]:
+            return True
+        if following["page"]:
+            return not _INTO.match(self.words_after, at) and not _READ.search(self.before)
+        word = self.words_after[slice(*following.span("word"))]
+        if re.match(f"[{DENSE}]", word):
+            return not any(word[:size] in COUNTED_BY_NOTHING for size in range(1, 5))
+        if word in COUNTED_BY_NOTHING or (following["joint"] and len(word) < _LEAST_NOUN):
+            return False
+        is_subject = self.after[following.start("word") :][:1].isupper() and _IN_ENGLISH.search(self.left)
+        return not is_subject or bool(_COUNTED_NAME.match(self.words_after))
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether a word stands before it that takes a number."""
+        taken = TAKES_A_NUMBER.search(self.left)
+        if not taken:
+            return bool(LISTS_NUMBERS.search(self.left))
+        if taken["being"]:
+            return not _PLACE.search(self.left)
+        if taken["thing"]:
+            return not (_CITING.search(self.left[: taken.start()]) and ENDS.match(self.right))
+        return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
+
+
+def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
+    """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
+    return (Number(found, seen, written) for found in _SPAN.finditer(marked(seen.text), begin))
+
+
+def numbers_in(text: str) -> Iterator[tuple[int, bool]]:
+    """The numbers that stand in a text, and whether they do in words."""
+    for number in numbers_of(as_seen(text), text):
+        for value in number.values:
+            yield value, not number.written[0].isdecimal()
+
+
+def _values(read: str, written: str) -> list[int]:
+    """What the numbers are; empty if that is not known, as with words in some languages."""
+    if digits := re.findall(r"\d+", read):
+        return [int(each) for each in digits]
+    whole = number_value(written)
+    parts = [whole] if whole is not None else map(number_value, _BETWEEN.split(written))
+    return [value for value in parts if value is not None]
+
+
+def _value_of(word: str) -> int:
+    """The value of a word for a number; of those that are not known, only long ones are for large numbers."""
+    value = number_value(word)
+    return value if value is not None else _FEW + (len(word) > _LONGEST_SMALL)
