@@ -30,6 +30,9 @@ class PromptKind(StrEnum):
     and `open`, whether the whole book may be told.
     """
 
+    UNANSWERED = "unanswered"
+    """A reader's message of an earlier turn that came to no answer."""
+
     SEARCH_QUERY = "search query"
     """Data: `history`, a list of role and text, and `message`, which is to be turned into a query."""
 

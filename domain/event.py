@@ -111,6 +111,10 @@ class UsageReported:
     model: str
 
 
+NOTHING_WRITTEN = "(stopped before anything was written)"
+"""The text of an answer that was stopped so early."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The turn's answer, final and stored.

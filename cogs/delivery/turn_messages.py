@@ -12,7 +12,7 @@ from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
 from domain.book import Citation
 from domain.citations.resolver import in_language
-from domain.event import ToolCallFinished, ToolCallStarted
+from domain.event import NOTHING_WRITTEN, ToolCallFinished, ToolCallStarted
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FIRST_WORDS = 40
@@ -87,7 +87,8 @@ class AnswerMessage:
 
 def messages_of(text: str, note: str = "", *, cited: Sequence[Citation] = (), say: Say = in_english) -> list[str]:
     """The messages that show an answer, its references to what is `cited` in the language of whoever reads it."""
-    return split_with_spoilers(with_note(render(with_covers(in_language(text, cited, say))), note))
+    told = say("(stopped before anything was written)") if text == NOTHING_WRITTEN else in_language(text, cited, say)
+    return split_with_spoilers(with_note(render(with_covers(told)), note))
 
 
 class TraceMessage:

@@ -348,6 +348,11 @@ def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: d
     return f"[{_BETWEEN.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
 
 
+def note_without_position(name: str, when: datetime) -> str:
+    """The same line for a message whose turn ended before its reader's position was looked up."""
+    return f"[{_BETWEEN.join(part for part in (_unmarked(name)[:_LONGEST_NAME], when.date().isoformat()) if part)}]"
+
+
 def _unmarked(text: str) -> str:
     """A name or label as one part of the note: it can neither end the note nor begin another part."""
     return " ".join(text.replace("[", "(").replace("]", ")").replace("·", " ").split())

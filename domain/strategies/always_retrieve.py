@@ -110,20 +110,22 @@ class AlwaysRetrieveStrategy:
         passages found for it, or with `nothing`.
         """
         shown = fitted[-1].passages
+        kept, told = fitted[: -len(now) - 2], [*now]
+        while kept and kept[-1].kind is PromptKind.UNANSWERED:  # some servers take no two messages of a reader in a row
+            told.insert(0, kept.pop())
         stuffed = self._prompts.retrieved_passages.substitute(
             query=query,
             passages=render(shown) if shown else nothing,
-            message="\n\n".join(message.text for message in now),
+            message="\n\n".join(message.text for message in told),
         )
         data = {"message": _joined(now), "passages": shown}
-        kept = fitted[: -len(now) - 2]
         return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
 
     async def _query(
         self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str, spent: list[UsageReported]
     ) -> str:
-        """A self-contained query; the first message of a conversation already is one."""
-        if not past:
+        """A self-contained query; while nothing has been answered, the message already is one."""
+        if all(message.kind is PromptKind.UNANSWERED for message in past):
             return asked
         past = past[-MOST_RECALLED:]
         history = "\n".join(f"{message.role}: {message.content}" for message in past)

@@ -205,11 +205,15 @@ class ToolUseRetrievalStrategy:
 
 
 def asked_at(messages: Sequence[PromptMessage]) -> int:
-    """The index of the current question: the readers' messages at the end."""
+    """The index of the current question: the readers' messages at the end, but not those that nobody has answered."""
     first = len(messages)
-    while first and messages[first - 1].role == MessageRole.USER:
+    while first and _is_asked(messages[first - 1]):
         first -= 1
     return first
+
+
+def _is_asked(message: PromptMessage) -> bool:
+    return message.role == MessageRole.USER and message.kind is not PromptKind.UNANSWERED
 
 
 def result_message(call: ToolInvocation, result: ToolResult) -> PromptMessage:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import LLMErrorCode
+from domain.event import NOTHING_WRITTEN
 from domain.spoilers.filter import uncovered
 from domain.strategies.window import ContextWindow, exceeds
 
@@ -135,13 +136,19 @@ def as_said(message: ChatMessage) -> PromptMessage:
     return replace(prompt, content=uncovered(prompt.content), tool_invocations=calls)
 
 
+def unanswered(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> dict[str | None, str]:
+    """The ids of the turns that failed, or were stopped before anything was written, with the error codes."""
+    failed = {turn.id: turn.error or "" for turn in turns if turn.state is TurnState.FAILED}
+    return failed | {message.turn_id: "" for message in history if message.content == NOTHING_WRITTEN}
+
+
 def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[ChatMessage]:
     """What a model may be shown of a history.
 
-    Of a failed turn that is only the question, unless the question was the fault; of a turn whose question was
+    Of an unanswered turn that is only the question, unless the question was the fault; of a turn whose question was
     deleted, nothing.
     """
-    failed = {turn.id: turn.error for turn in turns if turn.state is TurnState.FAILED}
+    failed = unanswered(history, turns)
     deleted = {turn.id for turn in turns if turn.asked_by is not None}
     return [
         message

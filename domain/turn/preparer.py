@@ -1,7 +1,7 @@
 """Preparing a turn: how far everybody has read, the tools, and the part of the history that goes in."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,11 +28,11 @@ from domain.ports import (
     Toolbox,
     TurnRepository,
 )
-from domain.spoilers.detector import SpoilerChecks, note_for
+from domain.spoilers.detector import SpoilerChecks, note_for, note_without_position
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
-from domain.turn.history import as_said, presentable, within_bound
+from domain.turn.history import as_said, presentable, unanswered, within_bound
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.state import Emit, TurnDraft
 
@@ -239,10 +239,12 @@ class TurnPreparer:
         system = await self._system_prompts.for_conversation(conversation, book, toolbox)
         messages = self._messages(turns, history, draft)
         check = self._spoilers.check(book, view.read_to, _known(book, messages, draft.provider))
+        failed = unanswered(history, turns)
+        prompts = [_as_prompt(each, failed) for each in messages]
         return PreparedTurn(
             opened.file,
             view,
-            [PromptMessage("system", system.system, data=_about(book, view.read_to)), *map(as_said, messages)],
+            [PromptMessage("system", system.system, data=_about(book, view.read_to)), *prompts],
             system.tools,
             toolbox.build_dispatcher(timeout=self._tools.timeout),
             partial(compose, book, view, messages, check),
@@ -252,7 +254,20 @@ class TurnPreparer:
         """The part of the history that goes into the prompt, and the current messages."""
         assert draft.depends_to is not None, "the bound comes first"
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
-        return [*past, *draft.asked]
+        return [*map(_with_note, past), *draft.asked]
+
+
+def _with_note(message: ChatMessage) -> ChatMessage:
+    """A past message: the model always reads who wrote it, and when."""
+    if message.note or message.role is not MessageRole.USER:
+        return message
+    return replace(message, note=note_without_position(message.author_name, message.created_at))
+
+
+def _as_prompt(message: ChatMessage, failed: Collection[str | None]) -> PromptMessage:
+    prompt = as_said(message)
+    is_unanswered = message.role is MessageRole.USER and message.turn_id in failed
+    return replace(prompt, kind=PromptKind.UNANSWERED) if is_unanswered else prompt
 
 
 def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | None:

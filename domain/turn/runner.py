@@ -23,6 +23,7 @@ from domain.errors import (
     Worded,
 )
 from domain.event import (
+    NOTHING_WRITTEN,
     Answer,
     DraftDiscarded,
     StrategyEvent,
@@ -194,7 +195,7 @@ class TurnRunner:
     async def _keep_stopped(self, draft: TurnDraft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:
             await draft.answer.finish()
-        text = draft.text or "(stopped before anything was written)"
+        text = draft.text or NOTHING_WRITTEN
         calls = draft.kept_calls(running, self._clock())
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)

@@ -12,11 +12,14 @@ import pytest
 
 from bot.providers.anthropic.client import AnthropicChat
 from domain.book import PositionState, ReadingPosition
-from domain.event import Answer, ToolCallFinished, TurnFailed
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import NOTHING_WRITTEN, Answer, ToolCallFinished, TurnFailed, TurnStarted
+from domain.strategies.window import estimate
 from domain.turn import runner, state
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Fault, Reply, Stop, Text, say
-from tests.journeys.reading_room import ANN, ReadingRoom, reading_room
+from tests.doubles.scripted_chat import ScriptedChat
+from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
 
 TURN_TIMEOUT = 60.0
 """A tenth of it is for what the book itself says."""
@@ -199,3 +202,47 @@ async def test_where_the_book_says_nothing_about_it_nothing_is_offered(tmp_path:
         ending = (await room.ask(await room.talk(), "What does a zeppelin weigh?"))[-1]
         assert isinstance(ending, TurnFailed)
         assert (ending.offer, ending.citations) == ("", ())
+
+
+DOWN = LLMError(LLMErrorCode.API_CALL_FAILED, "Down.")
+
+
+async def test_each_question_to_a_model_that_is_down_is_answered_by_the_book_for_itself(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat(DOWN)) as room:
+        talk = await room.talk()
+        first, second = [(await room.ask(talk, question))[-1] for question in ("Who came on a Tuesday?", WHERE)]
+    assert isinstance(first, TurnFailed)
+    assert isinstance(second, TurnFailed)
+    assert "Tuesday" in first.offer
+    assert "brass key" in second.offer
+    assert "Tuesday" not in second.offer
+
+
+WHERE = "Where was the brass key found?"
+
+
+@pytest.mark.parametrize("knows_tools", [True, False])
+async def test_unanswered_questions_crowd_nothing_out_and_go_where_room_is_short(
+    tmp_path: Path, *, knows_tools: bool
+) -> None:
+    model = ScriptedChat("It was dark.", supports_tools=knows_tools)
+    async with reading_room(tmp_path, model) as room:
+        talk = await room.talk()
+        await room.answer(talk, "Was it dark?")
+        await room.chat.receive(talk.id, "And the ferry?", ANN)
+        async for event in room.chat.answer(talk.id):
+            if isinstance(event, TurnStarted):
+                room.chat.stop(talk.id)
+        model.say(DOWN)
+        for _ in range(12):
+            await room.ask(talk, "What of the ferry? " * 50, BEN)
+        model.say("Under the stairs.")
+        await room.answer(talk, WHERE)
+        *past, last = [message for message in model.requests[-1] if message.role in ("user", "assistant")]
+        assert [message.content for message in past[:2]] == ["Was it dark?", "It was dark."]
+        assert all(NOTHING_WRITTEN not in message.content for message in past)
+        told = "\n".join(message.text for message in (*past, last) if message.role == "user")
+        assert told.count("[Ann · ") == 3, "also by whom the question was that was stopped at once"
+        assert told.count("[Ben · ") == 12
+        model.say(lambda messages: "So." if estimate(messages) < 2_400 else LLMError(LLMErrorCode.CONTEXT_EXCEEDED, ""))
+        assert (await room.answer(talk, WHERE)).text == "So."

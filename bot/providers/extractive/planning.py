@@ -162,10 +162,12 @@ def _as_asked(message: PromptMessage) -> PromptMessage:
 
 
 def _turns(messages: Sequence[PromptMessage]) -> Iterator[tuple[list[PromptMessage], list[PromptMessage]]]:
-    """Consecutive messages of readers, and what followed from them."""
+    """Consecutive messages of readers, and what followed from them; from unanswered ones nothing."""
     asked: list[PromptMessage] = []
-    for is_reader, group in groupby(messages, key=lambda message: message.role == "user"):
+    for (is_reader, _), group in groupby(messages, key=lambda m: (m.role == "user", m.kind is PromptKind.UNANSWERED)):
         if is_reader:
+            if asked:
+                yield asked, []
             asked = list(group)
         elif asked:
             yield asked, list(group)

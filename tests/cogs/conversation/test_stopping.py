@@ -2,6 +2,8 @@
 
 import time
 
+import discord
+
 from domain.tool_use import TextChunk
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import Interaction, Message, Permission
@@ -37,6 +39,18 @@ async def test_stop_ends_it_within_a_second_and_keeps_what_was_written(room: Sce
     room.model.say("Hobb.")
     await room.ann.say(room.thread, "But who?")
     await room.until(lambda: room.said()[1:] == ["Hobb."])
+
+
+async def test_what_is_stopped_before_anything_is_written_says_so_in_the_servers_language(room: Scene) -> None:
+    guild = room.state.bot.get_guild(room.double.guild.id)
+    assert guild is not None
+    guild.preferred_locale = discord.Locale.german
+    await room.hold()
+    room.model.say("")
+    await room.ann.say(room.thread, "Wer?")
+    await room.until(lambda: any(button.label == "Stopp" for each in room.replies() for button in each.buttons))
+    await room.ann.click(room.replies()[0], label="Stopp")
+    await room.until_said("(angehalten, bevor etwas geschrieben war)\n\n-# ⏹ Angehalten.")
 
 
 async def test_others_are_told_why_they_may_not(room: Scene) -> None:
