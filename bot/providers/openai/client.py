@@ -24,7 +24,7 @@ from bot.providers.base import (
     retry_after,
     shortened,
 )
-from bot.providers.openai.stream import CompletionAccumulator, as_chunk, body_of
+from bot.providers.openai.stream import CompletionAccumulator, as_chunk
 from domain.chat import MessageRole, PromptMessage
 from domain.citations.matching import render
 from domain.errors import LLMError, LLMErrorCode, SettingsError
@@ -55,6 +55,8 @@ REPLIES_TO_TELL: Final = 3
 
 UNSTREAMED: Final = ("application/json", "text/html")
 """Kinds of content that servers and proxies send in place of a stream, with the status of a success."""
+
+_EVENT: Final = re.compile(r"^data:", re.MULTILINE)
 
 UNREADABLE: Final = (AttributeError, TypeError, ValueError)
 """What the SDK raises for a list of models that is none: a page of HTML, or JSON of another shape."""
@@ -351,12 +353,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
     async def _arriving(self, chunks: "AsyncStream[object]") -> AsyncGenerator[object, None]:
-        """The chunks of a stream; what came in one piece instead is the only one."""
-        if chunks.response.headers.get("content-type", "").startswith(UNSTREAMED):
-            yield as_chunk(await body_of(chunks.response), chunks.response.request)
+        """The chunks of a stream; a reply in one piece instead is the only one."""
+        response = chunks.response
+        if response.headers.get("content-type", "").startswith(UNSTREAMED):
+            text = (await response.aread()).decode(errors="replace")
+            if not _EVENT.search(text):  # else it is a stream under a wrong name
+                yield as_chunk(text, response.request)
         async for chunk in chunks:
             await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
-            yield chunk
+            is_error = isinstance(chunk, dict) and chunk.get("object") == "error"
+            yield as_chunk(chunk, response.request) if is_error else chunk
 
     async def _ask_in_one_piece(self, request: Wire) -> object:
         client = await self._client.get()

@@ -66,6 +66,12 @@ _SAID: Final = (
         r"|connection error|cannot connect to host|connection refused|no healthy upstream",
     ),
     (LLMErrorCode.TIMEOUT, r"timed? ?out"),
+    (
+        LLMErrorCode.CONNECTION_LOST,
+        # LiteLLM, where the server behind it has gone in the middle of a reply
+        r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|server disconnected"
+        r"|connection (?:broken|aborted|reset|closed)",
+    ),
 )
 _PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for code, said in _SAID)
 

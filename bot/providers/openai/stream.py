@@ -245,26 +245,25 @@ def _count(written: object) -> int:
     return int(written) if isinstance(written, int | float) else 0
 
 
-async def body_of(response: "httpx2.Response") -> Any:
-    """The body of a response as JSON, or as text."""
-    text = (await response.aread()).decode(errors="replace")
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def as_chunk(body: Any, request: "httpx2.Request") -> Json:
-    """A reply that came in one piece, as the only chunk of a stream.
+def as_chunk(body: object, request: "httpx2.Request") -> Json:
+    """A reply that came in one piece, read or as text, as the only chunk of a stream.
 
     Raises:
         openai.APIError: it is an error, or a page that a proxy sent.
     """
     from openai import APIError
 
-    match body:
-        case {"choices": [{"message": dict(message), **rest}]}:
-            return {**body, "choices": [{**rest, "delta": message}]}
+    content: Any = _loaded(body) if isinstance(body, str) else body
+    match content:
+        case {"choices": [{"message": dict(message), **rest}, *_]}:
+            return {**content, "choices": [{**rest, "delta": message}]}
         case {"error": error}:
-            body = error
-    raise APIError("There is no reply.", request=request, body=body)
+            raise APIError("There is no reply.", request=request, body=error)
+    raise APIError("There is no reply.", request=request, body=content)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

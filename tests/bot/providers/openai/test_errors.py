@@ -1,5 +1,6 @@
 """Errors as servers really send them."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -154,6 +155,19 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ),
     ("litellm key", 400, {"error": {"message": "No connected db.", "type": "no_db_connection"}}, C.API_KEY_MISSING),
     ("openrouter in place of a reply", 200, {"error": {"message": "User not found.", "code": 401}}, C.API_KEY_MISSING),
+    (
+        "vllm in the stream",
+        200,
+        'data: {"object": "error", "message": "EngineCore encountered an issue.", "code": 500}\n\n',
+        NOT_READY,
+    ),
+    (
+        "litellm in the stream",
+        200,
+        'data: {"error": {"message": "litellm.APIConnectionError: Response payload is not completed: <Transfer…", '
+        '"code": "500"}}\n\n',
+        C.CONNECTION_LOST,
+    ),
     ("a proxy's page in place of a reply", 200, "<html><body>Please sign in</body></html>", C.API_CALL_FAILED),
     (
         "lm studio in the stream",
@@ -185,12 +199,13 @@ class Server:
     def __init__(self) -> None:
         self.answers: list[tuple[int, Any]] = []
         self.requests: list[dict[str, Any]] = []
+        self.kind = "text/event-stream"
 
     async def completions(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
         status, body = self.answers.pop(0) if self.answers else (200, "data: [DONE]\n\n")
         if isinstance(body, str):
-            kind = "text/html" if body.startswith("<") else "text/event-stream"
+            kind = "text/html" if body.startswith("<") else self.kind
             return web.Response(text=body, status=status, content_type=kind)
         return web.json_response(body, status=status)
 
@@ -248,6 +263,17 @@ async def test_errors_inside_the_stream(server: Server, chat: OpenAIChat) -> Non
 async def test_a_reply_that_comes_in_one_piece_is_a_reply(server: Server, chat: OpenAIChat) -> None:
     message = {"role": "assistant", "content": "Hobb."}
     server.answers = [(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})]
+    assert await chat.chat([user("?")]) == "Hobb."
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "application/json", "text/plain", "application/octet-stream"])
+@pytest.mark.parametrize("is_stream", [True, False])
+async def test_a_reply_is_read_whatever_kind_it_is_said_to_be(
+    server: Server, chat: OpenAIChat, kind: str, is_stream: bool
+) -> None:
+    message = {"role": "assistant", "content": "Hobb."}
+    whole = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+    server.kind, server.answers = kind, [(200, SAID if is_stream else whole)] * 2
     assert await chat.chat([user("?")]) == "Hobb."
 
 
