@@ -44,6 +44,7 @@ from bot.providers.extractive.quotation import (
     OF_PEOPLE,
     Candidate,
     LastQuoted,
+    are_names,
     first_told,
     gather,
     is_only_in_headings,
@@ -216,7 +217,14 @@ class Choices:
         evidence = Evidence(question, candidates)
         if self.transcript.reading and is_only_in_headings(question.names, candidates):
             return NOTHING
+        if question.kind is QuestionKind.WHO_IS and not self._knows(question, candidates):
+            return NOTHING
         return with_context(evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words)
+
+    def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
+        """Whether a name that is typed with a capital is one; in German every noun has one."""
+        typed = [without_possessive(word) for word in question.name_words if word[0].isupper() and not is_title(word)]
+        return not typed or question.language is Language.GERMAN or are_names(typed, candidates)
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""

@@ -122,7 +122,10 @@ _ENGLISH_KINDS = (
         r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
     ),
     (QuestionKind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
-    (QuestionKind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
+    (
+        QuestionKind.WHO_IS,
+        rf"who(?: is| was|['’]s) {_SOMEBODY}|who (?:(?!is\b|was\b)[\w.'’-]+ ){{1,5}}(?:is|was)(?: please)?\W*$",
+    ),
     (QuestionKind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
     (QuestionKind.HOW, r"how\b"),
     (
@@ -167,6 +170,8 @@ _CLAUSES = {
 _FILLERS = re.compile(
     r"\b(?:in|of|from|according to) (?:the|this) (?:book|novel|story|text|tale)\b|\baccording to the \w+\b"
     r"|\b(?:please|(?:can|could|would) you|do you (?:know|remember)|i (?:want|would like|['’]d like) to know|tell me"
+    r"|please|again|i (?:forgot|forget|wonder|was wondering)|quick question|(?:hey|hi|sry|sorry|btw)\b(?=[ ,])"
+    r"|(?:on |in )?(?:what|which) (?:page|chapter)s?(?: (?:is|are|has|have|does|do|says?|tells?))?"
     r"|explain|describe|find|show me|(?:does|did) (?:it|the (?:book|author)) (?:say|tell|mention)|(?:any|some)thing"
     r"|what (?:do you know|can you (?:say|tell me))|remind me|look up)\b(?: about)?",
     re.IGNORECASE,
@@ -232,7 +237,7 @@ def is_bare_phrase(text: str, question: Question) -> bool:
 def kind_of(text: str, language: Language) -> QuestionKind:
     """The main kind of answer asked for; OTHER for a yes-or-no question."""
     dense = next((kind for kind, words in _DENSE_KINDS if re.search(words, text)), None)
-    if dense or (language is Language.ENGLISH and _YES_OR_NO.match(text)):
+    if dense or (language is Language.ENGLISH and _YES_OR_NO.match(without_fillers(text))):
         return dense or QuestionKind.OTHER
     found = [
         (match.start(), order, kind) for order, (kind, p) in enumerate(_PATTERNS[language]) if (match := p.search(text))
@@ -334,7 +339,9 @@ _MEASURED = 0.25
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
     every = split_words(FULL_NAME.sub(" ", text), language)
     words = [
-        (word, after) for word, after in zip_longest(every, every[1:], fillvalue="") if not is_little(word, language)
+        (word, after)
+        for at, (word, after) in enumerate(zip_longest(every, every[1:], fillvalue=""))
+        if not is_little(word, language) or _is_name_too(every, at, language)
     ]
     telling = [
         word
@@ -352,7 +359,16 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
 def _names(text: str, language: Language) -> set[str]:
     words = split_words(text, language)
     first = 0 if len(words) <= 3 else 1
-    return {stem(word, language) for word in words[first:] if word[0].isupper() and not is_little(word, language)}
+    return {
+        stem(word, language)
+        for at, word in enumerate(words)
+        if (at >= first and word[0].isupper() and not is_little(word, language)) or _is_name_too(words, at, language)
+    }
+
+
+def _is_name_too(words: Sequence[str], at: int, language: Language) -> bool:
+    """Whether a little word is somebody's name: "Who is Will?", and "Will" alone, but not "Will Tom come?"."""
+    return language is Language.ENGLISH and words[at] in ("Will", "May") and (at > 0 or len(words) == 1)
 
 
 _BORROWED = 0.5
@@ -398,7 +414,7 @@ def in_context(text: str, before: Question | None, answer: str = "") -> Question
 
 def _own_terms(question: Question) -> tuple[Term, ...]:
     """Terms other than the question word: the analysis of "why?" contains "why" only because it has nothing else."""
-    return tuple(term for term in question.terms if not is_little(term.word, question.language))
+    return tuple(t for t in question.terms if t.stem in question.names or not is_little(t.word, question.language))
 
 
 def _is_elliptical(question: Question) -> bool:

@@ -123,6 +123,20 @@ def is_only_in_headings(names: frozenset[str], candidates: Sequence[Candidate]) 
     return bool(named) and all(candidate.is_heading for candidate in named)
 
 
+def are_names(words: Sequence[str], candidates: Sequence[Candidate]) -> bool:
+    """Whether any of these words is somebody's name in some candidates, and not only the beginning of a sentence or a
+    word that is written small elsewhere: "Mark" among marks, "Will" among wills.
+    """
+    told = "\n".join(candidate.text for candidate in candidates if not candidate.is_heading)
+    return any(_is_name(re.escape(word), told) for word in words)
+
+
+def _is_name(word: str, told: str) -> bool:
+    if re.search(rf"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) {word}(?!\w)", told):
+        return True
+    return bool(re.search(rf"(?<!\w){word}(?!\w)", told) and not re.search(rf"(?<!\w){word.lower()}(?!\w)", told))
+
+
 def is_quotable(sentence: Sentence) -> bool:
     """Whether it passes an answer's checks unchanged: it must not look like a page reference."""
     return bool(sentence.text.strip()) and not (_TYPED_PAGE.search(sentence.text) or KEY_GROUP.search(sentence.text))

@@ -225,6 +225,14 @@ async def test_what_is_found_nowhere_is_named_as_it_was_typed(talk: Talk, questi
     assert (await talk.ask(question)).text == SAY.nothing_about.format(named)
 
 
+async def test_a_word_that_is_no_name_in_the_book_is_nobody(tmp_path: Path) -> None:
+    chapters = {"I. The Mark": "Will he come? There was a mark on the wall. Hobb had marked it. Mr. Grace went home."}
+    async with reading(tmp_path, chapters) as talk:
+        assert (await talk.ask("Who is Mark?")).text == SAY.nothing_about.format("*Mark*")
+        assert (await talk.ask("Who is Will?")).text == SAY.nothing_about.format("*Will*")
+        assert "Mr. Grace went home." in (await talk.ask("Who is Grace?")).text
+
+
 async def test_words_of_the_book_are_found_without_quotation_marks(talk: Talk) -> None:
     turn = await talk.ask("found a brass key")
     assert turn.text.startswith(SAY.line)

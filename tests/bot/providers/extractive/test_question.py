@@ -11,6 +11,7 @@ from bot.providers.extractive.question import QuestionKind, analyse
     [
         ("Who is Tom Liddiard?", QuestionKind.WHO_IS),
         ("Who’s the keeper?", QuestionKind.WHO_IS),
+        ("Can you tell me who Tom is please", QuestionKind.WHO_IS),
         ("Who put out the lamp?", QuestionKind.WHO),
         ("Which ship did Tom sail on?", QuestionKind.NAMED),
         ("Who is Walton writing to?", QuestionKind.WHO),
@@ -110,6 +111,14 @@ def test_forms_of_a_word_are_the_same_word() -> None:
 )
 def test_short_questions_and_remarks_tell_their_language(text: str, language: Language) -> None:
     assert language_of(text) is language
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("Who is Will?", {"will"}), ("May", {"may"}), ("Will Tom come?", {"tom"}), ("may he see Tom", {"tom"})],
+)
+def test_a_little_word_with_a_capital_is_a_name(text: str, names: set[str]) -> None:
+    assert analyse(text).names == names
 
 
 @pytest.mark.parametrize(
