@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.providers.extractive.language import Language, stems_of
+from bot.providers.extractive.language import Language, is_little, stems_of
 from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
 from domain.citations.quotations import fold
@@ -128,13 +128,15 @@ def are_names(words: Sequence[str], candidates: Sequence[Candidate]) -> bool:
     word that is written small elsewhere: "Mark" among marks, "Will" among wills.
     """
     told = "\n".join(candidate.text for candidate in candidates if not candidate.is_heading)
-    return any(_is_name(re.escape(word), told) for word in words)
+    return any(_is_name(word, told) for word in words)
 
 
 def _is_name(word: str, told: str) -> bool:
-    if re.search(rf"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) {word}(?!\w)", told):
+    whole = rf"{re.escape(word)}(?!\w)"
+    if re.search(rf"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) {whole}", told):
         return True
-    return bool(re.search(rf"(?<!\w){word}(?!\w)", told) and not re.search(rf"(?<!\w){word.lower()}(?!\w)", told))
+    is_small = is_little(word, Language.ENGLISH) or re.search(rf"(?<!\w){re.escape(word.lower())}(?!\w)", told)
+    return not is_small and re.search(rf"(?<!\w){whole}", told) is not None
 
 
 def is_quotable(sentence: Sentence) -> bool:
