@@ -224,15 +224,20 @@ class Quotations:
         self._stands_in_book = stands_in_book
         self._seen: list[str] = []
         self._unfolded: list[Passage | str] = []
+        self._readers: list[str] = []
         self._known: dict[str, bool] = {}
         self._looked_up = 0
 
     def learn(self, source: Passage | str) -> None:
-        """Add what the model may quote: a passage and its chapter's title, or a text, such as a reader's own words.
+        """Add what the model may quote: a passage and its chapter's title, or a text, such as the book's title.
 
         A history has dozens of them; they are folded only when there is a quotation to compare.
         """
         self._unfolded.append(source)
+
+    def learn_reader(self, text: str) -> None:
+        """Add a reader's words: they may be quoted, but what is quoted from them stands on no page."""
+        self._readers.append(text)
 
     def open_at(self, text: str, before: str = "") -> int:
         """Where an unfinished quotation begins; the length of the text if there is none.
@@ -265,6 +270,8 @@ class Quotations:
                 pieces.append(Piece(found[0]))
             elif await self._is_true(plain):
                 pieces += _told_apart(found[0])
+            elif self._is_readers(plain):
+                pieces.append(Piece(found[0], refused=len(words_of(plain)) >= SHORT))
             else:
                 words = await self.check(KEY_GROUP.sub("", inner).strip(" \xa0\u202f"), "·")
                 pieces += [*(replace(piece, misquoted=True) for piece in words), Piece("", refused=True)]
@@ -281,6 +288,10 @@ class Quotations:
             return True
         parts = [[part for part in _GAP.split(line) if words_of(part)] for line in lines]
         return bool(parts) and all([await self._stands(line) for line in parts])
+
+    def _is_readers(self, plain: str) -> bool:
+        words = _as_whole_words(_without_marks(plain).strip(_EDGES))
+        return any(words.search(_without_marks(text)) for text in self._readers)
 
     async def _stands(self, parts: Sequence[str]) -> bool:
         """Whether the parts of a quotation with gaps stand in the book: not in any order, and not single words."""

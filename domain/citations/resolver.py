@@ -107,8 +107,13 @@ class AnswerComposer:
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
-        self._quotations.learn(text)
+        self._quotations.learn_reader(text)
         self._unread.append(text)
+
+    def learn_title(self, title: str) -> None:
+        """Add the book's title, which counts as words of the book."""
+        self._quotations.learn(title)
+        self._unread.append(title)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs."""
@@ -124,9 +129,7 @@ class AnswerComposer:
         self._marks: list[CitationMark] = []
         self._sentence = ""
         self._is_cited = False
-        self._is_refuted = False
-        self._follows_refuted = False
-        self._has_lost_page = False
+        self._is_refuted = self._follows_refuted = self._has_lost_page = False
         self._pages: TypedPages | None = None
 
     @property
@@ -144,13 +147,14 @@ class AnswerComposer:
                 self._cites_itself = True
                 return ""
             case TextBlockEnd():
-                return await self._end_block()
+                self._end_block()
+                return ""
 
     async def finish(self) -> str:
         """The rest of the answer, once the stream has ended."""
-        shown = await self._end_block()
+        self._end_block()
         self._drop_unseen()
-        return shown + await self._release(len(self._pending), last=True)
+        return await self._release(len(self._pending), last=True)
 
     async def _take(self, text: str) -> str:
         self._pending += text
@@ -178,21 +182,12 @@ class AnswerComposer:
             ready = ready[:end]
         return max(len(ready), len(self._pending) - _MOST_HELD)
 
-    async def _end_block(self) -> str:
-        marks, self._marks = self._marks, []
-        if not marks:
-            return ""
-        found = [citation for mark in marks if (citation := await self._resolve_mark(mark))]
-        self._drop_unseen()
+    def _end_block(self) -> None:
+        """Write the keys of what a provider's citations point at, for a quotation or a number may go on after them."""
+        keys = "".join(map(self._key_of_mark, self._marks))
+        self._marks.clear()
         body = self._pending.rstrip()
-        space = self._pending[len(body) :]
-        self._pending = body
-        shown = await self._release(len(body))
-        reference = self._refer(found)
-        self.text += reference
-        self._pending = space
-        self._held = len(space)
-        return shown + reference
+        self._pending = f"{body}{keys}{self._pending[len(body) :]}"
 
     async def _release(self, length: int, *, last: bool = False) -> str:
         ready, self._pending = self._pending[:length], self._pending[length:]
@@ -275,12 +270,16 @@ class AnswerComposer:
         self._without_keys.clear()
         return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
 
-    async def _resolve_mark(self, mark: CitationMark) -> Citation | None:
+    def _key_of_mark(self, mark: CitationMark) -> str:
+        """A key for all that a provider's citation points at; empty if it is not true."""
         passage = self._by_source.get(mark.source)
-        sentences = passage.sentences[mark.first : mark.last] if passage else ()
-        if not sentences or (mark.quote and _folded(mark.quote) != _folded("".join(s.text for s in sentences))):
-            return None
-        return await self._resolve(sentences[0].start, sentences[-1].end)
+        sentences = passage.sentences[mark.first : mark.last] if passage and mark.first >= 0 else ()
+        text = "".join(sentence.text for sentence in sentences)
+        if not sentences or (mark.quote and _folded(mark.quote) != _folded(text)):
+            return ""
+        cited = Sentence(sentences[0].start, sentences[-1].end, text)
+        self._by_key[key_of(cited)] = cited
+        return f" [{key_of(cited)}]"
 
     async def _resolve(self, start: int, end: int) -> Citation | None:
         if (start, end) not in self._found:
@@ -464,7 +463,7 @@ class Composition:
 def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk; what was said and shown in the talk may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=_opening_of(view))
-    composer.learn_words(book.title)
+    composer.learn_title(book.title)
     for message in talk:
         composer.learn(message.passages)
         if message.role is MessageRole.USER:

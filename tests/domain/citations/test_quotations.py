@@ -138,7 +138,7 @@ async def test_a_quotation_that_is_false_is_marked_where_it_ends() -> None:
 
 async def test_a_reader_may_be_quoted() -> None:
     made = quotations()
-    made.learn("Does the lamp go out in the end?")
+    made.learn_reader("Does the lamp go out in the end?")
     assert await checked("You asked: “Does the lamp go out”?", made) == "You asked: “Does the lamp go out”?"
 
 

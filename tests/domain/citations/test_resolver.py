@@ -116,7 +116,7 @@ async def test_a_page_the_model_types_goes_even_if_it_was_given_that_page() -> N
 
 async def test_a_page_within_a_true_quotation_is_the_books_own() -> None:
     made = AnswerComposer(cite, Quotations(stands_in_book))
-    made.learn_words("He said that page 42 of the log was gone.")
+    made.learn_title("He said that page 42 of the log was gone.")
     await made.feed(TextChunk("“page 42 of the log was gone” but not page 43."))
     await made.finish()
     assert made.text == "“page 42 of the log was gone” but not a page."
@@ -144,6 +144,22 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
 )
 async def test_a_false_quotation_loses_its_page_too(said: str, shown: str) -> None:
     assert (await compose(said.format(KEYS[0], KEYS[1])))[0] == shown
+
+
+async def test_words_of_a_reader_stand_on_no_page() -> None:
+    made = composer()
+    made.learn_words("Does she say “I sold the lamp”, and is Dunmore a thief?")
+    said = f"Yes: “I sold the lamp” [{KEYS[0]}]. The “thief” Dunmore is not named [{KEYS[0]}]."
+    shown = await made.feed(TextChunk(said)) + await made.finish()
+    assert shown == "Yes: “I sold the lamp”. The “thief” Dunmore is not named (p. 12)."
+
+
+async def test_a_citation_within_a_quotation_waits_for_its_end() -> None:
+    mark = CitationMark(SOURCE, 0, 1)
+    shown, made = await compose(
+        "She said “I sold ", mark, TextBlockEnd(), "the lamp” (p. ", mark, TextBlockEnd(), "38)."
+    )
+    assert (shown, made.citations) == ("She said I sold the lamp.", [])
 
 
 async def test_a_false_quotation_in_a_block_loses_the_blocks_page() -> None:
