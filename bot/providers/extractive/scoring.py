@@ -17,6 +17,8 @@ from bot.providers.extractive.language import (
     LITTLE_WORDS,
     OLD,
     Cues,
+    Language,
+    expected_in,
     gives_a_role,
     introduces,
     is_full_name,
@@ -62,6 +64,7 @@ WEIGHTS: dict[str, float] = {
     "looks": 0.5,
     "fate": 1.0,
     "feeling": 2.6,
+    "expected": 1.4,
     "speech": 0.4,
     "new name": 0.7,
     "naming": 0.4,
@@ -98,6 +101,9 @@ _ROOT = 5
 _PAIR_REACH = 4
 """Words within which two neighbouring words of the question count as being together."""
 
+_MOST_EXPECTED = 2
+"""Words of the sort asked for that count in one sentence."""
+
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
 _PLACE_NAME = re.compile(
@@ -113,10 +119,11 @@ class Evidence:
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
         self.candidates = candidates
-        self._sets = [frozenset(candidate.stems) for candidate in candidates]
-        known = Counter(stem for stems in self._sets for stem in stems)
+        self.sets = [frozenset(candidate.stems) for candidate in candidates]
+        known = Counter(stem for stems in self.sets for stem in stems)
         self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
-        self._hits = {term.stem: [_hit(term, stems) for stems in self._sets] for term in question.terms}
+        self._hits = {term.stem: [_hit(term, stems) for stems in self.sets] for term in question.terms}
+        self.expected = frozenset(expected_in(question.text)) - {*stems_of(question.text, question.language)}
         self._total = sum(self.weight.values()) or 1.0
         self.here = self._cover(lambda hits: hits)
         self.near = self._cover(lambda hits: _both_ways(hits, self._runs, _STEEP))
@@ -126,7 +133,7 @@ class Evidence:
     def lacks_names(self) -> bool:
         """Whether the question names somebody and none of its names occurs."""
         names = self.question.names
-        return bool(names) and not any(names & stems for stems in self._sets)
+        return bool(names) and not any(names & stems for stems in self.sets)
 
     def names_alone(self) -> bool:
         """Whether the question has names, and no words besides that say what is wanted."""
@@ -138,12 +145,12 @@ class Evidence:
         """Whether a name in the question occurs in a candidate or shortly before it; True if it names nobody."""
         names, near = self.question.names, range(max(0, at - _SAME_SCENE), at + 2)
         runs = self._runs
-        return not names or any(names & self._sets[i] for i in near if i < len(runs) and runs[i] == runs[at])
+        return not names or any(names & self.sets[i] for i in near if i < len(runs) and runs[i] == runs[at])
 
     def share(self, stems: frozenset[str], at: int) -> float:
         """The share of these words' weight that a candidate has."""
         total = sum(self.weight[stem] for stem in stems)
-        return sum(self.weight[stem] for stem in stems & self._sets[at]) / total if total else 0.0
+        return sum(self.weight[stem] for stem in stems & self.sets[at]) / total if total else 0.0
 
     def told_by(self, at: int) -> int:
         """How many meaningful words a candidate has that are not names in the question."""
@@ -251,6 +258,8 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
             named = {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
             return {**named, "full name": float(bool(full))}
+        case QuestionKind.WHAT if question.language is Language.ENGLISH:
+            return {"expected": min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))}
         case QuestionKind.LOOKS:
             return {"looks": min(5.0, len(cues.looks.findall(text)))}
         case _:
