@@ -30,7 +30,8 @@ class Language(StrEnum):
 _WORDS: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
 language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `typed`
-are hasty spellings by the words that are meant.
+are hasty spellings by the words that are meant, `expected` the wordings that ask for a sort of thing with English words
+of that sort, and `cues` the regular expressions of `Cues` for other languages than English.
 """
 
 REMARKS: dict[str, list[str]] = _WORDS["remarks"]
@@ -272,143 +273,9 @@ _ENGLISH_CUES = Cues(
     ),
 )
 
-_GERMAN_CUES = Cues(
-    number=_words(
-        r"\d[\d,.]*|eine[rsmn]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+zehn|\w+z?ig|hundert\w*"
-        r"|tausend\w*",
-        r"dutzend|halb\w*|beide\w*|zweimal|einmal|paar",
-    ),
-    unit=_words(
-        r"meilen?|fuß|zoll|ellen?|(?:kilo|zenti)?metern?|pfund|zentner|tonnen?|jahren?|jahre alt|monaten?|wochen?"
-        r"|tagen?|nächten?",
-        r"stunden?|minuten?|sekunden?|mal|schritten?|grad",
-    ),
-    time=_words(
-        r"als|während|nachdem|bevor|bis|dann|tage?s?|nachts?|morgens?|abends?|mittags?|mitternacht|wochen?|monate?n?"
-        r"|jahre?n?s?",
-        r"uhr|stunden?|minuten?|frühling|sommer|herbst|winter|\w+tag|januar|februar|märz|april|mai|juni|juli|august"
-        r"|september",
-        r"oktober|november|dezember|gestern|heute|\d{4}",
-    ),
-    place=re.compile(
-        r"\b(?:in|im|ins|am|an|auf|unter|hinter|neben|bei|beim|über|zum?|zur|aus|nach|vor|durch|zwischen) \w+"
-    ),
-    reason=_words("weil", "denn", "da", "damit", "deshalb", "darum", "daher", "deswegen", "um", "wegen"),
-    because=re.compile(r",\s*(?:denn|da)\b|^\W?Da\b"),
-    purpose=_words("wollte", "wollten", "will", "möchte", "wünschte", "fürchtete", "angst", "hoffte", "zu"),
-    hence=_opening("So", "Darum", "Deshalb", "Daher", "Also", "Da"),
-    feeling=_words(
-        r"froh\w*|fröhlich\w*|traurig\w*|glücklich\w*|freu\w+|zorn\w*|wüten\w+|böse|angst|fürcht\w+|erschr[ao]ck\w*"
-        r"|erstaun\w+"
-        r"|wunder\w+|stolz\w*|neid\w*|eifersücht\w*|wein\w+|tränen|lach\w+|lächel\w+|lieb\w*|ha(?:ss|ß)\w*|scham"
-        r"|schäm\w+"
-        r"|einsam\w*|zitter\w+|entsetz\w+|müde|herz\w*|sorge\w*|zufrieden\w*|verzweif\w+"
-    ),
-    speech=re.compile(
-        r"\b(?:sagte|fragte|antwortete|rief|sprach|erwiderte|dachte|erzählte|meinte)\b|[\"“«»„]", re.IGNORECASE
-    ),
-    naming=_words("namens", "genannt", "hieß", "heißt", "(?:war|ist) (?:ein|eine|der|die|das)"),
-    called=_words("namens", "genannt", "nannte", "hieß", "heißt", "heiße", "name"),
-    money=_words("mark", "taler", "thaler", "gulden", "kreuzer", "pfennige?", "geld", "vermögen", "jährlich"),
-    size=_words("fuß", "zoll", "ellen?", "metern?", "schritte?", "meilen?", "hoch", "breit", "lang", "tief"),
-    age=_words("jahre?n?", "jährig\\w*", "alt", "alter", "\\w+zehnjährig\\w*"),
-    looks=_words(
-        "gesicht", "haare?", "augen", "nase", "mund", "bart", "gestalt", "groß", "klein", "blass", "blaß", "aus"
-    ),
-    fate=_words(
-        "starb", "gestorben", "tot", "tod", "getötet", "ermordet", "begraben", "verschwand", "heiratete", "fiel"
-    ),
-)
-
-_FRENCH_CUES = Cues(
-    number=_words(
-        r"\d[\d,.]*|une?|deux|trois|quatre|cinq|six|sept|huit|neuf|dix\w*|onze|douze|treize|quatorze|quinze|seize"
-        r"|vingt\w*|trente",
-        r"quarante|cinquante|soixante|cents?|mille|douzaine|moitié|plusieurs|fois",
-    ),
-    unit=_words(
-        r"lieues?|pieds?|pouces?|toises?|(?:kilo|centi)?mètres?|livres?|tonnes?|ans?|années?|mois|semaines?|jours?"
-        r"|nuits?|heures?",
-        r"minutes?|secondes?|fois|pas|degrés",
-    ),
-    time=_words(
-        r"quand|lorsque?|pendant|après|avant|puis|alors|jours?|nuits?|matins?|soirs?|midi|minuit|semaines?|mois"
-        r"|an(?:née)?s?|heures?",
-        r"minutes?|printemps|été|automne|hiver|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janvier|février"
-        r"|mars|avril|mai",
-        r"juin|juillet|août|septembre|octobre|novembre|décembre|hier|demain|\d{4}",
-    ),
-    place=re.compile(
-        r"\b(?:dans|en|à|au|aux|sur|sous|derrière|devant|chez|près d[eu]|vers|entre|par|jusqu['’]à?) ?\w+"
-    ),
-    reason=_words(r"parce qu\w*|car|puisque?|afin|à cause|pour que|c['’]est pourquoi|donc|de peur"),
-    because=re.compile(r",\s*(?:car|comme)\b|^\W?Comme\b"),
-    purpose=_words(r"pour \w+er|voul\w+|désir\w+|craign\w+|peur|espér\w+"),
-    hence=_opening("Ainsi", "Alors", "Donc", "Aussi", "C['’]est pourquoi"),
-    feeling=_words(
-        r"heureu\w+|triste\w*|joie|joyeu\w+|colère|furieu\w+|peur|effray\w+|surpris\w*|étonn\w+|fi[eè]re?s?|jalou\w+"
-        r"|pleur\w+"
-        r"|larmes?|rire?s?|riait|souri\w+|aim\w+|amour|haï\w*|haine|honte\w*|seule?|trembl\w+|horreur|désespoir"
-        r"|content\w*|cœur"
-        r"|inqui\w+|fatigué\w*|chagrin"
-    ),
-    speech=re.compile(r"\b(?:dit|demanda|répondit|cria|s['’]écria|pensa|raconta|murmura)\b|[\"“«»]|^—", re.IGNORECASE),
-    naming=_words(r"nommée?|appelée?|s['’]appel\w+|(?:était|est) (?:une?|le|la)"),
-    called=_words(r"nommée?|nomme|appelée?|appelle|s['’]appel\w+|nom"),
-    money=_words("francs?", "écus?", "louis", "livres?", "sous?", "argent", "fortune", "par an"),
-    size=_words("pieds?", "pouces?", "toises?", "mètres?", "lieues?", "pas", "haut", "large", "long"),
-    age=_words("ans?", "années?", "âge", "âgée?", "vieux", "vieille"),
-    looks=_words("visage", "cheveux", "yeux", "nez", "bouche", "barbe", "grande?", "petite?", "pâle", "figure"),
-    fate=_words(
-        "mort", "morte", "mourut", "tuée?", "assassinée?", "enterrée?", "épousa", "disparut", "tomba", "partit"
-    ),
-)
-
-_SPANISH_CUES = Cues(
-    number=_words(
-        r"\d[\d,.]*|un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci\w+"
-        r"|veint\w+|treinta",
-        r"cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien\w*|mil|docena|mitad|varios|ambos|vez|veces",
-    ),
-    unit=_words(
-        r"millas?|leguas?|pies|pulgadas?|varas?|(?:kiló|centí)?metros?|libras?|toneladas?|años?|mes(?:es)?|semanas?"
-        r"|días?|noches?",
-        r"horas?|minutos?|segundos?|veces|pasos|grados",
-    ),
-    time=_words(
-        r"cuando|mientras|después|antes|hasta|entonces|días?|noches?|mañanas?|tardes?|mediodía|medianoche|semanas?"
-        r"|mes(?:es)?|años?",
-        r"horas?|minutos?|primavera|verano|otoño|invierno|lunes|martes|miércoles|jueves|viernes|sábado|domingo|enero"
-        r"|febrero",
-        r"marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|ayer|hoy|\d{4}",
-    ),
-    place=re.compile(r"\b(?:en|al?|sobre|bajo|detrás de|delante de|junto a|cerca de|hacia|entre|por|desde|hasta) \w+"),
-    reason=_words(r"porque|pues|ya que|puesto que|para que|a causa|por eso|por lo tanto|a fin de"),
-    because=re.compile(r",\s*(?:pues|como)\b|^\W?Como\b"),
-    purpose=_words(r"para \w+r|quer\w+|quis\w+|dese\w+|temí\w+|miedo|esper\w+"),
-    hence=_opening("Así", "Entonces", "Por eso", "Por lo tanto"),
-    feeling=_words(
-        r"feli\w+|triste\w*|alegr\w+|content\w*|enojad\w+|enfad\w+|furi\w+|miedo|tem\w+|asust\w+|sorprend\w+"
-        r"|asombr\w+|orgullo\w*"
-        r"|celos\w*|envidia\w*|llor\w+|lágrimas?|r[eií]\w{0,4}|sonr\w+|am(?:a\w*|or)|odi\w+|vergüenza|avergonz\w+"
-        r"|temblo?\w+|horror"
-        r"|desesper\w+|coraz\w+|preocup\w+|cansad\w+|tristeza|solo|sola"
-    ),
-    speech=re.compile(r"\b(?:dijo|preguntó|respondió|contestó|gritó|exclamó|pensó|contó)\b|[\"“«]|^—", re.IGNORECASE),
-    naming=_words(r"llamad[oa]|se llama\w*|(?:era|es) (?:una?|el|la)"),
-    called=_words("llamad[oa]", "llama", "llamaba", "nombre", "apellido"),
-    money=_words("reales", "ducados", "pesos", "maravedíes", "escudos", "dinero", "fortuna", "al año"),
-    size=_words("pies", "pulgadas", "varas?", "metros?", "leguas?", "pasos", "alto", "ancho", "largo"),
-    age=_words("años?", "edad", "viej[oa]"),
-    looks=_words("cara", "rostro", "pelo", "cabellos?", "ojos", "nariz", "boca", "barba", "alt[oa]", "pálid[oa]"),
-    fate=_words("murió", "muert[oa]", "muerte", "mataron", "mató", "enterrad[oa]", "desapareció", "casó", "cayó"),
-)
-
-CUES: dict[Language, Cues] = {
-    Language.ENGLISH: _ENGLISH_CUES,
-    Language.GERMAN: _GERMAN_CUES,
-    Language.FRENCH: _FRENCH_CUES,
-    Language.SPANISH: _SPANISH_CUES,
+CUES: dict[Language, Cues] = {Language.ENGLISH: _ENGLISH_CUES} | {
+    Language(name): Cues(**{sign: re.compile(pattern) for sign, pattern in signs.items()})
+    for name, signs in _WORDS["cues"].items()
 }
 
 
