@@ -69,15 +69,15 @@ def alike(stem: str, language: Language) -> frozenset[str]:
     return _alike(language).get(stem, frozenset())
 
 
-def expected_in(text: str) -> dict[str, str]:
-    """Words of the sort that a question asks for, by their stems: tools that kill for "what weapon"; English alone."""
-    found = (words for asked, words in _expected() if asked.search(text))
-    return {stem_of(word): word for words in found for word in words}
+def expected_in(text: str) -> frozenset[str]:
+    """The stems of English words of the sort that a question asks for: tools that kill for "what weapon"."""
+    return frozenset(stem_of(word) for asked, words in _expected() if asked.search(text) for word in words)
 
 
 @cache
 def _expected() -> list[tuple[re.Pattern[str], list[str]]]:
-    return [(re.compile(rf"\b(?:{asked})", re.IGNORECASE), words.split()) for asked, words in _WORDS["expected"]]
+    rows: list[tuple[str, str]] = _WORDS["expected"]
+    return [(re.compile(rf"\b(?:{asked})", re.IGNORECASE), words.split()) for asked, words in rows]
 
 
 _CLITICS = re.compile(r"\b[cdjlmnst]['’]|\bqu['’]", re.IGNORECASE)

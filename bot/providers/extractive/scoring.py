@@ -123,7 +123,7 @@ class Evidence:
         known = Counter(stem for stems in self.sets for stem in stems)
         self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
         self._hits = {term.stem: [_hit(term, stems) for stems in self.sets] for term in question.terms}
-        self.expected = frozenset(expected_in(question.text)) - {*stems_of(question.text, question.language)}
+        self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
         self._total = sum(self.weight.values()) or 1.0
         self.here = self._cover(lambda hits: hits)
         self.near = self._cover(lambda hits: _both_ways(hits, self._runs, _STEEP))
