@@ -27,7 +27,7 @@ class Language(StrEnum):
     SPANISH = "spanish"
 
 
-_WORDS: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
+_WORDS: dict[str, Any] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
 language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `typed`
 are hasty spellings by the words that are meant, `expected` the wordings that ask for a sort of thing with English words
@@ -76,8 +76,7 @@ def expected_in(text: str) -> frozenset[str]:
 
 @cache
 def _expected() -> list[tuple[re.Pattern[str], list[str]]]:
-    rows: list[tuple[str, str]] = _WORDS["expected"]
-    return [(re.compile(rf"\b(?:{asked})", re.IGNORECASE), words.split()) for asked, words in rows]
+    return [(re.compile(rf"\b(?:{asked})", re.IGNORECASE), words.split()) for asked, words in _WORDS["expected"]]
 
 
 _CLITICS = re.compile(r"\b[cdjlmnst]['’]|\bqu['’]", re.IGNORECASE)
