@@ -57,7 +57,7 @@ from bot.providers.extractive.wording import (
 )
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
-from domain.citations.matching import key_of
+from domain.citations.matching import KEY_GROUP, key_of
 from domain.library.summaries import most_salient, weights_of
 from domain.tool_use import ChatResponse, ToolDefinition
 
@@ -218,13 +218,21 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     tally = tally_of(result.data)
     if wish.place == "all" and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
-    first, last = introduce(phrases.first, places[0]), introduce(phrases.last, places[-1])
+    (words, _), (last_words, last_key) = (_parted(place) for place in (places[0], places[-1]))
+    is_same = wish.place == "all" and words == last_words  # it is quoted once
+    first, last = introduce(phrases.first, places[0]), introduce(phrases.last, last_key if is_same else places[-1])
     if wish.place == "met":
         return _meeting(first_told(result.passages), transcript, language)
     if wish.place != "all":
         return last if wish.place == "last" else first
     told = [tally.sentence(wish.term, phrases)] if tally else []
     return "\n\n".join([*told, first, *([last] if len(places) > 1 else [])])
+
+
+def _parted(rendered: str) -> tuple[str, str]:
+    """The words of a quotation, and its keys."""
+    keys = KEY_GROUP.search(rendered)
+    return (rendered[: keys.start()], keys[0].strip()) if keys else (rendered, "")
 
 
 def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:

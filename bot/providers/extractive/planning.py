@@ -48,6 +48,7 @@ from bot.providers.extractive.quotation import (
     first_told,
     gather,
     is_only_in_headings,
+    is_telling,
     last_quoted,
     names_told,
     stands_in,
@@ -228,7 +229,9 @@ class Choices:
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""
-        return replace(choice, candidates=tuple(each for each in choice.candidates if each not in self.quoted))
+        told = {each.words for each in self.quoted if is_telling(each)}
+        new = (each for each in choice.candidates if each not in self.quoted and each.words not in told)
+        return replace(choice, candidates=tuple(new))
 
     def as_looked_up(self, question: Question) -> Question:
         """The question with its names as the book spells them; only the names if it is in another language than the

@@ -1,7 +1,8 @@
 """Quotations: the sentences that can be quoted, and how they are rendered, with the keys that prove them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,6 +25,9 @@ _LOOSE = 40
 
 _LONGEST_HEADING = 80
 """Characters in a line that counts as a heading because it does not end like a sentence."""
+
+FEWEST_REPEATED = 4
+"""Words; replies such as "No, sir" may be quoted again."""
 
 _GAP = 5
 """Characters between neighbours at most: white space, and nothing left out."""
@@ -68,6 +72,11 @@ class Candidate:
     def text(self) -> str:
         """On one line."""
         return " ".join(self.raw.split())
+
+    @property
+    def words(self) -> str:
+        """The words alone, by which it is told whether two are the same."""
+        return " ".join(words_of(fold(self.raw)))
 
     @property
     def length(self) -> int:
@@ -208,14 +217,47 @@ class Quotation:
 
 
 def quotations(chosen: Sequence[Candidate]) -> list[Quotation]:
-    """The chosen candidates, in book order; neighbours are joined."""
+    """The chosen candidates, in book order; neighbours are joined.
+
+    What stands in several places is quoted once, with all of them if it is quoted alone.
+    """
     groups: list[list[Candidate]] = []
     for candidate in chosen:
         if groups and _adjoin(groups[-1][-1], candidate):
             groups[-1].append(candidate)
         else:
             groups.append([candidate])
-    return [_quotation(group) for group in groups]
+    kept: list[list[Candidate]] = []
+    others: defaultdict[int, list[Sentence]] = defaultdict(list)
+    first: dict[str, int] = {}
+    for group in groups:
+        for is_told, part in _runs(group, first):
+            if not is_told:
+                first |= {each.words: len(kept) for each in part if is_telling(each)}
+                kept.append(part)
+            elif len(kept[at := first[part[0].words]]) == 1:
+                others[at] += [each.sentence for each in part]
+    return [_quotation(group, others[at]) for at, group in enumerate(kept)]
+
+
+def _runs(group: Sequence[Candidate], told: Container[str]) -> Iterator[tuple[bool, list[Candidate]]]:
+    """The group in parts: what has been told, one by one, and what has not; `told` grows with each part."""
+    part: list[Candidate] = []
+    for candidate in group:
+        if candidate.words not in told:
+            part.append(candidate)
+            continue
+        if part:
+            yield False, part
+            part = []
+        yield True, [candidate]
+    if part:
+        yield False, part
+
+
+def is_telling(candidate: Candidate) -> bool:
+    """Whether it is long enough to be noticed as the same when it is quoted a second time."""
+    return candidate.length >= FEWEST_REPEATED
 
 
 def render(quoted: Sequence[Quotation], language: Language) -> str:
@@ -316,14 +358,14 @@ def _adjoin(first: Candidate, second: Candidate) -> bool:
     return whole and first.run == second.run and second.position == first.position + 1
 
 
-def _quotation(group: Sequence[Candidate]) -> Quotation:
+def _quotation(group: Sequence[Candidate], repeated: Sequence[Sentence]) -> Quotation:
     text = group[0].text
     for before, after in pairwise(group):
         glue = before.sentence.text[before.end - before.sentence.start : after.start - before.sentence.start]
         text += (" " if before.sentence is not after.sentence or glue else "") + after.text
     opening = "" if group[0].start == group[0].sentence.start else "… "
     closing = "" if group[-1].end == group[-1].sentence.end else " …"
-    return Quotation(f"{opening}{text}{closing}", tuple(dict.fromkeys(candidate.sentence for candidate in group)))
+    return Quotation(f"{opening}{text}{closing}", tuple(dict.fromkeys([*(each.sentence for each in group), *repeated])))
 
 
 def _bare(text: str) -> str:

@@ -1,5 +1,7 @@
 """Quotations are the book's words exactly, in marks that cannot be mistaken for the book's own."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.providers.extractive.language import Language
@@ -146,3 +148,29 @@ def test_a_lead_stands_before_a_quotation_or_above_a_block() -> None:
     assert introduce("The book says:", "“A.”") == "The book says: “A.”"
     assert introduce("The book says:", "> “A,” he said.") == "The book says:\n\n> “A,” he said."
     assert introduce("", "“A.”") == "“A.”"
+
+
+def test_what_stands_in_several_places_is_quoted_once_with_all_its_pages() -> None:
+    refrain, other = "The lamp was dark that night.", "Marta found a brass key under the stairs."
+    keys = [key(refrain, start) for start in (0, len(refrain) + 100)]
+    assert rendered(refrain, refrain, gap=100) == f"“{refrain}” {' '.join(keys)}"
+    later = rendered(f"{other[:-1]} in May.", refrain, other, refrain, gap=1)
+    assert later.count(refrain) == 2, "the book says it twice there"
+    assert rendered("No, sir.", "No, sir.", gap=100).count("No, sir.") == 2, "short replies may recur"
+    [first, again] = quotations([*candidates(refrain, gap=100), *moved(candidates(refrain, other), by=500)])
+    assert (first.text, again.text) == (refrain, other)
+
+
+def moved(found: list[Candidate], by: int) -> list[Candidate]:
+    """The same further on in the book."""
+    return [
+        replace(
+            each,
+            position=each.position + by,
+            run=each.run + by,
+            start=each.start + by,
+            end=each.end + by,
+            sentence=replace(each.sentence, start=each.sentence.start + by, end=each.sentence.end + by),
+        )
+        for each in found
+    ]
