@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -305,6 +306,9 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
     """Conversations of the server that the person can see, only those on the book chosen before, if any."""
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await use_cases.shelf.glance(shelf_of(interaction))}
+    if book_id and book_id not in titles:  # a title that was typed and not chosen
+        with suppress(BookError):
+            book_id = (await resolve_book(interaction, book_id)).id
     seen: Sequence[Conversation] = ()
     for limit in CONVERSATIONS_LOOKED_AT:
         known = await use_cases.conversations.find_in_guild(

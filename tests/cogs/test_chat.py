@@ -186,7 +186,10 @@ async def test_somebody_elses_private_conversation_does_not_exist(stage: Stage) 
     for reference in (conversation.id, "Secret"):
         refused = await stage.ben.slash(stage.channel, "chat", book=book.id, conversation=reference)
         assert "There's no such conversation" in text_of(refused)
-    assert await stage.ben.autocomplete(stage.channel, "chat", "conversation", "", book=book.id) == []
+    for named in (book.id, book.title):  # chosen, or typed
+        assert await stage.ben.autocomplete(stage.channel, "chat", "conversation", "", book=named) == []
+        [own] = await stage.ann.autocomplete(stage.channel, "chat", "conversation", "", book=named)
+        assert own["value"] == conversation.id
 
 
 async def test_a_conversation_about_another_book_is_not_mixed_up(stage: Stage) -> None:
