@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -259,8 +260,8 @@ class Books(
         if file.size > self._use_cases.facts.max_upload_mb * MEBIBYTE:
             raise Refusal(
                 say(
-                    "This file is {size:.0f} MB and the limit is {limit} MB. Is there a smaller edition?",
-                    size=file.size / MEBIBYTE,
+                    "This file is {size:.1f} MB and the limit is {limit} MB. Is there a smaller edition?",
+                    size=math.ceil(file.size / MEBIBYTE * 10) / 10,  # never the same as the limit
                     limit=self._use_cases.facts.max_upload_mb,
                 )
             )

@@ -39,10 +39,10 @@ class TestSmallUploads:
         return {"max_upload_mb": 1}
 
     async def test_a_file_that_is_too_large_is_refused_before_it_is_fetched(self, stage: Stage) -> None:
-        refused = await stage.ann.slash(stage.channel, "books add", file=("big.txt", b"x" * (2 * 2**20)))
+        refused = await stage.ann.slash(stage.channel, "books add", file=("big.txt", b"x" * (2**20 + 1)))
         assert refused.ephemeral
         assert not refused.deferred
-        assert "the limit is 1 MB" in text_of(refused)
+        assert "This file is 1.1 MB and the limit is 1 MB" in text_of(refused)
 
 
 async def test_the_list_has_pages_that_turn(stage: Stage) -> None:
