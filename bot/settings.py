@@ -1,6 +1,7 @@
 """Settings, read once from the environment and from `.env`; `.env.example` lists and explains them all."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -203,6 +204,24 @@ class _BlankInFile(DotEnvSettingsSource):
         return {name: "" for name in _OFF_WHEN_BLANK if self.env_vars.get(name) == ""}
 
 
+_IN_WORDS = {
+    "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
+    "bool_parsing": "must be true or false",
+    "literal_error": "must be {expected}",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "value_error": "{error}",
+}
+"""What is wrong with a value, by pydantic's type of the error."""
+
+
+def _in_words(fault: Mapping[str, Any]) -> str:
+    words = _IN_WORDS.get(fault["type"])
+    return words.format(**fault.get("ctx", {})) if words else f"cannot be used: {fault['msg']}"
+
+
 def load_settings(**overrides: object) -> Settings:
     """Read the settings.
 
@@ -212,8 +231,8 @@ def load_settings(**overrides: object) -> Settings:
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        faults = (f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors() if fault["loc"])
-        raise SettingsError(f"A setting cannot be used. {'; '.join(faults)}.") from error
+        faults = (f"{str(fault['loc'][0]).upper()} {_in_words(fault)}" for fault in error.errors() if fault["loc"])
+        raise SettingsError(f"A setting cannot be used: {'; '.join(faults)}.") from error
     return settings.model_copy(update=_from_files(settings))
 
 

@@ -85,21 +85,24 @@ def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "value", "fault"),
     [
-        ("HISTORY_MESSAGES", "many"),
-        ("TURN_TIMEOUT_S", "-1"),
-        ("LLM_PROVIDER", "oracle"),
-        ("LOG_LEVEL", "loud"),
-        ("DISCORD_GUILD_IDS", "my guild"),
-        ("LLM_TOOLS", "sometimes"),
-        ("OPENAI_BASE_URL", "localhost:11434/v1"),
-        ("ANTHROPIC_BASE_URL", "http://"),
+        ("HISTORY_MESSAGES", "many", "must be a whole number"),
+        ("HISTORY_MESSAGES", "1", "must be 2 or more"),
+        ("TURN_TIMEOUT_S", "-1", "must be more than 0"),
+        ("METRICS_PORT", "99999", "must be 65535 or less"),
+        ("VERBOSE_DEFAULT", "maybe", "must be true or false"),
+        ("LLM_PROVIDER", "oracle", "must be 'auto', "),
+        ("LOG_LEVEL", "loud", "must be 'DEBUG', "),
+        ("DISCORD_GUILD_IDS", "my guild", "must be a whole number"),
+        ("LLM_TOOLS", "sometimes", "must be "),
+        ("OPENAI_BASE_URL", "localhost:11434/v1", "must be a web address"),
+        ("ANTHROPIC_BASE_URL", "http://", "must be a web address"),
     ],
 )
 def test_a_bad_value_is_a_sentence_that_names_the_setting(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, fault: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError, match=name):
+    with pytest.raises(SettingsError, match=f"{name} {fault}"):
         load_settings()
