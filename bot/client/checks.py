@@ -86,8 +86,8 @@ async def check_database(url: str) -> Finding:
     except MarginaliaError as error:
         return Finding("Database", redacted(error.message), ok=False)
     if faults:
-        shown = "; ".join(faults[:FAULTS_SHOWN])
-        return Finding("Database", f"It is damaged ({shown}). Please restore it from a backup.", ok=False)
+        shown = "; ".join(fault.rstrip(".") for fault in faults[:FAULTS_SHOWN])
+        return Finding("Database", f"It is damaged: {shown}. Please restore it from a backup.", ok=False)
     return Finding("Database", f"{redacted(url)} opens and is undamaged")
 
 

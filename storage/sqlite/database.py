@@ -239,7 +239,7 @@ class SQLiteDatabase:
         except StorageError as error:
             if error.code is not StorageErrorCode.DB_CORRUPTED:
                 raise
-            return [error.message]
+            return ["it cannot be read to its end"]
         return [line for line in lines if line != "ok"] + [
             f"a row of {row['table']} refers to a row of {row['parent']} that is gone" for row in orphans
         ]
