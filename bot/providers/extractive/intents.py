@@ -14,6 +14,7 @@ from bot.providers.extractive import language
 from bot.providers.extractive.language import any_accents
 from bot.providers.extractive.question import Question, analyse, is_bare_phrase
 from domain.library.numerals import number_value
+from domain.library.search.words import is_dense, words_of
 from domain.tool_use import ToolDefinition, ToolInvocation
 
 
@@ -72,7 +73,7 @@ _ENGLISH_REMARKS = {
         rf"{_POLITE}(?:you|this|that|it|this (?:bot|thing|app|answer)|your answer)(?:['’]s|['’]re| is| are| was)?"
         rf" (?:so |such |really |totally |just |fucking |very )*{_BAD}(?: bot)?",
         rf"(?:you|this bot|this|it|that) (?:really )?sucks?|{_BAD}(?: bot| answer)?|(?:i )?hate (?:you|this|it)",
-        "fuck(?: you| off| this)?|shut up|wtf|screw you|go away",
+        "fuck(?: you| off| this)?|shut up|wtf|screw you|go away|(?:you|it|that) (?:did|do|does) ?n['’]?o?t answer .*",
     ),
     "abilities": (
         rf"{_POLITE}(?:help(?: me)?|how can you help(?: me)?|what (?:can|do|could) you do)",
@@ -189,7 +190,7 @@ MEETINGS = _each(
 )
 _WORK = "(?:it|(?:the|this) (?:book|novel|story|tale|plot|play|poem))"
 BEGINNING = _whole(
-    rf"how (?:does|did) {_WORK} (?:begin|start|open)|what(?:['’]s| is) on the first page",
+    rf"how (?:does|did) {_WORK} (?:begin|start|open)|(?:what(?:['’]s| is) on )?(?:the )?first page",
     rf"what(?:['’]s| is) the (?:first|opening) (?:sentence|line)(?: of {_WORK})?",
     *_ELSEWHERE["beginning"],
 )
@@ -200,7 +201,7 @@ NARRATOR = _whole(
 )
 ENDING = _whole(
     rf"how (?:does|did|will) (?:{_WORK}|everything|it all|things) (?:all )?(?:end|finish|conclude|turn out)(?: up)?",
-    rf"what happen(?:s|ed) (?:at|in) the (?:very )?end(?: of {_WORK})?|what(?:['’]s| is) on the last page",
+    rf"what happen(?:s|ed) (?:at|in) the (?:very )?end(?: of {_WORK})?|(?:what(?:['’]s| is) on )?(?:the )?last page",
     rf"(?:what(?:['’]s| is)|tell me|spoil(?: me)?|give away) (?:the|its) (?:end|ending"
     rf"|(?:last|final|closing) (?:sentence|line|words?))(?: of {_WORK})?",
     *_ELSEWHERE["ending"],
@@ -217,18 +218,8 @@ ASKS_FOR_PLACE = _whole(
 )
 """The wording around a quoted line when the place of that line is wanted."""
 
-LINES = _each(
-    r"where (?:does|did) (?:it|the (?:book|author|text|narrator)|s?he) (?:say|write|read)"
-    r"(?: that| something like)?[:,]? (?P<text>.+)",
-    r"(?:find|locate|where is|what page is|which page has)(?: me)? the (?:line|sentence|quot\w+|phrase|words)"
-    r"(?: that (?:says|goes|reads)| where it says| which says| saying)?[:,]? (?P<text>.+)",
-    *_ELSEWHERE["lines"],
-)
-SAYING = _each(
-    r"^\W*who (?:says|said|asks?|asked|cries|cried|shouts?|shouted)[:,]? (?P<text>(?:\S+ ){2,}\S+)",
-    r"^\W*(?P<text>(?:\S+ ){2,}\S+?),? who (?:says|said) (?:it|that|this)\W*$",
-    *_ELSEWHERE["saying"],
-)
+LINES = _each(*_ELSEWHERE["lines"])
+SAYING = _each(*_ELSEWHERE["saying"])
 """A line without quotation marks, if it stands in the book."""
 SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
 TOPIC = re.compile(r"about\b", re.IGNORECASE)
@@ -405,9 +396,16 @@ def _said(text: str, question: Question) -> Line | None:
     found = next((match["text"] for wording in SAYING if (match := wording.search(text))), "")
     if not found and is_bare_phrase(text, question):
         found = text
-    if TOPIC.match(found) or len(found.split()) < _FEWEST_OF_A_LINE:
+    if TOPIC.match(found) or _length(found) < _FEWEST_OF_A_LINE:
         return None
     return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=False)
+
+
+def _length(text: str) -> int:
+    """In words; two characters of a script without spaces count as one."""
+    words = words_of(text)
+    dense = sum(map(is_dense, words))
+    return len(words) - dense + dense // 2
 
 
 def _structure(text: str) -> ContentsList | Overview | None:

@@ -37,6 +37,7 @@ of that sort, and `cues` the regular expressions of `Cues` for other languages t
 REMARKS: dict[str, list[str]] = _WORDS["remarks"]
 WORDINGS: dict[str, list[str]] = _WORDS["wordings"]
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
+FILLERS: list[str] = _WORDS["fillers"]
 """Regular expressions, most in other languages than English, by the phrase that answers, by intent, and by kind."""
 
 LITTLE_WORDS: dict[Language, frozenset[str]] = {
@@ -102,9 +103,13 @@ _TYPED = {typed: meant for meant, words in _WORDS["typed"].items() for typed in 
 _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s?\w)")
 
 
+MOST_CHARACTERS = 2_000
+"""Characters of a message that are analysed: the longest message a person can send."""
+
+
 def as_meant(message: str) -> str:
-    """A message without mentions and links, not shouted, and with some words in full that people type in haste."""
-    text = _NOT_ASKED.sub(" ", message).strip()
+    """The beginning of a message without mentions and links, not shouted, and with some words in full that people type in haste."""
+    text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
     if text.isupper() and len(words_of(text)) > 1:
         text = text.lower()
     return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], text)

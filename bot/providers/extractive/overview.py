@@ -422,7 +422,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
         case Count():
             said = count(intent, transcript, wish.question.language)
         case Line():
-            said = line(intent, transcript, wish.question.language)
+            said = line(intent, transcript, choices.spoken(wish.question))
         case Pages(_, _, None):
             said = page_text(intent, transcript, wish.question.language)
         case ContentsList():
@@ -480,7 +480,9 @@ def _lookup(question: Question, choices: Choices) -> str:
         return nothing_found(about, question.text, phrases, reading=reading)
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     foreign = [phrases.foreign] if choices.as_looked_up(question).language is not language else []
-    return "\n\n".join([*meant, *foreign, answer])
+    absent = [] if foreign else choices.missing(question)
+    without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
+    return "\n\n".join([*meant, *foreign, *without, answer])
 
 
 def _quoted(question: Question, choice: Choice, phrases: Phrases) -> str:

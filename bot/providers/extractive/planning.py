@@ -49,20 +49,18 @@ from bot.providers.extractive.quotation import (
     gather,
     is_only_in_headings,
     is_telling,
+    is_told,
     last_quoted,
     names_told,
-    stands_in,
     with_whole_replies,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, NOTHING, Choice, Confidence, Evidence, choose
 from bot.providers.extractive.wording import last_pages, story_chapter
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
+from domain.citations.quotations import fold
 from domain.library.search.words import without_possessive
 from domain.tool_use import ToolInvocation
-
-_MOST_CHARACTERS = 2_000
-"""Characters of a message that are analysed: the longest message a person can send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +150,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
 
 
 def _words(asked: Sequence[PromptMessage]) -> str:
-    written = "\n".join(message.content for message in asked)[:_MOST_CHARACTERS]
-    return as_meant(written)
+    return as_meant("\n".join(message.content for message in asked))
 
 
 def _as_asked(message: PromptMessage) -> PromptMessage:
@@ -216,16 +213,17 @@ class Choices:
     def _best(self, question: Question) -> Choice:
         candidates = gather(self.transcript.results, question.language)
         evidence = Evidence(question, candidates)
-        if self.transcript.reading and is_only_in_headings(question.names, candidates):
-            return NOTHING
-        if question.kind is QuestionKind.WHO_IS and not self._knows(question, candidates):
+        if not self._knows(question, candidates):
             return NOTHING
         return with_context(evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words)
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
-        """Whether a name that is typed with a capital is one; in German every noun has one."""
+        """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
+        if self.transcript.reading and is_only_in_headings(question.names, candidates):
+            return False
         typed = [without_possessive(word) for word in question.name_words if word[0].isupper() and not is_title(word)]
-        return not typed or question.language is Language.GERMAN or are_names(typed, candidates)
+        asks_who = question.kind is QuestionKind.WHO_IS and question.language is not Language.GERMAN
+        return not (asks_who and typed) or are_names(typed, candidates)
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""
@@ -237,16 +235,18 @@ class Choices:
         """The question with its names as the book spells them; only the names if it is in another language than the
         book.
         """
-        return with_words(self._in_book(question), {word: spelt[0] for word, spelt in self._respelt.items()})
+        named = self._in_book(question)
+        return with_words(named, self._respelt(named))
 
     def _in_book(self, question: Question) -> Question:
         if self.book_language in (None, question.language):
             return question
         return in_language(question, self.book_language, self.transcript.missing)
 
-    @property
-    def _respelt(self) -> dict[str, list[str]]:
-        return {word: spelt for word, spelt in self.transcript.missing.items() if spelt}
+    def _respelt(self, question: Question) -> dict[str, str]:
+        """The words of a question that the book spells otherwise, and how, unless an answer may do without them."""
+        own = [without_possessive(term.word) for term in question.terms if not _has_others(term, question)]
+        return {word: spelt[0] for word in own if (spelt := self.transcript.missing.get(word))}
 
     def spoken(self, question: Question) -> Language:
         """The language to answer in: the book's, if the question may as well be in that."""
@@ -262,8 +262,7 @@ class Choices:
 
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how."""
-        own = [without_possessive(term.word) for term in self._in_book(question).terms]
-        return {word: self._respelt[word][0] for word in own if word in self._respelt}
+        return self._respelt(self._in_book(question))
 
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
@@ -275,8 +274,9 @@ class Choices:
         own = [term for term in question.terms if term.weight == 1.0]
         gone = [term for term in self._gone(question) if not _has_others(term, question)]
         names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
-        if names and question.language is not Language.GERMAN:  # where every noun looks like a name
-            return [term.word for term in names]
+        typed = [term for term in names if term.word[0].isupper()] or (names if len(names) == len(own) else [])
+        if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
+            return [term.word for term in typed]
         known = len(own) - len(gone)
         if known and self.book_language not in (None, question.language):  # whose other words it cannot have
             return []
@@ -464,7 +464,8 @@ def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passa
     """The first places of a line that was looked up; only those with its very words, if it has to be exact."""
     looks = transcript.looks_for("find_phrase", text=text)
     found = [passage for look in looks for passage in look.result.passages]
-    return [each for each in found if not exact or stands_in(text, each)][:MOST_PLACES]
+    places = {fold(each.text): each for each in reversed(found) if not exact or is_told(text, each)}
+    return [*places.values()][: -1 - MOST_PLACES : -1]
 
 
 def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:

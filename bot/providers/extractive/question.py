@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 from bot.providers.extractive.language import (
     COLOURLESS,
+    FILLERS,
     KINDS,
     Language,
     alike,
@@ -167,15 +168,7 @@ _CLAUSES = {
     language: re.compile(rf"\w.*?\b(?:{words})\b(.*)", re.IGNORECASE | re.DOTALL)
     for language, words in _SETTING.items()
 }
-_FILLERS = re.compile(
-    r"\b(?:in|of|from|according to) (?:the|this) (?:book|novel|story|text|tale)\b|\baccording to the \w+\b"
-    r"|\b(?:please|(?:can|could|would) you|do you (?:know|remember)|i (?:want|would like|['’]d like) to know|tell me"
-    r"|please|again|i (?:forgot|forget|wonder|was wondering)|quick question|(?:hey|hi|sry|sorry|btw)\b(?=[ ,])"
-    r"|(?:on |in )?(?:what|which) (?:page|chapter)s?(?: (?:is|are|has|have|does|do|says?|tells?))?"
-    r"|explain|describe|find|show me|(?:does|did) (?:it|the (?:book|author)) (?:say|tell|mention)|(?:any|some)thing"
-    r"|what (?:do you know|can you (?:say|tell me))|remind me|look up)\b(?: about)?",
-    re.IGNORECASE,
-)
+_FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
 _TITLES = frozenset(
     """
     mr mrs ms miss dr sir herr frau fräulein graf gräfin freiherr monsieur madame mademoiselle mme mlle comte comtesse
@@ -432,8 +425,10 @@ def _as_before(question: Question, before: Question) -> Question:
 
 
 def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
-    """The earlier terms; a new name replaces the old ones."""
-    if question.names and not _points_back(question):
+    """The earlier terms; a new name replaces the old ones, and so does a word that is all of the question."""
+    bare = split_words(_CONTINUES.sub("", question.text, count=1), question.language)
+    is_name = question.names or (bare and not any(is_little(word, question.language) for word in bare))
+    if is_name and not _points_back(question):
         return tuple(term for term in before.terms if term.stem not in before.names)
     return before.terms
 

@@ -408,6 +408,12 @@ def stands_in(line: str, passage: Passage) -> bool:
     return _words_alone(line) in _words_alone(passage.text)
 
 
+def is_told(line: str, passage: Passage) -> bool:
+    """Whether a passage has the very words of a line, which are not its chapter's title."""
+    is_title = passage.text.isupper() or fold(passage.text) in fold(passage.chapter)
+    return stands_in(line, passage) and not is_title
+
+
 def _words_alone(text: str) -> str:
     return f" {' '.join(words_of(fold(text)))} "
 

@@ -233,6 +233,20 @@ async def test_a_word_that_is_no_name_in_the_book_is_nobody(tmp_path: Path) -> N
         assert "Mr. Grace went home." in (await talk.ask("Who is Grace?")).text
 
 
+async def test_what_is_missing_is_named_beside_what_is_found(talk: Talk) -> None:
+    text = (await talk.ask("Is there a zeppelin or a churchyard?")).text
+    assert text.startswith(SAY.nothing_about.format("*zeppelin*"))
+    assert "Lucian lies in the churchyard behind the mill." in text
+
+
+async def test_a_line_is_quoted_once_and_a_title_is_none(tmp_path: Path) -> None:
+    again = "The old bell rang. Hobb slept."
+    chapters = {"I. The Tall Grey Tower": again, "II. The Bell": f"Nobody came to the tower. {again}"}
+    async with reading(tmp_path, chapters) as talk:
+        assert (await talk.ask("the old bell rang")).text.count("The old bell rang.") == 1
+        assert SAY.line not in (await talk.ask("the tall grey tower")).text
+
+
 async def test_words_of_the_book_are_found_without_quotation_marks(talk: Talk) -> None:
     turn = await talk.ask("found a brass key")
     assert turn.text.startswith(SAY.line)

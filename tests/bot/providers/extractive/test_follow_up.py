@@ -10,6 +10,7 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
     [
         ("Who is Hilda’s sister?", "", "What about her brother?", {"brother", "Hilda’s", "sister"}),
         ("How old is Hilda?", "", "And Tom?", {"Tom", "old"}),
+        ("How old is Hilda?", "", "what about tom", {"tom", "old"}),
         ("Where was the cap found?", "", "Who found it?", {"found", "cap"}),
         ("Who put out the lamp?", "“It was Hobb who put it out.” (p. 3)", "Why did he do it?", {"Hobb", "put", "lamp"}),
         ("Why did Marta leave the island?", "", "Where did she go?", {"go", "Marta"}),
