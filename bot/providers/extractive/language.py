@@ -108,7 +108,7 @@ MOST_CHARACTERS = 2_000
 
 
 def as_meant(message: str) -> str:
-    """The beginning of a message without mentions and links, not shouted, and with some words in full that people type in haste."""
+    """A message without mentions and links, not shouted, and with some words in full that people type in haste."""
     text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
     if text.isupper() and len(words_of(text)) > 1:
         text = text.lower()
