@@ -165,9 +165,21 @@ _DIGITS = 7
 KEY = r"s-[0-9a-f]{4,12}"
 """A key of any length that a model might invent, so that a mistyped key is recognised and removed."""
 
+_LIKE_A_KEY = r"[sS] ?[-‐‑–] ?[0-9a-fA-F]{4,16}+(?!\w)"
+_BARE_KEY = rf"(?<![\w-])s-[0-9a-f]{{{_DIGITS}}}(?![\w-])"
+_AND = r"\s*+[,;&]\s*+"
+_KEY_FORMS = (
+    rf"[\[【]{{1,2}}(?:[^\[\]【】\n]{{0,40}}?[^\w\[\]【】\n-])??{_LIKE_A_KEY}[^\[\]【】\n]{{0,60}}+[\]】]{{1,2}}",
+    r"\[s-(?:[a-z]*+\d\w{0,20}+)?\]",
+    rf"[(（{{<]\s*+(?:[^\W\d]{{2,9}}+:? )?{_LIKE_A_KEY}(?:{_AND}{_LIKE_A_KEY})*+\s*+[)）}}>]",
+    rf"[\[`^]?{_BARE_KEY}(?:{_AND}{_BARE_KEY})*+[\]`]?",
+)
+
 KEY_IN_GROUP = re.compile(KEY)
-KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?\[\s*+{KEY}(?:\s*+[,;]?\s*+{KEY})*+\s*+\])+")
-"""One or more bracketed keys in a row, with the white space before them, which is looked through once."""
+KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
+"""Keys in a row, in brackets with whatever stands beside them there, or as small models write them, without brackets;
+with the white space before them, which is looked through once.
+"""
 
 
 def key_of(sentence: Sentence) -> str:

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,33 @@ def test_keys_are_found_however_a_model_groups_them() -> None:
 
 def test_a_mistyped_key_is_still_known_for_one() -> None:
     assert KEY_GROUP.sub("", f"It was white [{key_of(RABBIT)[:-1]}].") == "It was white."
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "({})",
+        "(source: {})",
+        "[source: {}]",
+        "[{}, line 4]",
+        "[{}†source]",
+        "[[{}]]",
+        "【{}】",
+        "`{}`",
+        "{}",
+        "[{}",
+        "[^{}]",
+    ],
+)
+def test_keys_are_found_without_their_brackets_and_in_others(typed: str) -> None:
+    text = f"It was white {typed.format(key_of(RABBIT))}. So."
+    assert [KEY_IN_GROUP.findall(found[0]) for found in KEY_GROUP.finditer(text)] == [[key_of(RABBIT)]]
+    assert KEY_GROUP.sub("", text) == "It was white. So."
+
+
+@pytest.mark.parametrize("typed", ["[s-]", "[s-0a1b2c3x]", "[S-0A1B2C3]", "[s‑0a1b2c3]", "[s-0123456789abcdef]"])
+def test_what_looks_like_a_key_is_none_of_the_answers_words(typed: str) -> None:
+    assert KEY_GROUP.sub("", f"It was white {typed}.") == "It was white."
 
 
 @given(st.text().filter(lambda text: "s-" not in text))
