@@ -105,6 +105,7 @@ class AnswerComposer:
             self._matcher.learn(passage)
             self._quotations.learn(passage)
             self._unread.append(passage)
+            self._in_digits.update(value for value, _ in numbers_in(passage.chapter))
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""

@@ -277,7 +277,7 @@ class Choices:
         typed = [term for term in names if term.word[0].isupper()] or (names if len(names) == len(own) else [])
         if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
             return [term.word for term in typed]
-        known = len(own) - len(gone)
+        known = len(own) - len(gone) - len(self._respelt(question))
         if known and self.book_language not in (None, question.language):  # whose other words it cannot have
             return []
         return [term.word for term in gone] if not known or (known == 1 and len(gone) > 1) else []
