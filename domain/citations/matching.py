@@ -172,13 +172,14 @@ _KEY_FORMS = (
     rf"[\[【]{{1,2}}(?:[^\[\]【】\n]{{0,40}}?[^\w\[\]【】\n-])??{_LIKE_A_KEY}[^\[\]【】\n]{{0,60}}+[\]】]{{1,2}}",
     r"\[s-(?:[a-z]*+\d\w{0,20}+)?\]",
     rf"[(（{{<]\s*+(?:[^\W\d]{{2,9}}+:? )?{_LIKE_A_KEY}(?:{_AND}{_LIKE_A_KEY})*+\s*+[)）}}>]",
+    r"[\[(](?:[^()\[\]\n]{0,80}? )?passage-\d{1,9}-\d{1,9}[\])]|(?<![\w-])passage-\d{1,9}-\d{1,9}(?![\w-])",
     rf"[\[`^]?{_BARE_KEY}(?:{_AND}{_BARE_KEY})*+[\]`]?",
 )
 
 KEY_IN_GROUP = re.compile(KEY)
 KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
 """Keys in a row, in brackets with whatever stands beside them there, or as small models write them, without brackets;
-with the white space before them, which is looked through once.
+names of passages, which are no citation; all with the white space before them, which is looked through once.
 """
 
 

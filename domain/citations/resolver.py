@@ -44,7 +44,7 @@ _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
 _UNFINISHED = re.compile(
     r"(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
-    r"|\s*+[`^]?(?<![\w-])s(?:-[0-9a-f]{0,7}+`?)?\Z|\s++\Z"
+    r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z"
 )
 """A tail that may still become keys, links or page references in brackets, or the blank before them.
 

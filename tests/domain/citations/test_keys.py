@@ -58,7 +58,18 @@ def test_keys_are_found_without_their_brackets_and_in_others(typed: str) -> None
     assert KEY_GROUP.sub("", text) == "It was white. So."
 
 
-@pytest.mark.parametrize("typed", ["[s-]", "[s-0a1b2c3x]", "[S-0A1B2C3]", "[s‑0a1b2c3]", "[s-0123456789abcdef]"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "[s-]",
+        "[s-0a1b2c3x]",
+        "[S-0A1B2C3]",
+        "[s‑0a1b2c3]",
+        "[s-0123456789abcdef]",
+        "(The Light · passage-1-22)",
+        "passage-1-22",
+    ],
+)
 def test_what_looks_like_a_key_is_none_of_the_answers_words(typed: str) -> None:
     assert KEY_GROUP.sub("", f"It was white {typed}.") == "It was white."
 
