@@ -359,8 +359,9 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
 
 
 def asks_nothing(question: Question) -> bool:
-    """Whether a message asks for nothing that could be looked up: "why?" or "go on" where nothing went before."""
-    return not question.says_something or ONWARD.fullmatch(question.text) is not None
+    """Whether a message asks for nothing: an emoji, or "why?" and "go on" where nothing went before."""
+    has_words = words_of(question.text) and question.says_something
+    return not has_words or ONWARD.fullmatch(question.text) is not None
 
 
 def _count(text: str) -> Count | None:

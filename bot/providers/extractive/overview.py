@@ -33,7 +33,7 @@ from bot.providers.extractive.planning import (
     transcribe,
     wishes_of,
 )
-from bot.providers.extractive.question import Question, QuestionKind, analyse, in_context
+from bot.providers.extractive.question import Question, analyse, in_context
 from bot.providers.extractive.quotation import (
     Candidate,
     first_told,
@@ -475,8 +475,7 @@ def _lookup(question: Question, choices: Choices) -> str:
     answer = "" if unknown else _quoted(choices.as_looked_up(question), choices.still_to_quote(choice), phrases)
     choices.quoted.update(choice.candidates)
     if not answer:
-        who = question.name_words if question.kind is QuestionKind.WHO_IS else []
-        about = unknown or choices.missing(question) or who
+        about = unknown or choices.missing(question) or question.name_words
         return nothing_found(about, question.text, phrases, reading=reading)
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     foreign = [phrases.foreign] if choices.as_looked_up(question).language is not language else []

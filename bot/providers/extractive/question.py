@@ -87,7 +87,8 @@ class Question:
 
 
 _SOMEBODY = (
-    r"(?!.*\b(?:of|to|at|on|in|by|with|before|after|who|that|(?-i:[a-z]+ing))\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
+    r"(?!.*\b(?:of|to|at|on|in|by|with|before|after|who|that"
+    r"|(?<!van )(?<!von )(?<!mr )(?<!mrs )(?<!dr )(?-i:[a-z]+ing))\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
 )
 """A name or a few words for a person, and nothing more."""
 

@@ -166,12 +166,13 @@ def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading
 
 
 def _as_typed(words: Sequence[str], asked: str) -> list[str]:
-    """The words with what belongs to them: "d'Artagnon", and neighbouring names as one: "Mock Turtle"."""
+    """The words with what belongs to them: "d'Artagnon", and neighbours as one: "Mock Turtle"."""
     typed: list[str] = []
     end = -1
     for word in dict.fromkeys(words):
         found = re.search(rf"(?:\b\w['’])?\b{re.escape(word)}\b", asked)
-        if found and typed and word[0].isupper() and typed[-1][0].isupper() and not asked[end : found.start()].strip():
+        is_alike = typed and word[0].isupper() is typed[-1][0].isupper()
+        if found and is_alike and not asked[end : found.start()].strip():
             typed[-1] += f" {found[0]}"
         else:
             typed.append(found[0] if found else word)

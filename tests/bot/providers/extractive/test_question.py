@@ -12,6 +12,8 @@ from bot.providers.extractive.question import QuestionKind, analyse
         ("Who is Tom Liddiard?", QuestionKind.WHO_IS),
         ("Who’s the keeper?", QuestionKind.WHO_IS),
         ("Can you tell me who Tom is please", QuestionKind.WHO_IS),
+        ("who is van helsing", QuestionKind.WHO_IS),
+        ("who is always laughing", QuestionKind.WHO),
         ("Who put out the lamp?", QuestionKind.WHO),
         ("Which ship did Tom sail on?", QuestionKind.NAMED),
         ("Who is Walton writing to?", QuestionKind.WHO),
