@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from domain.book import BookText, Chapter, Page
-from domain.errors import StorageError, StorageErrorCode
+from domain.errors import StorageError, StorageErrorCode, Worded
 from domain.library.search.index import MemoryIndex, index_book, written_forms
 from domain.library.search.languages import book_language
 from domain.library.search.layout import BookLayout
@@ -30,6 +31,7 @@ from storage.book_files.format import (
 )
 
 _UNFINISHED = ".part"
+_NUMBER_OF_ERROR = re.compile(r"^\[Errno \d+\] ")
 
 DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError)
 """Errors that reading corrupted bytes may cause: SQLite reports a corrupted length as MemoryError."""
@@ -78,7 +80,10 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
 
 def write_failed(reason: str) -> StorageError:
     """The error for the person who added the book, when the disk refused it."""
-    message = f"The book could not be written to the disk ({reason}); check that there is room and try again."
+    message = Worded(
+        "The book could not be written to the disk ({reason}); check that there is room and try again.",
+        reason=_NUMBER_OF_ERROR.sub("", reason),
+    )
     return StorageError(StorageErrorCode.WRITE_FAILED, message)
 
 
