@@ -413,7 +413,8 @@ def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
     places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
     found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
     elsewhere = sum(bool(_PLACE.search(before) or _ARTICLE.search(before)) for before, _ in found)
-    if len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found):
+    alone = [bool(_ARTICLE.search(before)) for before, after in found if not after[:1].isupper()]  # not "Count Dracula"
+    if len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
         return None
     does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
     titled = " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE

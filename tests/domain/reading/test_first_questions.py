@@ -62,8 +62,8 @@ def test_german_speech_and_names() -> None:
 
 def test_a_name_that_needs_an_article_is_no_persons() -> None:
     text = (
-        "The Count said so. We saw the Count at night, and the Count bowed. The Carpathians could be seen. Beyond the "
-        "Carpathians were the dark Carpathians. Mina said no. Mina wrote. I told Mina all. Mina knew it."
+        "The Count said so. Count Orlo came. We saw the Count. “Count Orlo!” Count Orlo bowed. The Carpathians "
+        "could be seen. Beyond the Carpathians were the dark Carpathians. Mina said no. Mina wrote. Mina knew it."
     )
     asked = [
         about for kind, about in kinds(text, "Carpathians", "Count", "Mina") if kind is not FirstQuestionKind.THING
