@@ -122,9 +122,14 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     return "\n\n".join(["\n".join(filter(None, (counted, named))), *blocks])
 
 
+_ARTICLE = re.compile(r"\A(?:the|der|die|das|le|la|les|el|los|las) (?=\S)", re.IGNORECASE)
+
+
 async def as_written(view: BookView, name: str) -> str:
-    """The name as the book has it: as given, capitalised, with its spelling corrected, or its last part alone."""
-    plain = " ".join(name.split())
+    """The name as the book has it: as given, capitalised, with its spelling corrected, or its last part alone; without
+    an article, which a book writes small within a sentence.
+    """
+    plain = _ARTICLE.sub("", " ".join(name.split()))
     capital = " ".join(word[:1].upper() + word[1:] for word in plain.split())
     missing = await view.missing_words(capital)
     mended = [missing[word][0] if missing.get(word) else word for word in capital.split()]
@@ -132,7 +137,7 @@ async def as_written(view: BookView, name: str) -> str:
         is_name = each and not each[0].islower() and not each.endswith(".")
         if is_name and (await view.count_mentions(each)).total:
             return each
-    return plain
+    return plain if (await view.count_mentions(plain)).total else " ".join(name.split())
 
 
 async def sentences_about(view: BookView, name: str) -> dict[str, list[Sentence]]:
