@@ -29,8 +29,21 @@ SHORTEST_RUN = 4
 LONGEST = 4_000
 """Characters; a longer sentence says more than one or two sentences of a book do."""
 
-_NEGATION_WORDS = "no not nor never nobody nothing none neither nowhere without hardly nicht kein keine nie"
-_NEGATIONS = frozenset(_NEGATION_WORDS.split())
+_NEGATION_WORDS = """
+    no not nor never nobody nothing none neither nowhere without hardly scarcely barely cannot
+    nicht kein keine keinen keinem keiner keines nie niemals niemand nichts weder ohne kaum
+    ne n pas jamais rien personne aucun aucune sans nunca jamás nada nadie ningún ninguna sin
+    non mai niente nessuno senza
+"""
+_DOUBT_WORDS = """
+    if unless whether almost nearly perhaps maybe would could might should lest supposedly
+    dream dreamed dreamt dreaming wish wished want wanted wanting refuse refused fail failed deny denied lie pretend
+    pretended threaten threatened try tried suppose supposed imagine imagined hope hoped fear feared promise promised
+    wenn falls ob fast beinahe vielleicht würde würden könnte könnten hätte hätten wäre wären träumte wollte wollten
+    weigerte leugnete log versuchte si presque peut-être voulait refusa nia mentit rêva casi quizás quería negó soñó
+"""
+_NEGATIONS = frozenset(f"{_NEGATION_WORDS} {_DOUBT_WORDS}".split())
+"""Words that turn a statement into another one: what is denied, doubted, wished or dreamt is not told as a fact."""
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
 """Pronouns that begin a sentence of the book, where an answer may say the name."""
 _FRAME_WORDS = """
@@ -60,7 +73,7 @@ class _Words:
         return frozenset(_runs(self.folded))
 
     def denials(self, last: int | None = None) -> int:
-        """How many negations precede the meaningful word at `last`."""
+        """How many negations and doubts precede the meaningful word at `last`."""
         places = [at for at, word in enumerate(self.folded) if word not in STOP_WORDS]
         end = len(self.folded) if last is None else places[last - 1] + 1
         return sum(word in _NEGATIONS or word.endswith("n't") for word in self.folded[:end])
@@ -147,7 +160,8 @@ def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool
     end = _end_in_order(wanted, book.telling)
     if wanted and wanted[0] not in book.telling[: candidate.opening]:
         return False
-    return len(wanted) >= FEWEST_TELLING and end > 0 and said.denials() == book.denials(end)
+    is_asked = candidate.sentences[0].text.rstrip("\"'”’*_) ").endswith("?")
+    return len(wanted) >= FEWEST_TELLING and end > 0 and not is_asked and said.denials() == book.denials(end)
 
 
 def _end_in_order(wanted: Sequence[str], telling: Sequence[str]) -> int:

@@ -60,3 +60,19 @@ def test_what_the_book_says_is_found(sentence: str, at: list[int]) -> None:
 )
 def test_what_it_does_not_say_is_not(sentence: str) -> None:
     assert found(sentence) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "If Hobb sold the brass lamp to the harbour master, Marta would leave.",
+        "Marta dreamed that Hobb sold the brass lamp to the harbour master.",
+        "Hobb almost sold the brass lamp to the harbour master.",
+        "Was it true that Hobb sold the brass lamp to the harbour master?",
+        "It was a lie that Hobb sold the brass lamp to the harbour master.",
+    ],
+)
+def test_what_the_book_only_supposes_is_not_told_as_a_fact(told: str) -> None:
+    matcher = PassageMatcher()
+    matcher.learn(Passage(1, 0, len(told), "12", "12", "The Lamp", (Sentence(0, len(told), told),)))
+    assert matcher.match("Hobb sold the brass lamp to the harbour master.") == ()
