@@ -40,6 +40,9 @@ KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
 """Regular expressions, most in other languages than English, by the phrase that answers, by intent, and by kind."""
 
+ANSWERING: list[tuple[str, str, str]] = _WORDS["answering"]
+"""Words that an answer in English may have, by the kind of its question and what that has to match."""
+
 LITTLE_WORDS: dict[Language, frozenset[str]] = {
     Language(name): frozenset(words.split()) | (STOP_WORDS if name == Language.ENGLISH else frozenset())
     for name, words in _WORDS["little"].items()
@@ -378,3 +381,21 @@ def number_with(cues: Cues, unit: re.Pattern[str], text: str) -> float:
         return 0.0
     behind = (" ".join(_WORD.findall(text[end:])[:_UNIT_REACH]) for end in numbers)
     return 1.0 if any(map(unit.search, behind)) else _APART
+
+
+def measured_in(text: str, asked: str, cues: Cues) -> float:
+    """Whether a text has a number with the unit that is asked for: years of an age, feet of a height."""
+    if OLD.search(asked):
+        return max(number_with(cues, cues.age, text) / 2, float(AGED.search(text) is not None))
+    return number_with(cues, cues.size if LARGE.search(asked) else cues.unit, text)
+
+
+_PRESENT = re.compile(
+    r"['’]s\b|\b(?:is|are|do|does|can|will|should|today|tonight|tomorrow|yesterday)\b|^\W*(?!wh|how)\w+ ", re.IGNORECASE
+)
+_PAST = re.compile(r"\b(?:was|were|did|had|(?!need|speed|feed|seed|breed)\w+ed)\b(?!.*\byesterday\b)", re.IGNORECASE)
+
+
+def is_of_today(text: str) -> bool:
+    """Whether a question in English tells nothing as past, or is about yesterday."""
+    return _PRESENT.search(text) is not None and _PAST.search(text) is None

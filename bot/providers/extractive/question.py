@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from bot.providers.extractive.language import (
+    ANSWERING,
     COLOURLESS,
     FILLERS,
     KINDS,
@@ -15,6 +16,7 @@ from bot.providers.extractive.language import (
     alike,
     any_accents,
     is_little,
+    is_of_today,
     language_of,
     split_words,
     stem,
@@ -70,6 +72,12 @@ class Question:
     terms: tuple[Term, ...] = ()
     names: frozenset[str] = frozenset()
     setting: frozenset[str] = field(default=frozenset())
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it may be about the reader's own world: "Who is the richest man?"."""
+        is_whole = all(term.weight == 1.0 for term in self.terms)
+        return self.language is Language.ENGLISH and is_whole and not self.names and is_of_today(self.text)
 
     @property
     def query(self) -> str:
@@ -265,25 +273,7 @@ def without_fillers(text: str) -> str:
     return _FILLERS.sub(" ", text)
 
 
-_ANSWER_WORDS: tuple[tuple[QuestionKind, re.Pattern[str], str], ...] = (
-    (
-        QuestionKind.HOW_LONG,
-        re.compile(r"\b(?:old|age)\b", re.IGNORECASE),
-        "years old age aged ten twelve thirteen fourteen fifteen sixteen seventeen eighteen twenty thirty forty fifty",
-    ),
-    (QuestionKind.HOW_LONG, re.compile(r"\b(?:tall|high)\b", re.IGNORECASE), "feet high height"),
-    (
-        QuestionKind.HOW_LONG,
-        re.compile(r"\b(?:wide|big|large|far|deep)\b", re.IGNORECASE),
-        "feet yards diameter miles",
-    ),
-    (QuestionKind.HOW_LONG, re.compile(""), "hours days weeks months years"),
-    (QuestionKind.HOW_MUCH, re.compile(""), "thousand pounds year fortune money"),
-    (QuestionKind.WHEN, re.compile(""), "day night morning"),
-    (QuestionKind.NAMED, re.compile(""), "name called"),
-    (QuestionKind.LOOKS, re.compile(""), "face eyes hair"),
-    (QuestionKind.HAPPENED, re.compile(""), "dead died death killed escaped lost"),
-)
+_ANSWER_WORDS = [(QuestionKind(kind), re.compile(asked, re.IGNORECASE), words) for kind, asked, words in ANSWERING]
 
 
 def answer_queries(question: Question) -> list[str]:

@@ -9,13 +9,10 @@ from enum import StrEnum
 from itertools import pairwise
 
 from bot.providers.extractive.language import (
-    AGED,
     CAUSE,
     CUES,
     DATED,
-    LARGE,
     LITTLE_WORDS,
-    OLD,
     Cues,
     Language,
     expected_in,
@@ -24,12 +21,13 @@ from bot.providers.extractive.language import (
     is_full_name,
     is_little,
     is_role,
+    measured_in,
     number_with,
     role_holders,
     stems_of,
 )
 from bot.providers.extractive.question import FULL_NAME, Question, QuestionKind, Term
-from bot.providers.extractive.quotation import Candidate
+from bot.providers.extractive.quotation import LONG, Candidate
 from domain.library.search.words import without_possessive, words_of
 
 WEIGHTS: dict[str, float] = {
@@ -282,9 +280,9 @@ def _numbers(question: Question, text: str, cues: Cues) -> dict[str, float]:
         case QuestionKind.HOW_MANY:
             return {"number": number, "counted": _is_counted(question, text, cues)}
         case QuestionKind.HOW_MUCH:
-            return {"number": number, "priced": _is_priced(text, cues)}
+            return {"number": number, "priced": number_with(cues, cues.money, text)}
         case _:
-            return {"number": number, "measured": _is_measured(text, question, cues)}
+            return {"number": number, "measured": measured_in(text, question.text, cues)}
 
 
 def _reasons(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
@@ -330,18 +328,6 @@ def _is_counted(question: Question, text: str, cues: Cues) -> float:
         return 0.0
     counted = re.escape(question.terms[0].word[:_ROOT])
     return _found(re.compile(rf"{cues.number.pattern}(?:\W+\w+)?\W+{counted}", re.IGNORECASE), text)
-
-
-def _is_measured(text: str, question: Question, cues: Cues) -> float:
-    """Whether it has a number with the unit that is asked for: years of an age, feet of a height."""
-    asked = question.text
-    if OLD.search(asked):
-        return max(number_with(cues, cues.age, text) / 2, _found(AGED, text))
-    return number_with(cues, cues.size if LARGE.search(asked) else cues.unit, text)
-
-
-def _is_priced(text: str, cues: Cues) -> float:
-    return number_with(cues, cues.money, text)
 
 
 def _names_a_place(question: Question, text: str) -> float:
@@ -419,11 +405,11 @@ def _both_ways(hits: list[float], runs: list[int], decay: float) -> list[float]:
     return [max(pair) for pair in zip(_onwards(hits, runs, decay), back, strict=True)]
 
 
-MOST_WORDS = 110
-"""Words quoted in one answer; a first sentence that is longer is quoted all the same."""
-
 MOST_PIECES = 3
 """Quotations of one answer; sentences that follow each other in the book are one."""
+
+MOST_WORDS = MOST_PIECES * LONG
+"""Words quoted in one answer; a first sentence that is longer is quoted all the same."""
 
 _ENOUGH = 0.9
 """The total confidence after which nothing more is quoted."""
@@ -440,6 +426,10 @@ _FIRM, _FAINT = 0.5, 0.25
 On questions put to the book they belong to, 86 % are above the first and 1 % below the second; put to a book of the
 same sort they do not belong to, 21 % and 28 %.
 """
+
+
+_GENERAL = 0.5
+"""The same share for a question that may be about anything: "Who is the richest man in the world?"."""
 
 
 class Confidence(StrEnum):
@@ -470,8 +460,8 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     shares = scores(evidence)
     chosen = _best(evidence, shares, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
-    if cover < _FAINT and not evidence.question.names:  # its names are there: the book has to do with it
-        return NOTHING
+    if cover < (_GENERAL if evidence.question.is_general else _FAINT) and not evidence.question.names:
+        return NOTHING  # but if its names are there, the book has to do with it
     best = max(chosen, key=shares.__getitem__)
     is_sure = shares[best] >= _SURE and evidence.is_about_names(best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
