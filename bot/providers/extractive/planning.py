@@ -273,9 +273,6 @@ class Choices:
         """Missing words without which a question has no answer: a name, or all but one of those asked about."""
         own = [term for term in question.terms if term.weight == 1.0]
         gone = [term for term in self._gone(question) if not _has_others(term, question)]
-        slips = [term for term in own if term.word.islower() and term.word in self._respelt]
-        if gone and len(gone) + len(slips) == len(own):  # it is about something else, rather than misspelt
-            gone += slips
         names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
         typed = [term for term in names if term.word[0].isupper()] or (names if len(names) == len(own) else [])
         if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
