@@ -395,7 +395,10 @@ _PRESENT = re.compile(
 )
 _PAST = re.compile(r"\b(?:was|were|did|had|(?!need|speed|feed|seed|breed)\w+ed)\b(?!.*\byesterday\b)", re.IGNORECASE)
 
+_IS_THERE = re.compile(r"\W*(?:is|are) there\b", re.IGNORECASE)
+
 
 def is_of_today(text: str) -> bool:
-    """Whether a question in English tells nothing as past, or is about yesterday."""
-    return _PRESENT.search(text) is not None and _PAST.search(text) is None
+    """Whether a question in English tells nothing as past, or is about yesterday; "is there" asks about the book."""
+    is_past = _PAST.search(text) or _IS_THERE.match(text)
+    return _PRESENT.search(text) is not None and not is_past
