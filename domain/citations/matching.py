@@ -2,13 +2,15 @@
 
 Small models rarely write sentence keys, yet much of what they say repeats their passages word for word or nearly. Such
 a sentence is cited as if the model had written the key. A match has to be safe rather than likely: every meaningful
-word of the answer's sentence occurs in the book's sentence, in the same order, and nothing is denied that is not
-denied there. A pronoun may be replaced by a name that the sentence before contains.
+word of the answer's sentence occurs in the book's sentence, in the same order; nothing is denied, and nothing certain,
+that is not so there; and "before" is not "after". A pronoun may be replaced by the only name in the sentence before.
+`python -m benchmarks.matching` measures what is found, and what is found by mistake.
 """
 
 import asyncio
 import hashlib
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +28,15 @@ FEWEST_DENSE = 8
 SHORTEST_RUN = 4
 """Consecutive words that answer and book must share."""
 
+FEWEST_SAME = 6
+"""Words; a sentence of the book with as many is identified by these words alone, whatever they mean."""
+
+LEAST_OF_EACH = 2
+"""Meaningful words that a match of two sentences shares with either of them."""
+
+MOST_SKIPPED = 3
+"""Meaningful words of the book that may be missing between two of the answer; one where two sentences meet."""
+
 LONGEST = 4_000
 """Characters; a longer sentence says more than one or two sentences of a book do."""
 
@@ -42,8 +53,14 @@ _DOUBT_WORDS = """
     wenn falls ob fast beinahe vielleicht würde würden könnte könnten hätte hätten wäre wären träumte wollte wollten
     weigerte leugnete log versuchte si presque peut-être voulait refusa nia mentit rêva casi quizás quería negó soñó
 """
-_NEGATIONS = frozenset(f"{_NEGATION_WORDS} {_DOUBT_WORDS}".split())
+_NEGATIONS, _DOUBTS = frozenset(_NEGATION_WORDS.split()), frozenset(_DOUBT_WORDS.split())
 """Words that turn a statement into another one: what is denied, doubted, wished or dreamt is not told as a fact."""
+_COLOURLESS_WORDS = """
+    a an the and that which who whom is are was were be been being am has have had having do does did of so then there
+    here also very just as it its this these those one to
+"""
+_TURNING = frozenset(word for word in STOP_WORDS if "'" not in word) - frozenset(_COLOURLESS_WORDS.split())
+"""Words without which a sentence may say the same, but not with another in their place: before, out, only, her."""
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
 """Pronouns that begin a sentence of the book, where an answer may say the name."""
 _FRAME_WORDS = """
@@ -56,27 +73,44 @@ _FRAME = frozenset(map(stem_of, _FRAME_WORDS.split()))
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of a sentence, folded, and the meaningful ones in the form in which they are searched."""
+    """The words of a sentence, folded, and the meaningful ones in the form in which they are searched; in front of each
+    of these, and behind the last, the words that turn what it says.
+    """
 
     folded: tuple[str, ...]
     telling: tuple[str, ...]
+    turns: tuple[frozenset[str], ...]
 
     @classmethod
     def of(cls, text: str, *, framed: bool = False) -> "_Words":
         written = words_of(text)
         folded = tuple(map(fold, written))
-        stems = (stem_of(word) for word, plain in zip(written, folded, strict=True) if plain not in STOP_WORDS)
-        return cls(folded, tuple(stem for stem in stems if not (framed and stem in _FRAME)))
+        telling: list[str] = []
+        turns: list[set[str]] = [set()]
+        for word, plain in zip(written, folded, strict=True):
+            if plain in STOP_WORDS:
+                turns[-1] |= {plain} & _TURNING
+            elif framed and stem_of(word) in _FRAME:
+                turns[-1] &= _TURNING if telling else set()
+            else:
+                telling.append(stem_of(word))
+                turns.append(set())
+        return cls(folded, tuple(telling), tuple(map(frozenset, turns)))
+
+    @property
+    def fewest(self) -> int:
+        return FEWEST_DENSE if any(map(is_dense, self.telling)) else FEWEST_TELLING
 
     @cached_property
     def runs(self) -> frozenset[tuple[str, ...]]:
         return frozenset(_runs(self.folded))
 
-    def denials(self, last: int | None = None) -> int:
+    def denials(self, last: int | None = None) -> tuple[int, int]:
         """How many negations and doubts precede the meaningful word at `last`."""
         places = [at for at, word in enumerate(self.folded) if word not in STOP_WORDS]
-        end = len(self.folded) if last is None else places[last - 1] + 1
-        return sum(word in _NEGATIONS or word.endswith("n't") for word in self.folded[:end])
+        words = self.folded if last is None else self.folded[: places[last - 1] + 1]
+        doubts = sum(word.removesuffix("n't") in _DOUBTS for word in words)
+        return sum(word in _NEGATIONS or word.endswith("n't") for word in words), doubts
 
 
 def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
@@ -90,7 +124,7 @@ class _Candidate:
     opening: int
     """How many meaningful words its first sentence has; a match of two sentences has to begin there."""
     before: frozenset[str]
-    """The meaningful words of the sentence before, to which a pronoun at the beginning may refer."""
+    """The name in the sentence before, to which a pronoun at the beginning may refer; empty if there are several."""
 
 
 class PassageMatcher:
@@ -100,6 +134,7 @@ class PassageMatcher:
         self._unread: list[Passage] = []
         self._known: set[tuple[int, int]] = set()
         self._by_run: dict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
+        self._whole: dict[tuple[str, ...], Sentence] = {}
 
     def learn(self, passage: Passage) -> None:
         """Add a passage the model has been given. It is analysed when the first sentence is compared."""
@@ -121,6 +156,10 @@ class PassageMatcher:
             return ()
         while self._unread:
             self._analyse(self._unread.pop(0))
+        if same := self._whole.get(said.folded):
+            return (same,)
+        if len(said.telling) < said.fewest:
+            return ()
         candidates = {id(found): found for run in said.runs for found in self._by_run.get(run, ())}
         names = frozenset(stem_of(word) for word in re.findall(r"\b[A-Z][^\W\d_]+", sentence))
         fitting = [each for each in candidates.values() if _repeats(said, each, names)]
@@ -138,7 +177,9 @@ class PassageMatcher:
                     candidate = _Candidate(sentences, words, opening, before)
                     for run in words.runs:
                         self._by_run[run].append(candidate)
-            before = frozenset(_Words.of(first.text).telling)
+                    if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME and not _asks(first):
+                        self._whole.setdefault(words.folded, first)
+            before = _only_name(first.text)
 
 
 def _comparable(sentence: str) -> _Words | None:
@@ -146,8 +187,18 @@ def _comparable(sentence: str) -> _Words | None:
     if len(sentence) > LONGEST or sentence.rstrip("\"'”’*_) ").endswith("?"):
         return None
     said = _Words.of(sentence, framed=True)
-    fewest = FEWEST_DENSE if any(map(is_dense, said.telling)) else FEWEST_TELLING
-    return said if len(said.telling) >= fewest else None
+    return said if len(said.telling) >= said.fewest or len(said.folded) >= FEWEST_SAME else None
+
+
+_NAME = re.compile(r"(?:\b[A-ZÀ-Þ][^\W\d_]+(?:\.? (?=[A-ZÀ-Þ]))?)+")
+
+
+def _only_name(sentence: str) -> frozenset[str]:
+    """The words of the name in a sentence; empty if it has none or several."""
+    names = [words_of(name[0]) for name in _NAME.finditer(sentence)]
+    told = [[word for word in name if fold(word) not in STOP_WORDS] for name in names]
+    stems = {frozenset(map(stem_of, name)) for name in told if name}
+    return next(iter(stems)) if len(stems) == 1 else frozenset()
 
 
 def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool:
@@ -157,21 +208,46 @@ def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool
     wanted = [*said.telling]
     while wanted and wanted[0] in stand_ins:
         del wanted[0]
-    end = _end_in_order(wanted, book.telling)
-    if wanted and wanted[0] not in book.telling[: candidate.opening]:
+    places = _in_order(wanted, book.telling)
+    if len(places) < FEWEST_TELLING or not _turns_alike(said.turns[len(said.telling) - len(wanted) :], book, places):
         return False
-    is_asked = candidate.sentences[0].text.rstrip("\"'”’*_) ").endswith("?")
-    return len(wanted) >= FEWEST_TELLING and end > 0 and not is_asked and said.denials() == book.denials(end)
+    if len(candidate.sentences) > 1 and not _joins(places, candidate.opening):
+        return False
+    return not _asks(candidate.sentences[0]) and said.denials() == book.denials(places[-1] + 1)
 
 
-def _end_in_order(wanted: Sequence[str], telling: Sequence[str]) -> int:
-    """The index after which all wanted words have occurred in order; 0 if they do not."""
-    end = 0
+def _asks(sentence: Sentence) -> bool:
+    return sentence.text.rstrip("\"'”’*_) ").endswith("?")
+
+
+def _joins(places: Sequence[int], opening: int) -> bool:
+    """Whether words of both sentences occur, and hardly any are missing where these meet."""
+    before = bisect_left(places, opening)
+    if min(before, len(places) - before) < LEAST_OF_EACH:
+        return False
+    return places[before] - places[before - 1] <= 2
+
+
+def _in_order(wanted: Sequence[str], telling: Sequence[str]) -> list[int]:
+    """The places of the wanted words; none if they do not all occur in this order."""
+    places: list[int] = []
     for word in wanted:
-        if word not in telling[end:]:
-            return 0
-        end = telling.index(word, end) + 1
-    return end
+        start = places[-1] + 1 if places else 0
+        within = telling[start : start + MOST_SKIPPED + 1] if places else telling
+        if word not in within:
+            return []
+        places.append(start + within.index(word))
+    return places
+
+
+def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[int]) -> bool:
+    """Whether what turns the words of the answer stands at the same places in the book."""
+    start = 0
+    for turns, at in zip(said, [*places, places[-1] + 1], strict=True):
+        if not turns <= frozenset().union(*book.turns[start : at + 1]):
+            return False
+        start = at + 1
+    return True
 
 
 _DIGITS = 7

@@ -1,12 +1,13 @@
 """Benchmarks run with the smallest sizes, and the page keeps what it has of those that do not run."""
 
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from benchmarks import __main__ as everything
-from benchmarks import cluster, discord, languages, library, reading
+from benchmarks import cluster, discord, languages, library, matching, reading
 from benchmarks.prose import book
 from tests.doubles.discord_api import DiscordDouble
 from tests.journeys.discord_process import bot_process
@@ -88,3 +89,11 @@ def test_a_benchmark_that_fails_is_named_and_changes_nothing_on_the_page(
     with pytest.raises(SystemExit, match="library"):
         everything.main()
     assert not page.exists()
+
+
+async def test_doubles_of_models_without_keys_are_faithful_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MOST", 24)
+    sample = files("bot.sample").joinpath("return-on-the-ebb.md").read_text(encoding="utf-8")
+    faithful, spliced = [await matching.measured(say, [sample]) for say in (matching.verbatim, matching.spliced)]
+    assert float(str(faithful["cited %"])) > 90
+    assert float(str(spliced["cited %"])) < 10

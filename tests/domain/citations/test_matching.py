@@ -10,6 +10,8 @@ SENTENCES = (
     "She had never seen the lamp at the top of the tower burning.",
     "Hobb told the harbour master that Lucian had not put the lamp out on purpose.",
     "Nobody believed him.",
+    "It had been there before him.",
+    "Before the storm she almost always counted the seven lamps in the window if her father was away.",
 )
 
 
@@ -35,6 +37,8 @@ def found(sentence: str) -> list[int]:
         ("* **Marta** came to the island, with a brass key in her pocket", [0]),
         ("The book says that Hobb told the harbour master that Lucian had not put the lamp out.", [2]),
         ("Marta had never seen the lamp at the top of the tower burning.", [1]),
+        ("It had been there before him.", [4]),
+        ("Before the storm she almost always counted the seven lamps", [5]),
         ("Hobb told the harbour master Lucian had not put the lamp out on purpose. Nobody believed him.", [2, 3]),
     ],
 )
@@ -52,6 +56,12 @@ def test_what_the_book_says_is_found(sentence: str, at: list[int]) -> None:
         "Hobb told the harbour master that Lucian had put the lamp out on purpose.",
         "The harbour master told Hobb that Lucian had not put the lamp out on purpose.",
         "Marta never came to the island in the spring of 1911.",
+        "After the storm she almost always counted the seven lamps.",
+        "Before the storm she counted the seven lamps in the window.",
+        "Before the storm he counted the seven lamps in the window.",
+        "Before the storm she always counted the seven lamps in the window, her father was away.",
+        "Marta Quill came to the island in the spring of the tower burning.",
+        "It has not been there before him.",
         "Did Marta come to the island in the spring of 1911?",
         "She came to the island.",
         "Nothing of this stands in the passages.",
@@ -76,3 +86,11 @@ def test_what_the_book_only_supposes_is_not_told_as_a_fact(told: str) -> None:
     matcher = PassageMatcher()
     matcher.learn(Passage(1, 0, len(told), "12", "12", "The Lamp", (Sentence(0, len(told), told),)))
     assert matcher.match("Hobb sold the brass lamp to the harbour master.") == ()
+
+
+def test_a_name_stands_for_a_pronoun_only_if_there_is_no_other() -> None:
+    matcher = PassageMatcher()
+    texts = ("Marta Quill found the keeper asleep beside old Hobb.", "She had never seen the lamp at the top burning.")
+    sentences = tuple(Sentence(at * 100, at * 100 + len(text), text) for at, text in enumerate(texts))
+    matcher.learn(Passage(1, 0, 200, "12", "12", "The Lamp", sentences))
+    assert matcher.match("Hobb had never seen the lamp at the top burning.") == ()
