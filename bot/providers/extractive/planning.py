@@ -223,7 +223,7 @@ class Choices:
             return False
         typed = [without_possessive(word) for word in question.name_words if word[0].isupper() and not is_title(word)]
         asks_who = question.kind is QuestionKind.WHO_IS and question.language is not Language.GERMAN
-        return not (asks_who and typed) or are_names(typed, candidates)
+        return not (asks_who and typed) or are_names(typed, candidates, question.language)
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.providers.extractive.language import Language, is_little, stems_of
+from bot.providers.extractive.language import Language, is_little, stem, stems_of
 from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
 from domain.citations.quotations import fold
@@ -132,20 +132,23 @@ def is_only_in_headings(names: frozenset[str], candidates: Sequence[Candidate]) 
     return bool(named) and all(candidate.is_heading for candidate in named)
 
 
-def are_names(words: Sequence[str], candidates: Sequence[Candidate]) -> bool:
+_BEFORE_NAME = re.compile(r"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) $")
+
+
+def are_names(words: Sequence[str], candidates: Sequence[Candidate], language: Language) -> bool:
     """Whether any of these words is somebody's name in some candidates, and not only the beginning of a sentence or a
     word that is written small elsewhere: "Mark" among marks, "Will" among wills.
     """
-    told = "\n".join(candidate.text for candidate in candidates if not candidate.is_heading)
-    return any(_is_name(word, told) for word in words)
+    return any(_is_name(stem(word, language), candidates, language) for word in words)
 
 
-def _is_name(word: str, told: str) -> bool:
-    whole = rf"{re.escape(word)}(?!\w)"
-    if re.search(rf"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) {whole}", told):
+def _is_name(key: str, candidates: Sequence[Candidate], language: Language) -> bool:
+    told = [candidate.text for candidate in candidates if key in candidate.stems and not candidate.is_heading]
+    found = [(text, text.find(word), word) for text in told for word in words_of(text) if stem(word, language) == key]
+    inside = [(text[:at], word) for text, at, word in found if word[0].isupper() and _BEFORE_NAME.search(text[:at])]
+    if any(not (is_little(word, language) and before.endswith(", ")) for before, word in inside):  # a line of verse
         return True
-    is_small = is_little(word, Language.ENGLISH) or re.search(rf"(?<!\w){re.escape(word.lower())}(?!\w)", told)
-    return not is_small and re.search(rf"(?<!\w){whole}", told) is not None
+    return bool(found) and all(word[0].isupper() and not is_little(word, language) for _, _, word in found)
 
 
 def is_quotable(sentence: Sentence) -> bool:
