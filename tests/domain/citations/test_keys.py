@@ -41,6 +41,8 @@ def test_a_mistyped_key_is_still_known_for_one() -> None:
     [
         "({})",
         "(source: {})",
+        "(see [{}])",
+        "([{}])",
         "[source: {}]",
         "[{}, line 4]",
         "[{}†source]",
