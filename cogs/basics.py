@@ -189,7 +189,8 @@ class Usage(commands.Cog):
         server = server_of(interaction)
         if server is not None and interaction.permissions.manage_guild:
             await self._add_server(card, str(server.id), say, midnight, lately)
-        card.set_footer(text=f"{self._use_cases.facts.model} · " + say("days start at midnight UTC"))
+        model = self._use_cases.facts.model if self._use_cases.titles else say("the built-in answerer")
+        card.set_footer(text=f"{model} · " + say("days start at midnight UTC"))
         return card
 
     async def _add_server(
