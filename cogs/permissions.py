@@ -73,7 +73,8 @@ def missing(granted: discord.Permissions, needed: Iterable[str] = PERMISSION_NAM
 def permission_names(names: Iterable[str], say: Speech) -> str:
     """Permissions under the names of Discord's settings."""
     known = PERMISSION_NAMES | FOR_CLUBS
-    return ", ".join(f"“{say(known.get(name, name.replace('_', ' ').title()))}”" for name in names)
+    called = (say(known.get(name, name.replace("_", " ").title())) for name in names)
+    return ", ".join(say("“{title}”", title=each) for each in called)
 
 
 def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:

@@ -288,11 +288,18 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
     return replace(book, title=" ".join(title.split()) or book.title, author=" ".join(author.split()) or book.author)
 
 
+MOST_NAMED = 8
+"""Books that are named to somebody who names none of them."""
+
+
 def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
     if not books:
         return Worded("There's no book called “{reference}”: the shelf is empty. Add one first.", reference=reference)
-    titles = ", ".join(f"“{book.title}”" for book in books[:8])
-    titles += " …" if len(books) > 8 else ""
+    titles = Worded("“{title}”", title=books[0].title)
+    for book in books[1:MOST_NAMED]:
+        titles = Worded("{titles}, “{title}”", titles=titles, title=book.title)
+    if len(books) > MOST_NAMED:
+        titles = Worded("{titles} and {number} more", titles=titles, number=len(books) - MOST_NAMED)
     return Worded(
         "There's no book called “{reference}” on the shelf, only {titles}.", reference=reference, titles=titles
     )

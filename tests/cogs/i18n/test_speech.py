@@ -3,6 +3,7 @@
 import discord
 
 from cogs.i18n import speech_for
+from cogs.permissions import permission_names
 from domain.errors import BookError, BookErrorCode, Worded
 
 GERMAN = speech_for(discord.Locale.german)
@@ -44,3 +45,13 @@ def test_a_failure_that_no_catalogue_has_is_told_by_its_gist() -> None:
     error = BookError(BookErrorCode.TOO_LARGE, "This file is larger than the sky.")
     assert ENGLISH.error(error) == "This file is larger than the sky."
     assert GERMAN.error(error) == "Diese Datei ist zu groß. Gibt es eine kleinere Ausgabe?"
+
+
+def test_titles_and_permissions_stand_in_the_languages_own_quotation_marks() -> None:
+    titles = Worded("{titles}, “{title}”", titles=Worded("“{title}”", title="Emma"), title="Effi Briest")
+    sentence = Worded(
+        "There's no book called “{reference}” on the shelf, only {titles}.", reference="Ema", titles=titles
+    )
+    told = GERMAN.error(BookError(BookErrorCode.NOT_FOUND, sentence))
+    assert told == "Im Regal steht kein Buch namens „Ema“, nur „Emma“, „Effi Briest“."
+    assert permission_names(["embed_links"], GERMAN) == "„Links einbetten“"
