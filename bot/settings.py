@@ -1,5 +1,6 @@
 """Settings, read once from the environment and from `.env`; `.env.example` lists and explains them all."""
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -29,6 +30,11 @@ DEFAULT_MODELS: dict[Provider, str] = {
     "extractive": "extractive",
 }
 
+
+LEAST_CONTEXT = 2_048
+"""Tokens; with fewer, a model would get instructions and hardly a question."""
+LEAST_REPLY = 16
+"""Tokens; one sentence."""
 
 DATABASE = "marginalia.db"
 """The database's name in DATA_DIR."""
@@ -137,6 +143,22 @@ class Settings(BaseSettings):
         if address and not (address.startswith(("http://", "https://")) and urlsplit(address).hostname):
             raise ValueError("must be a web address that begins with http:// or https://")
         return address
+
+    @field_validator("llm_context_tokens")
+    @classmethod
+    def _roomy(cls, value: int) -> int:
+        if 0 < value < LEAST_CONTEXT:
+            raise ValueError(f"must be 0 or at least {LEAST_CONTEXT:,}: instructions and passages need that much")
+        return value
+
+    @field_validator("llm_max_tokens")
+    @classmethod
+    def _within_context(cls, value: int, info: ValidationInfo) -> int:
+        if 0 < value < LEAST_REPLY:
+            raise ValueError(f"must be 0 or at least {LEAST_REPLY}: an answer needs that much")
+        if value and value >= (info.data.get("llm_context_tokens") or math.inf):
+            raise ValueError("must be less than LLM_CONTEXT_TOKENS: the question needs room, too")
+        return value
 
     @field_validator("log_level", mode="before")
     @classmethod

@@ -98,11 +98,15 @@ def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> No
         ("LLM_TOOLS", "sometimes", "must be "),
         ("OPENAI_BASE_URL", "localhost:11434/v1", "must be a web address"),
         ("ANTHROPIC_BASE_URL", "http://", "must be a web address"),
+        ("LLM_CONTEXT_TOKENS", "5", "must be 0 or at least 2,048"),
+        ("LLM_MAX_TOKENS", "1", "must be 0 or at least 16"),
+        ("LLM_MAX_TOKENS", "4096", "must be less than LLM_CONTEXT_TOKENS"),
     ],
 )
 def test_a_bad_value_is_a_sentence_that_names_the_setting(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, fault: str
 ) -> None:
+    monkeypatch.setenv("LLM_CONTEXT_TOKENS", "4096")
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError, match=f"{name} {fault}"):
         load_settings()
