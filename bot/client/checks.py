@@ -23,6 +23,10 @@ from domain.tool_use import ChatResponse, ToolDefinition
 from storage.opening import open_storage
 
 MODEL_PATIENCE_S = 30.0
+TOO_SLOW = (
+    f"But a short reply was not complete within {MODEL_PATIENCE_S:.0f} seconds. Readers would wait long for answers: "
+    "please choose a faster model, or see what its server is doing."
+)
 FAULTS_SHOWN = 3
 
 READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})
@@ -128,7 +132,11 @@ async def check_model(settings: Settings) -> Finding:
         try:
             async with asyncio.timeout(MODEL_PATIENCE_S):
                 found = await provider.check()
-                return Finding("Model", f"{found} {await _tool_call(provider)}".strip())
+            try:
+                async with asyncio.timeout(MODEL_PATIENCE_S):
+                    return Finding("Model", f"{found} {await _tool_call(provider)}".strip())
+            except TimeoutError:
+                return Finding("Model", f"{found} {TOO_SLOW}", ok=False)
         finally:
             await provider.aclose()
     except MarginaliaError as error:
