@@ -172,9 +172,7 @@ def fit(
     past = [message for message in messages[:newest] if message.role != "system"]
     now = [*messages[newest:]]
     fixed = estimate([*system, *now], tools)
-    past = without_results(past)
-    while past and fixed + estimate(past) > budget:
-        past = _without_oldest(past)
+    past = _newest_turns(without_results(past), budget - fixed)
     while not past and estimate([*system, *now], tools) > budget and _shorten(now):
         pass
     return [*system, *past, *now]
@@ -189,11 +187,22 @@ def without_results(past: Sequence[PromptMessage]) -> list[PromptMessage]:
     ]
 
 
-def _without_oldest(past: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """The talk without its oldest question, or several in a row, and everything that followed from it."""
-    answered = next((at for at, message in enumerate(past) if message.role != MessageRole.USER), len(past))
-    following = range(answered, len(past))
-    return [*past[next((at for at in following if past[at].role == MessageRole.USER), len(past)) :]]
+def _newest_turns(past: Sequence[PromptMessage], room: float) -> list[PromptMessage]:
+    """The newest turns that fit into the room. The oldest ones go by twos, fours and so on, not one at every message:
+    until the next ones go, requests begin like the previous one.
+    """
+    starts = [at for at in range(len(past)) if _starts_turn(past, at)]
+    gone = next((turn for turn, at in enumerate(starts) if estimate(past[at:]) <= room), len(starts))
+    if gone == len(starts):
+        return []
+    step = 1 << ((len(starts) - gone).bit_length() - 1)
+    gone = -(-gone // step) * step
+    return [*past[starts[gone] :]] if gone < len(starts) else []
+
+
+def _starts_turn(past: Sequence[PromptMessage], at: int) -> bool:
+    """Whether a question is the first one, or follows an answer; several in a row are of one turn."""
+    return past[at].role == MessageRole.USER and (at == 0 or past[at - 1].role != MessageRole.USER)
 
 
 def _shorten(now: list[PromptMessage]) -> bool:

@@ -29,12 +29,22 @@ the previous one.
 """
 
 
+LARGE = 1 / 2
+"""The share of the room that a turn takes whose tool results would have to be dropped at the next message anyway: in
+such a small window, the results of past turns are left out from the start, or there would be a cut at every message.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where a conversation was cut: its first turn, and the turns that are included without tool results."""
+    """Where a conversation was cut: its first turn, and the turns that are included without tool results.
+
+    `is_bare`: so are the turns after the cut.
+    """
 
     first: str | None = None
     plain: frozenset[str | None] = frozenset()
+    is_bare: bool = False
 
 
 class FullHistoryStrategy:
@@ -54,8 +64,10 @@ class FullHistoryStrategy:
 
     @property
     def reach(self) -> int:
-        """Enough turns to fill the context: each has at least a question and an answer."""
-        return max(self._max_messages // 2, 1)
+        """One turn more than can be in the context, so that it is seen to be full: each has at least a question and an
+        answer. Otherwise the oldest would go unseen, one at every message.
+        """
+        return self._max_messages // 2 + 1
 
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]:
         """See ConversationContextStrategy."""
@@ -80,12 +92,12 @@ class FullHistoryStrategy:
         return self._cut(turns) if self._is_too_long(turns[-1:]) else _Cut(_name(turns[-1]))
 
     def _cut(self, turns: Sequence[_Turn]) -> _Cut:
-        plain = frozenset(map(_name, turns))
+        plain, is_bare = frozenset(map(_name, turns)), self._is_too_long(turns[-1:], LARGE)
         for at in range(len(turns)):
-            cut = _Cut(_name(turns[at]), plain)
+            cut = _Cut(_name(turns[at]), plain, is_bare)
             if self._fits(_applied(turns, cut), KEPT):
                 return cut
-        return _Cut(_name(turns[-1]), plain)
+        return _Cut(_name(turns[-1]), plain, is_bare)
 
     def _fits(self, turns: Sequence[_Turn], share: float = 1.0) -> bool:
         is_few = sum(map(_counted, turns)) <= self._max_messages * share
@@ -113,7 +125,7 @@ def _counted(turn: _Turn) -> int:
 
 def _applied(turns: Sequence[_Turn], cut: _Cut) -> list[_Turn]:
     at = next((at for at, turn in enumerate(turns) if _name(turn) == cut.first), 0)
-    return [_plain(turn) if _name(turn) in cut.plain else turn for turn in turns[at:]]
+    return [_plain(turn) if cut.is_bare or _name(turn) in cut.plain else turn for turn in turns[at:]]
 
 
 def _plain(turn: _Turn) -> _Turn:

@@ -1,6 +1,7 @@
 """A request that is too long for the model is sent again with less, before anybody hears of it."""
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -53,12 +54,23 @@ def test_old_results_go_first_then_old_turns_then_passages() -> None:
     plain = [m for m in TALK if m.role != "tool_result" and not m.tool_invocations]
     assert fit(TALK, (), NEWEST, estimate(plain)) == plain
     fewer = fit(TALK, (), NEWEST, estimate(plain) - 1)
-    assert fewer == [SYSTEM, *plain[3:]]
+    assert fewer == [SYSTEM, *plain[9:]]
     now = [*TALK, *looked_up(9)]
     least = fit(now, (), NEWEST, estimate([SYSTEM, ASKED]) + 400)
     assert [m.role for m in least] == ["system", "user", "assistant", "tool_result"]
     assert 0 < len(least[-1].passages) < 5
     assert least[1] == ASKED
+
+
+def test_old_turns_go_in_steps() -> None:
+    """While a conversation grows, its oldest question changes seldom, so that most requests begin like the last one."""
+    plain = [m for m in PAST if m.role != "tool_result" and not m.tool_invocations]
+    talks = [[SYSTEM, *(plain * 5)[: 2 * turns], ASKED] for turns in range(8, 30)]
+    budget = estimate(talks[0])
+    numbered = [[replace(m, content=f"{at} {m.content}") for at, m in enumerate(talk[:-1])] + [ASKED] for talk in talks]
+    begins = [fit(talk, (), len(talk) - 1, budget)[1].content for talk in numbered]
+    assert len(set(begins)) <= len(talks) / 3
+    assert all(estimate(fit(talk, (), len(talk) - 1, budget)) <= budget for talk in numbered)
 
 
 @pytest.mark.parametrize("budget", [1, 100, 500, 2_000])

@@ -1,5 +1,6 @@
 """What of a history goes into a prompt."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -108,6 +109,24 @@ def test_a_conversation_is_cut_in_steps_and_grows_again() -> None:
 def test_what_old_turns_looked_up_goes_at_a_cut_and_what_they_said_stays() -> None:
     last = grown(FullHistoryStrategy(20), 7)[-1]
     assert [m.role for m in last] == [USER, ASSISTANT] * 3
+
+
+def changes(strategy: FullHistoryStrategy, turns: Sequence[list[ChatMessage]]) -> int:
+    """How often the history of a growing conversation, as it is read from storage, begins with another message."""
+    read = [turns[max(at - strategy.reach, 0) : at] for at in range(1, len(turns))]
+    kept = [strategy.build_context([message for turn in each for message in turn]) for each in read]
+    return sum(before[0].id != after[0].id for before, after in pairwise(kept))
+
+
+def test_a_talk_without_searches_is_cut_in_steps_too() -> None:
+    assert changes(FullHistoryStrategy(20), [turn(number, USER, ASSISTANT) for number in range(40)]) <= 5
+
+
+def test_a_window_that_one_search_fills_is_cut_in_steps_too() -> None:
+    window = ContextWindow(4_000)
+    found = [replace(m, content="word " * (900 if m.role is RESULT else 9)) for m in searching(0)]
+    turns = [[replace(m, id=f"{number}.{m.id}", turn_id=f"t{number}") for m in found] for number in range(40)]
+    assert changes(FullHistoryStrategy(20, window), turns) <= 8
 
 
 def test_failed_turns_take_no_room() -> None:
