@@ -77,41 +77,6 @@ _ORDINAL_IN_ONE_WORD = (
     r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|quarant|cinquant|soixant|septant|nonant|cent)ieme"
     rf"|(?:vi|tri|cuadra|quadra|quincua|quinqua|sexa|septua|octo|nona)gesim[ao]|{_ITALIAN_TENS}\w{{0,9}}esim[ao]|[cd]entesim[ao]"
 )
-_STEMS = """
-    jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost szesc
-    siedem
-    siedm siodm osiem osm dziewi dziesi jedena dwuna trzyna czterna czterdz setn sto stu
-    osma osmej osmy osme osmi pata pate piata sesta seste sedma sedme jedn dva dve dvac dvana druh tri trec tric trin
-    ctyr ctvrt pet pat sest sedm devet devat deset desat trid
-    один одн перв перш друг два две дві двад двана три трет четыр четв чотир пят п'ят п’ят шест шіст сем сім сед сьом
-    вос вісім дев девят дев'ят дев’ят десят трид сорок сот седем осем двадесет тридесет четиридесет
-    ενα μια δυο δεκ δωδ εντ τρι τεσσ τεταρτ πεντ πεμπτ εξι εξην εκτ εκτη επτα εφτα εβδομ οκτω οχτω ογδο εννε εννι ενατ
-    ενεν εικοσ τριακ τριαντ σαραντ τεσσαρ εκατο πρωτ δευτερ
-    bir iki uc bes alti yedi sekiz dokuz onuncu yirmi otuz kirk elli altmis yetmis seksen doksan yuz
-    egy ketto kette ket harom harm harminc negy ot otod oton otven hatod hatvan hetven heted nyolc kilenc tiz
-    tized tizen husz huszon szaz
-    yksi yhden yhdes kaksi kahd kolm nelja viisi viide viiti kuusi kuude kuut seitsem kahdeks yhdeks kymmen sata sada
-    אחת אחד שתיים שתים שלוש ארבע חמש שש שבע שמונה תשע עשר עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה
-    واحد احد اثن ثلاث اربع خمس ست سبع ثمان تسع عشر عشرون مئة مائة یک دو سه چهار پنج شش هفت هشت نه ده بیست سی چهل
-    ایک دو تین چار پانچ چھ سات آٹھ نو دس اڑتیس
-    एक दो तीन चार पांच पाँच छह छः सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस
-    unu doi doua trei patru cinci sase sapte opt noua zece unspre doispre treispre paispre cincispre saispre saptespre
-    optspre nouaspre douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci suta
-    tva tre fire fyra fem seks sex syv sju sjo otte atte atta nio elleve tolv tretten fjorten femten
-    seksten sytten atten nitten tyve tjue tredive tretti trettio fyrre forti femti fyrti halvtreds tres halvfjerds
-    firs
-    halvfems hundrede hundre
-    jedan dvije dvanaest trinaest cetiri pet sest sedam osam devet deset dvadeset trideset cetrdeset pedeset
-    jeden dvaja tridsat styridsat dvajset stirideset vienas trys keturi penki sesi septyni astuoni devyni desimt
-    viens divi tris cetri pieci sesi septini astoni devini desmit uks kaks viis kuus seitse kaheksa uheksa kumme
-    mot hai bon nam sau bay tam chin muoi tram satu dua tiga empat lima enam tujuh delapan lapan sembilan sepuluh
-    puluh belas ratus moja mbili tatu nne tano sita saba nane tisa kumi ishirini thelathini arobaini
-    unus duo tria quattuor quinque sex septem octo novem decem viginti triginta quadraginta quinquaginta
-    unu tri kvar kvin ses nau dek dudek tridek kvardek bat bi hiru lau bost sei zazpi zortzi hogei hogeita
-    trenta vuit set nou vint quaranta
-"""
-"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
-
 _ENGLISH_PAGE = re.compile(
     r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
     r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
@@ -169,20 +134,12 @@ SPELT_ORDINAL = (
 )
 ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
 DIGITS = (
-    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0x[\da-f]{{1,4}}(?!\w)"
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
     rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
     rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
 )
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
 HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
-_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
-_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
-_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
-HANGUL_NUMBER = (
-    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
-    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
-)
-KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
 OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
 JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
 
@@ -196,55 +153,32 @@ SOURCE = (
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 
 
-_LONG_STEM = 4
-"""Letters; a shorter stem has to be the whole word."""
-_BY_LENGTH = sorted({fold_letters(stem) for stem in _STEMS.split()}, key=len, reverse=True)
-_LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if (len(w) >= _LONG_STEM) == is_long) for is_long in (True, False))
-_STEMMED_WORD = rf"(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
-STEMMED = (
-    rf"(?:{_STEMMED_WORD}(?:[\s-]{{1,2}}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?{_STEMMED_WORD}){{0,4}}"
-    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}ʹ)"
-)
-"""A number in words, or in letters that count, in languages whose words are not listed in full."""
-_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde sme ate ete tte opta ой ій η"
-STEMMED_ORDINAL = (
-    rf"(?!jedn|drug|{fold_letters('одн|друг')}){STEMMED}"
-    rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
-)
-
 _NO_NOUNS = """
-    a an the he she it they we you i him them us me who whom whose which what that this these those there here where
+    a an the he she it they we you i him them us me which what that this these those there here where
     when while as for if because since until till than then thus though although so also too again already and but or
-    nor yet is was are were be been being am has had does did do will would shall should can could might must in on
-    at by to from with without into onto under over above below between before after behind beside near off out up
-    down
+    nor yet is was are were be been being am has had does did do will would shall should can could might must in on at
+    by to from with without into onto under over above below between before after behind beside near off out up down
     about around through during against within upon via says said tells told reads read shows showed describes
-    described mentions gives explains reveals begins began starts started opens ends ended closes
-    contains confirms onward onwards forward overleaf verso recto top bottom exactly precisely only alone itself
-    inclusive et seq sqq passim ibid ff f hint learn find
-    er sie es wir ihr ich du man der die das den dem des ein eine einen einem einer und oder aber denn wenn als wie wo
-    dass daß weil ob da dann dort auch noch nur schon war sind waren wird werden wurde hat hatte haben steht stehen
-    heißt erzählt liest lesen sagt berichtet beschreibt zeigt beginnt endet stirbt erfährt findet auf am im zu zum zur
-    von vom bei beim mit nach vor für aus unter um durch gegen bis ab oben unten weiter nachzulesen sich nicht
-    il elle ils elles on nous vous je tu le la les l un une du au aux ou mais car donc que qui quoi où quand comme
-    dans
-    sur par pour avec sans chez entre avant après est était sont sera avait ont dit raconte montre décrit parle
-    explique commence finit ci ce cet cette ces sq n ne se s y
-    él ella ellos ellas uno el los las lo o u pero si quien donde dónde cuando como en sobre bajo para con sin antes
-    después era son fue está estaba ha había dice cuenta muestra describe habla empieza comienza termina no
-    egli lui lei loro gli ed ma chi dove quando come per tra fra prima dopo è ha aveva racconta mostra descrive
-    parla inizia comincia finisce non nel nella sul sulla e
-    ele ela eles elas os as um uma mas quem onde em na nos nas por com sem são foi conta mostra descreve fala começa
-    hij zij ze het wij jij je een maar want waar wanneer omdat dat wie op aan bij naar van voor na met is zijn waren
-    wordt heeft had zegt vertelt leest staat begint eindigt
-    han hon hun den det vi jag jeg en ett och og eller att som der när når av af till til från fra med för er var
-    blev har hade havde säger siger sier berättar står begynner börjar omtales
-    ona ono oni ale gdy gdzie kiedy że który która w we z ze od po przy jest był była są mówi czytamy się nie nebo
-    když
-    kde že který v je byl byla píše
-    он она оно они мы я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит
-    сказано рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був
-    ve ile ama και στο στη στην ο η οι τα του της των είναι ήταν és az is
+    described gives explains reveals begins began starts started opens ends ended closes contains confirms
+    onward onwards forward overleaf verso recto top bottom exactly precisely only alone itself inclusive et seq sqq
+    passim ibid ff f hint learn find er sie es wir ihr ich du der die das den dem des ein eine einen einem einer
+    und oder aber denn wenn als wie wo dass daß weil ob da dann dort auch noch nur schon war sind waren wird werden
+    wurde hat hatte haben steht stehen heißt erzählt liest lesen sagt berichtet beschreibt zeigt beginnt endet stirbt
+    erfährt findet auf im zu zum zur von vom bei beim mit nach vor für aus unter um durch gegen bis ab oben unten
+    weiter nachzulesen sich nicht il elle ils elles nous vous je tu le la les l un une au aux ou mais car donc que qui
+    quoi où quand comme dans sur par pour avec sans chez entre avant après est était sont sera avait ont dit raconte
+    montre décrit parle explique commence finit ci ce cet cette ces sq n ne se s y él ella ellos ellas uno el los las
+    lo o u pero si quien donde dónde cuando como en sobre bajo para con sin antes después era son fue está estaba ha
+    había dice cuenta muestra describe habla empieza comienza termina no egli lui lei loro gli ed ma chi dove quando
+    come per tra fra prima dopo è aveva racconta mostra descrive parla inizia comincia finisce non nel nella sul sulla
+    e ele ela eles elas os uma mas quem onde em na nos nas por com sem são foi conta descreve fala começa hij zij ze
+    het wij jij een maar want waar wanneer omdat dat op aan bij naar van voor met zijn wordt heeft zegt vertelt leest
+    staat begint eindigt han hon hun det vi jag jeg ett och og eller att som när når av af til från med för var blev
+    har hade havde säger siger sier berättar står begynner börjar omtales ona ono oni ale gdy gdzie kiedy że który
+    która w z od po przy jest był była są mówi czytamy się nie nebo když kde že který v byl byla píše он она оно они мы
+    я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит сказано
+    рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
+    ο η οι τα του της των είναι ήταν és az
 """
 _PARTICLES = (
     "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"
@@ -256,27 +190,30 @@ MONTHS = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|june|july|august|september|october"
     r"|november|december|januar|februar|marz|mai|juni|juli|oktober|dezember|janvier|fevrier|mars|avril|juin|juillet|aout"
     r"|septembre|octobre|novembre|decembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre"
-    r"|diciembre)"
+    r"|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho"
+    r"|julho|setembro|outubro|novembro|dezembro)"
 )
 _KINDS = (
-    rf"{CHAPTER}|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos|chapitres"
-    r"|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene|canto|sonnet|psalm"
-    r"|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law|form|version|grade|type"
-    r"|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo|fahrenheit|prisoner|agent|war|mr|mrs"
-    r"|miss|dr|win|won|lost|beat|score[ds]?|drew|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
-    r"|the age of|at age|aged?|eldest|youngest|elder|younger"
-    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
+    rf"{CHAPTER}|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
+    r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
+    r"|canto|sonnet|psalm|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law"
+    r"|form|version|grade|type|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
+    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
+    r"|secolo|win|won|lost|beat|score[ds]?|drew|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|the age of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
+    r"|plus|minus|rolled an?|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
     r"|(?:total|number|sum|average|speed|height|out) of|total|altogether"
 )
 _BEING = (
     r"is|was|are|were|be|been|being|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count|numbered|numbers|equals"
-    r"|makes|has|have|had|than|up to|ten to|one in|(?:is|was|be|about) to|ist|war|sind|wurde|est|sont|es|son"
+    r"|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to|ist|war|sind|wurde|est"
+    r"|sont|es|son"
 )
 _ROUGHLY = r"(?:(?:only|just|now|exactly|about|nearly|almost|over|under|some|still|a|an|the|nur|etwa|circa|ca)\.?\s)"
 TAKES_A_NUMBER = re.compile(
     rf"\b(?:(?P<kind>{_KINDS}|{MONTHS})|(?P<being>{_BEING})"
     rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-    rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?[+×*/=−-]\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+    rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
 )
 """The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
 LISTS_NUMBERS = re.compile(
@@ -297,17 +234,18 @@ _LEAF = (
     r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme)(?!\w)"
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
-_JOINED = rf"[%°′″⁄]|\s%|[.,:/]\d|[^\W{DENSE}]|\.\s(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])"
+_JOINED = rf"[%°′″⁄{FOREIGN_SHORT}]|\s%|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 ANY_NUMBER = (
-    rf"(?:{_APART}(?:\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
+    rf"(?:{_APART}(?:\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
     rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
-    rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}]))"
+    rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
+    rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
 )
 _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 _SPAN = re.compile(rf"{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 """A number or a range of numbers that is not part of something else: 10:38, 5 %, 3D."""
-A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|[十百]")
+A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|[〇零一二三四五六七八九十百]")
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
@@ -316,22 +254,24 @@ _BESIDE_PAGE = re.compile(
     rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"
 )
 MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
+_BLANK = r"[^\S\n]"
 _LEAD_IN = re.compile(
-    rf"(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
+    rf"(?<=\n)(?P<line>[-*+>#•\t ]*{MARK}?)\Z"
+    rf"|(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
     rf"|\b(?P<place>(?:on|at|in)\s(?:(?:the|this|about|around)\s)?(?!(?<=at )n){NUMBER_SIGN}"
     rf"(?:{MARK}|[^\w\s{PAGE}-{SMALL_ORDINAL}])?)\Z"
     r"|\b(?P<goes>(?:see|compare|vide|cf\.?|(?:turn|go|refer|back|return|skip|jump|look)\s(?:to|at))(?:\salso)?)"
     rf"\s{NUMBER_SIGN}\Z"
-    rf"|(?P<sign>\s?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-])\s?)\Z"
+    rf"|(?P<sign>{_BLANK}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){_BLANK}?)\Z"
     rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]\s?[\"'\[]{{0,2}})\Z"
-    rf"|(?P<joint>(?:\s?[,;:·]\s?|\s?\.{{2,}}\s?|\s?…\s?|\t|\s[–—-]\s?|\s{{2,}}|—|(?<=[\"”’»])\s){MARK}?)\Z"
-    rf"|(?<=\n)(?P<line>[^\S\n]*(?:[-*+>#•]+\s*)*{MARK}?)\Z"
+    rf"|(?P<joint>(?:{_BLANK}?(?:[,;:·…]|\.{{2,}}){_BLANK}?|\t|{_BLANK}[–—-]{_BLANK}?|{_BLANK}{{2,}}|—"
+    rf"|(?<=[\"”’»]){_BLANK}){MARK}?)\Z"
 )
 """What stands before a number, by which a reference leaves its sentence."""
-ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|](?!\d)|\Z|\n|[–—])")
+ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
 _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|o['’]clock|per {CARDINAL}{{4}})"
+    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷]\s?\d|o['’]clock|per {CARDINAL}{{4}})"
     r"|(?P<joint>\s?-)?\s{0,2}(?P<word>[^\W\d_]+)"
 )
 _INTO = re.compile(r"[\s-]\S+\s(?:in(?:to)?|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b")
@@ -340,9 +280,25 @@ _OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
 )
 _IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
+_BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
+_TELLS = re.compile(
+    r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
+    r"|the (?:story|scene))\b"
+)
+_THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
+_MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
+_COMPOUND = re.compile(r"\d+([:./])\d+\Z")
+_COUNTED_THINGS = re.compile(
+    r"(?:[\s-][^\W\d_]+){0,3}?"
+    r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
+    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
+    rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
+)
+"""Nouns in the plural, after "on", "at" and the like, with which references begin."""
 _COUNTED_NAME = re.compile(
-    rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|{MONTHS}\b"
-    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court)\b)"
+    rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|(?:tage|jahre|stunde|minute|woche|monate|band|teile)n\b|{MONTHS}\b"
+    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court"
+    r"|drive|way|close|crescent|gardens)\b)"
 )
 _PLACE = re.compile(
     r"(?:\b(?:numbers?|place|reference|passage|spot|corner|sources?|location|position|citation|stelle|where|paperback"
@@ -359,7 +315,7 @@ _OTHER_WORD = re.compile(
     re.IGNORECASE,
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
-_WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
 _FEW = 12
 _LONGEST_SMALL = 5
@@ -388,7 +344,10 @@ class Number:
         first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))
         self.leads = (begin + first, begin + last)
         self.begins_capital = written[seen.starts[self.leads[0]]].isupper()
-        self.is_in_prose = self.form in ("", "place", "goes", "line") or (self.form == "joint" and self.is_in_words)
+        is_titled = re.match(r"\.\s[^\W\d_]", self.right) is not None  # 6. The Night
+        self.is_in_prose = (
+            self.form in ("", "place", "goes", "line") or is_titled or (self.form == "joint" and self.is_in_words)
+        )
 
     @property
     def is_beside_page(self) -> bool:
@@ -400,14 +359,23 @@ class Number:
         if not self.is_in_words:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
             return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
-        if _OTHER_WORD.search(self.written) or (self.form == "line" and _WHOLE.match(self.words_after)):
+        if _OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
-        values = self.values or [_value_of(word) for word in _WORD.findall(self.written)]
+        values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
 
     @property
+    def is_compound(self) -> bool:
+        """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)"."""
+        parts = _COMPOUND.match(self.written)
+        if not parts:
+            return False
+        cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
+        return not (cites or (self.form == "line" and parts[1] == "/")) or not ENDS.match(self.right)
+
+    @property
     def is_year(self) -> bool:
-        return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS
+        return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS and ":" not in self.written
 
     @property
     def is_counting(self) -> bool:
@@ -416,6 +384,8 @@ class Number:
         at = listed.end() if listed and self.form != "place" else 0
         if _GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
             return True
+        if self._is_telling:
+            return False
         following = _NEXT.match(self.right, at)
         if not following or _OF_THE_BOOK.match(self.words_after):
             return False
@@ -428,8 +398,20 @@ class Number:
             return not any(word[:size] in COUNTED_BY_NOTHING for size in range(1, 5))
         if word in COUNTED_BY_NOTHING or (following["joint"] and len(word) < _LEAST_NOUN):
             return False
-        is_subject = self.after[following.start("word") :][:1].isupper() and _IN_ENGLISH.search(self.left)
-        return not is_subject or bool(_COUNTED_NAME.match(self.words_after))
+        if _IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
+            is_name = self.after[following.start("word") :][:1].isupper()
+            return bool((_COUNTED_NAME if is_name else _COUNTED_THINGS).match(self.words_after))
+        return True
+
+    @property
+    def _is_telling(self) -> bool:
+        """Whether a verb follows rather than a noun: "47 relates that", "la 47 dit"."""
+        if not self.written.isdecimal():
+            return False
+        return bool(
+            (_BEGINS.search(self.left) and _TELLS.match(self.words_after))
+            or (_THE_ONE.search(self.left) and not _MONTH.match(self.words_after))
+        )
 
     @property
     def is_taken(self) -> bool:

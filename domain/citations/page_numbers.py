@@ -15,7 +15,7 @@ becomes "in the book", "page 42" becomes "a page"; where that does not fit, an e
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from domain.citations.matching import KEY_GROUP
@@ -33,9 +33,7 @@ from domain.citations.numbers import (
     FOREIGN_SHORT,
     HAN_NUMBER,
     HAN_PAGE,
-    HANGUL_NUMBER,
     JOINT,
-    KANA_NUMBER,
     LEADS_ON,
     MARK,
     NUMBER,
@@ -47,13 +45,67 @@ from domain.citations.numbers import (
     SMALL_ORDINAL,
     SOURCE,
     SPELT_ORDINAL,
-    STEMMED,
-    STEMMED_ORDINAL,
     Number,
     marked,
     numbers_of,
 )
 from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, SUPERSCRIPTS, Seen, as_seen, fold_letters
+
+_STEMS = """
+    jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost siedem
+    siedm siodm osiem osm dziewi dziesi jedena dwuna trzyna czterna czterdz setn sto stu osma osmej osmy osme osmi pata
+    pate piata sesta seste sedma sedme dva dve dvac dvana druh tri trec tric trin ctyr ctvrt pet pat sest sedm devet
+    devat deset desat trid один одн перв перш друг два две дві двад двана три трет четыр четв чотир пят п'ят п’ят шест
+    шіст сем сім сед сьом вос вісім дев девят дев'ят дев’ят десят трид сорок сот седем осем двадесет тридесет
+    четиридесет ενα μια δυο δεκ δωδ εντ τρι τεσσ τεταρτ πεντ πεμπτ εξι εξην εκτ εκτη επτα εφτα εβδομ οκτω οχτω ογδο
+    εννε εννι ενατ ενεν εικοσ τριακ τριαντ σαραντ τεσσαρ εκατο πρωτ δευτερ bir iki uc bes alti yedi sekiz dokuz onuncu
+    yirmi otuz kirk elli altmis yetmis seksen doksan yuz egy ketto kette ket harom harm harminc negy ot otod oton otven
+    hatod hatvan hetven heted nyolc kilenc tiz tized tizen husz huszon szaz yksi yhden yhdes kaksi kahd kolm nelja
+    viisi viide viiti kuusi kuude kuut seitsem kahdeks yhdeks kymmen sata sada אחת אחד שתיים שתים שלוש ארבע חמש שש שבע
+    שמונה תשע עשר עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה واحد احد اثن ثلاث اربع خمس ست سبع ثمان تسع
+    عشر عشرون مئة مائة یک دو سه چهار پنج شش هفت هشت نه ده بیست سی چهل ایک تین چار پانچ چھ سات آٹھ نو دس اڑتیس एक दो तीन
+    चार पांच पाँच छह छः सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस unu doi doua trei patru
+    cinci sase sapte opt noua zece unspre doispre treispre paispre cincispre saispre saptespre optspre nouaspre
+    douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci suta tva tre fire fyra fem seks sex syv
+    sju sjo otte atte atta nio elleve tolv tretten fjorten femten seksten sytten atten nitten tyve tjue tredive tretti
+    trettio fyrre forti femti fyrti halvtreds tres halvfjerds firs halvfems hundrede hundre jedan dvije dvanaest
+    trinaest cetiri sedam osam dvadeset trideset cetrdeset pedeset dvaja tridsat styridsat dvajset stirideset vienas
+    trys keturi penki sesi septyni astuoni devyni desimt viens divi tris cetri pieci septini astoni devini desmit uks
+    kaks viis kuus seitse kaheksa uheksa kumme mot hai bon nam sau bay tam chin muoi tram satu dua tiga empat lima enam
+    tujuh delapan lapan sembilan sepuluh puluh belas ratus moja mbili tatu nne tano sita saba nane tisa kumi ishirini
+    thelathini arobaini unus duo tria quattuor quinque septem octo novem decem viginti triginta quadraginta
+    quinquaginta kvar kvin ses nau dek dudek tridek kvardek bat bi hiru lau bost sei zazpi zortzi hogei hogeita trenta
+    vuit set nou vint quaranta
+"""
+"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
+
+_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
+_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
+_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
+_HANGUL_NUMBER = (
+    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
+    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
+)
+_KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
+_BY_LENGTH = sorted({fold_letters(stem) for stem in _STEMS.split()}, key=len, reverse=True)
+_LATIN = re.compile(r"[a-z]{1,3}")
+_LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if bool(_LATIN.fullmatch(w)) == is_short) for is_short in (False, True))
+"""Short stems have to be the whole word."""
+_STEMMED_WORD = (
+    rf"(?:(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
+    r"|[ऀ-ॿ]{1,6}(?:तीस|लीस|ईस|चास|वन|सठ|तर|सी|नवे)(?!\w))"
+)
+_AND = r"[\s-]{1,2}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?"
+_STEMMED = (
+    rf"(?:(?:{CARDINAL}++[\s-])?{_STEMMED_WORD}(?:{_AND}(?:{_STEMMED_WORD}|{CARDINAL}++)){{0,4}}"
+    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}ʹ)"
+)
+"""A number in words, or in letters that count, in languages whose words are not listed in full."""
+_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde me te opta ой ій η"
+_STEMMED_ORDINAL = (
+    rf"(?!jedn|drug|{fold_letters('одн|друг')}){_STEMMED}"
+    rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
+)
 
 _TOKEN = re.compile(r"\S+")
 _NUMBERS = (
@@ -97,17 +149,17 @@ _ROMANCE = (
 )
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{FOREIGN}++)"
-    rf"|(?<![{DENSE}]){KANA_NUMBER}{HAN_PAGE}"
+    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{_STEMMED}|{_STEMMED_ORDINAL}\s{FOREIGN}++)"
+    rf"|(?<![{DENSE}]){_KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
-    rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
+    rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{_HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
-_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN}|{_IN_OTHER_WORDS})"
+_REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
 _BLANKS = r"(?:(?<!\s)\s++)?"
 """White space from its beginning, so that a long stretch of it is looked through once."""
@@ -138,7 +190,7 @@ def _typed() -> re.Pattern[str]:
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
         rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
-        rf"|(?P<foreign>{_ROMANCE}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN}|{_IN_OTHER_WORDS})"
+        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
     )
 
 
@@ -152,7 +204,7 @@ _SIGNPOST = re.compile(
 @cache
 def _label() -> re.Pattern[str]:
     number = rf"(?<![^\W\d_])(?:\d+\.(?=\s?{FOREIGN})|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
-    return re.compile(rf"{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{STEMMED}|{KANA_NUMBER}")
+    return re.compile(rf"{_STEMMED}|{number}|\d+|{HAN_NUMBER}|{_HANGUL_NUMBER}|{_KANA_NUMBER}")
 
 
 _CLOSES = re.compile(
@@ -165,6 +217,8 @@ LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference."""
 
 _HELD_WORDS = 8
+_DECIDING_WORDS = 4
+"""Words after a number, at most, that decide what it is."""
 _PART = re.compile(
     rf"[{PAGE}-{SMALL_ORDINAL}\d(\[{{<&\\【〔⟨（［第]|^\W*(?:[page]|[ivxlcdm]{{2,}})\W*$|{HAN_PAGE}|[一二三四五六七八九十百千〇零两]"
 )
@@ -191,11 +245,27 @@ def settled(text: str, *, begins: bool = False) -> int:
     first = min(parts, default=whole)
     named = (at for at in range(max(first - _HELD_WORDS, 0), first) if re.search(ANY_PAGE, words[at][0]))
     first = min(named, default=first) if parts else first
+    first = _held_from(words, first)
+    if first > begins and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
+        first = _held_from(words, first - 1)  # it may have a comma before a number, or decide what a number is
+    if first == len(words):
+        return len(text)
+    # what is held includes what is invisible before it, such as emphasis, and a blank that nothing stands before
+    return window + (seen.ends[words[first].start() - 1] if first else 0)
+
+
+def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
+    """The first word that has to wait if the one at `first` does, because both may belong to one reference, or because
+    a number stands before it that it decides, as "men" does in "38 brave men".
+    """
     while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
         first -= 1
-    if first > begins and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
-        first -= 1  # it may have a comma before a number, or decide what a number is
-    return window + seen.starts[words[first].start()] if first < len(words) else len(text)
+    for at in range(first - 1, max(first - _DECIDING_WORDS, 0) - 1, -1):
+        if _PART.search(words[at][0]):
+            return _held_from(words, max(at - 1, 0))
+        if not words[at][0][-1].isalnum():
+            break
+    return first
 
 
 def named_pages(text: str) -> list[str]:
@@ -257,6 +327,7 @@ _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _COLUMN = re.compile(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
 _CELL = re.compile(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_HEADING = re.compile(r"\n#{1,6} \Z")
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _REMEMBERED = 120
@@ -338,6 +409,7 @@ class TypedPages:
             self._is_item(number)
             or number.is_word
             or number.is_year
+            or number.is_compound
             or number.is_counting
             or number.is_taken
             or self._is_cell(number)
@@ -347,7 +419,9 @@ class TypedPages:
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""
         goes_on = number.form == "open" and number.right[:1] in ")]" and number.right[1:3].strip(" .,;:")
-        if not (goes_on or number.form == "line") or len(number.values) != 1 or number.values[0] > self._items + 1:
+        if not (goes_on or number.form == "line") or len(number.values) != 1:
+            return False
+        if number.values[0] > self._items + 1 and not _HEADING.search(number.left):
             return False
         self._items = max(self._items, number.values[0])
         return True

@@ -42,6 +42,8 @@ _STEP = 16
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
+_LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
+"""The line above a passage, with its page."""
 _UNFINISHED = re.compile(
     r"(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
     r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z"
@@ -91,7 +93,7 @@ class AnswerComposer:
         self._without_keys: list[Passage] = []
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
-        self._unread: list[Passage | str] = []
+        self._unread: list[tuple[str, bool]] = []
         self._in_digits: set[int] = set()
         self._in_words: set[int] = set()
         self.learn(passages)
@@ -104,22 +106,21 @@ class AnswerComposer:
             self._without_keys.append(passage)
             self._matcher.learn(passage)
             self._quotations.learn(passage)
-            self._unread.append(passage)
-            self._in_digits.update(value for value, _ in numbers_in(passage.chapter))
+            self._unread += [(passage.text, True), (passage.chapter, False)]
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn_reader(text)
-        self._unread.append(text)
+        self._unread.append((text, False))
 
     def learn_title(self, title: str) -> None:
         """Add the book's title, which counts as words of the book."""
         self._quotations.learn(title)
-        self._unread.append(title)
+        self._unread.append((title, False))
 
     def learn_figures(self, text: str) -> None:
-        """Add the words in which a book tool gave its passages, such as how often a name occurs."""
-        self._unread.append(text)
+        """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
+        self._unread.append((_LABEL.sub("", text), True))
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""
@@ -178,7 +179,11 @@ class AnswerComposer:
         ready = self._pending[: settled(self._pending, begins=not self._before)]
         ready = ready[: self._quotations.open_at(ready, self._before)]
         unfinished = _UNFINISHED.search(ready)
-        ready = _without_stop(ready[: unfinished.start()] if unfinished else ready)
+        if unfinished:
+            ready = ready[: unfinished.start()]
+            if unfinished[0].strip():
+                ready = ready[: settled(ready)].rstrip()  # its last number may count what follows
+        ready = _without_stop(ready)
         ready = _without_open_key(ready)
         while (end := self._quotations.open_at(ready, self._before)) < len(ready):
             ready = ready[:end]
@@ -211,13 +216,13 @@ class AnswerComposer:
             before = text
 
     def _is_known(self, number: int, in_words: bool) -> bool:
-        """Whether a number stands in what a reader wrote, or in what the model was given of the book."""
-        for source in self._unread:
-            is_book = isinstance(source, Passage)
-            for value, is_spelt in numbers_in(
-                without_typed_pages(source.text if isinstance(source, Passage) else source)
-            ):
-                (self._in_digits if is_book and not is_spelt else self._in_words).add(value)
+        """Whether a number stands in what the model was given of the book in digits, or (`in_words`) anywhere.
+
+        What a reader wrote, and a book's "twenty", do not make "(20)" anything but a page reference.
+        """
+        for text, is_given in self._unread:
+            for value, is_spelt in numbers_in(without_typed_pages(text)):
+                (self._in_digits if is_given and not is_spelt else self._in_words).add(value)
         self._unread.clear()
         return number in self._in_digits or (in_words and number in self._in_words)
 

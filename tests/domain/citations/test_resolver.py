@@ -1,5 +1,6 @@
 """Page references are made by code, from sentences that were given, or not at all."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -244,6 +245,25 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
                 "on 38, and ",
                 "the page is ",
                 ", 38. ",
+                "described in ",
+                "on the ",
+                "forty-",
+                "seven ",
+                "eighth ",
+                "at the foot of ",
+                "38",
+                " men",
+                " @ ",
+                " of the book",
+                "tells that ",
+                "Chapter 3",
+                " and 40 ",
+                "\n2. ",
+                "June ",
+                "1887:",
+                "Louis XIV ",
+                "$38$",
+                "三十八",
                 "| S. | p. |\n|--|--|\n",
                 "| *38* | 38 |\n",
                 "Ben *38*",
@@ -263,6 +283,83 @@ async def test_an_answer_is_the_same_however_its_stream_is_cut(parts: list[str],
     cut, made = await compose(*pieces_of(text, cuts))
     assert cut == made.text
     assert cut.rstrip() == whole.rstrip()
+
+
+NUMBERS = ["38", "forty-seven", "the 47th", "XLVII", "38–40", "４７", "47, 48", "siebenundvierzig", "p. 38", "page 47"]
+LEADS = [
+    *(
+        "on ",
+        "at ",
+        "in ",
+        "see ",
+        "as told on ",
+        "described in ",
+        "from ",
+        "per ",
+        "at the foot of ",
+        "auf ",
+        "siehe ",
+    ),
+    *(
+        ", ",
+        " – ",
+        ": ",
+        "; ",
+        "… ",
+        " @ ",
+        " → #",
+        " (",
+        " [",
+        " (see ",
+        " (Smith, ",
+        "\n",
+        "\n- ",
+        "| ",
+        "“x” ",
+        "Ref. ",
+    ),
+]
+ENDS = [".", ", they say.", ")", "]", " says so.", "; so it is.", "\n", " where Ann leaves.", "** it is.", " |"]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from(LEADS), st.sampled_from(NUMBERS), st.sampled_from(ENDS)).map(
+                "Ann leaves {0[0]}{0[1]}{0[2]} ".format
+            ),
+            st.sampled_from([f"Ben stays [{key}]. " for key in KEYS]),
+        ),
+        max_size=5,
+    ),
+    st.lists(st.integers(0, 300), max_size=10),
+)
+async def test_a_reference_stands_only_where_code_has_resolved_it(parts: list[str], cuts: list[int]) -> None:
+    shown, made = await compose(*pieces_of("".join(parts), cuts))
+    cited = [f"({citation.reference})" for citation in made.citations]
+    typed = re.sub("|".join(map(re.escape, cited)), "", shown) if cited else shown
+    assert not re.search(r"\d|forty|vierzig|seven|XL|４", typed), shown
+    assert all(reference in shown for reference in cited)
+
+
+@pytest.mark.parametrize("typed", ["On page 38 Ann leaves", "Ann leaves (38)", "Ann leaves on 38", "Ann leaves, 38"])
+async def test_what_a_reader_or_a_tool_says_of_pages_is_no_licence_for_one(typed: str) -> None:
+    made = composer()
+    made.learn_words("What is on page 38?")
+    made.learn_figures("[Page 38 · The Light · p38]\nAnn kept the light.")
+    await made.feed(TextChunk(f"{typed}. “Ann kept the light for forty years.”"))
+    await made.finish()
+    assert "38" not in made.text
+    assert made.text.endswith("(p. 12)")
+
+
+async def test_a_number_of_the_reader_is_theirs_but_no_reference() -> None:
+    made = composer()
+    made.learn_words("How old was Ann in 38, and who were the 47?")
+    made.learn_figures("“Ann” appears 51 times (The Light: 51).\n\n[Page 12 · The Light]\nAnn kept the light.")
+    await made.feed(TextChunk("In 38 she was forty, of the 47 (38) she was the first, The Light (51), and left [47]."))
+    await made.finish()
+    assert made.text == "In 38 she was forty, of the 47 she was the first, The Light (51), and left."
 
 
 @pytest.mark.parametrize("piece", ["[", "( ", "[(", "p. 1", "1", "p. ii ", "'a ", "“a", "[a](", "on page "])
