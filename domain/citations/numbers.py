@@ -337,6 +337,7 @@ class Number:
         self.written = written[seen.starts[self.start] : seen.ends[self.end - 1]]
         self.before = written[seen.starts[begin] : seen.starts[self.start]]
         self.after = written[seen.ends[self.end - 1] :][:_BESIDE]
+        self.is_decimal = self.written[0].isdecimal()
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
         lead = _LEAD_IN.search(self.left)
@@ -435,7 +436,7 @@ def numbers_in(text: str) -> Iterator[tuple[int, bool]]:
     """The numbers that stand in a text, and whether they do in words."""
     for number in numbers_of(as_seen(text), text):
         for value in number.values:
-            yield value, not number.written[0].isdecimal()
+            yield value, not number.is_decimal
 
 
 def _values(read: str, written: str) -> list[int]:

@@ -421,7 +421,8 @@ class TypedPages:
         goes_on = number.form == "open" and number.right[:1] in ")]" and number.right[1:3].strip(" .,;:")
         if not (goes_on or number.form == "line") or len(number.values) != 1:
             return False
-        if number.values[0] > self._items + 1 and not _HEADING.search(number.left):
+        next_one = self._items + (1 if number.is_decimal else 2)  # I and V are letters
+        if number.values[0] > next_one and not _HEADING.search(number.left):
             return False
         self._items = max(self._items, number.values[0])
         return True
