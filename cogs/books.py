@@ -145,7 +145,7 @@ async def add_book(
                 progress=report.update,
                 limits=use_cases.facts.limits.of_shelf,
             )
-    except Exception:
+    except (Exception, asyncio.CancelledError):
         with contextlib.suppress(*DISCORD_ERRORS):
             await interaction.delete_original_response()  # the earlier progress no longer matters
         raise

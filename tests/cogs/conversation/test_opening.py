@@ -98,6 +98,7 @@ async def test_who_gave_a_command_that_a_stop_cuts_short_is_told(
         adding = await room.ann.slash("books add", file=double.file("lamp.txt", b"It was dark."))
         await begun.wait()
     assert "I'm restarting and couldn't finish this." in adding.text
+    assert not [said for said in double.said() if "lamp.txt" in said], "nothing is left of its progress"
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de"])
