@@ -28,9 +28,7 @@ Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks up a span in the book; raises BookError if the reader may not see it."""
 
 LONGEST_ANSWER = 20_000
-"""Characters of a model's answer that are accepted, ten messages on Discord; a longer answer is cut there, and says
-so.
-"""
+"""Characters of a model's answer that are accepted, ten messages on Discord; a longer one is cut, and says so."""
 
 _PIECE = 400
 """Characters processed at a time: the cost of a piece grows with the square of what is held back."""
@@ -52,7 +50,6 @@ _UNFINISHED = re.compile(
 
 The pattern never backtracks: a model that writes a hundred brackets must not delay everybody.
 """
-
 
 _STOP = (
     r"(?<![.!?…。！？])(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])"
