@@ -225,13 +225,16 @@ def read_questions(path: Path) -> list[LabelledQuestion]:
     """The questions of a file.
 
     Raises:
-        BookError: it is missing, or one of its lines is malformed.
+        BookError: it is missing or empty, or one of its lines is malformed.
     """
     try:
         lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {error}.") from error
-    return list(_parsed(path, lines))
+    found = list(_parsed(path, lines))
+    if not found:
+        raise BookError(BookErrorCode.PARSE_FAILED, f"There are no questions in {path}.")
+    return found
 
 
 def _parsed(path: Path, lines: Sequence[str]) -> Iterator[LabelledQuestion]:

@@ -94,6 +94,12 @@ async def test_only_the_first_questions_and_a_table_for_people(terminal: Termina
     ]
 
 
+async def test_a_file_without_questions_is_a_sentence(terminal: Terminal) -> None:
+    ran = await terminal.run("eval", questions(terminal), "--json")
+    assert ran.code == 1
+    assert "There are no questions in" in ran.err
+
+
 @pytest.mark.parametrize(
     ("row", "says"),
     [
