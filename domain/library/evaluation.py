@@ -230,7 +230,9 @@ def read_questions(path: Path) -> list[LabelledQuestion]:
     try:
         lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise BookError(BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {error}.") from error
+        raise BookError(
+            BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {_reason(error)}."
+        ) from error
     found = list(_parsed(path, lines))
     if not found:
         raise BookError(BookErrorCode.PARSE_FAILED, f"There are no questions in {path}.")
@@ -258,4 +260,10 @@ def _read_book(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise BookError(BookErrorCode.NOT_FOUND, f"The book {path} cannot be read as UTF-8 text: {error}.") from error
+        raise BookError(
+            BookErrorCode.NOT_FOUND, f"The book {path} cannot be read as UTF-8 text: {_reason(error)}."
+        ) from error
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return error.strerror or "the disk refuses" if isinstance(error, OSError) else "it has bytes of another encoding"
