@@ -18,7 +18,6 @@ import discord
 from discord import app_commands
 
 from cogs.i18n import catalogues_digest
-from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
 from domain.tasks import to_the_end
 
@@ -254,6 +253,6 @@ async def stay_in_sync(
         except app_commands.CommandSyncFailure:
             logger.exception("Discord does not take the commands as they are")
             return
-        except (discord.DiscordException, MarginaliaError, OSError):
+        except Exception:  # also an answer that the library cannot read, or this task would end unnoticed
             logger.exception("the commands could not be told to Discord, or not learned; it is tried again")
         await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311

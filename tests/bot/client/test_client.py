@@ -9,6 +9,7 @@ from pathlib import Path
 import discord
 import pytest
 
+from bot.client import command_sync
 from bot.client.wire import AN_HOUR_AT_MOST
 from domain.errors import SettingsError
 from tests.bot.online import Online, online
@@ -150,6 +151,18 @@ class TestCommandSync:
         assert f"</books add:{books['id']}>" in str(used.message.embeds)
         assert len(double.calls("GET /applications/{app}/commands")) == before
         assert double.commands.syncs == 1
+
+    async def test_an_answer_that_cannot_be_read_is_logged_and_asked_for_again(
+        self, double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setattr(command_sync, "SYNC_AGAIN_AFTER_S", 0.2)
+        whole = double.commands._kept
+        monkeypatch.setattr(double.commands, "_kept", lambda *_: {"id": "1"})
+        async with online(double, tmp_path):
+            await double.until(lambda: "could not be told to Discord" in caplog.text)
+            double.commands.commands.clear()
+            monkeypatch.setattr(double.commands, "_kept", whole)
+            await double.until((tmp_path / "discord-commands.json").exists)
 
     async def test_ids_that_an_older_version_has_not_noted_are_fetched_once(
         self, double: DiscordDouble, tmp_path: Path
