@@ -227,3 +227,26 @@ def test_a_sentence_that_only_names_somebody_is_quoted_with_the_next() -> None:
     found = evidence(analyse("Who is Ann Quill?"), [passage("My name is Ann Quill. I mended clocks. It rained.")])
     shown = with_context(found, choose(found, most=1)).candidates
     assert [each.text for each in shown] == ["My name is Ann Quill.", "I mended clocks."]
+
+
+@pytest.mark.parametrize(
+    ("question", "others", "answer"),
+    [
+        ("What weapon did Hobb carry?", ["Hobb did carry a lantern.", "Hobb did carry on."], "Hobb had a cutlass."),
+        ("What is Hobb's job?", ["Hobb's job was done.", "Hobb went home."], "Hobb was a carpenter in the town."),
+        (
+            "What illness did Marta have?",
+            ["Marta did have a house.", "Marta rested."],
+            "Marta had caught typhus there.",
+        ),
+    ],
+)
+def test_a_thing_of_the_sort_asked_for_is_found_by_another_word(question: str, others: list[str], answer: str) -> None:
+    assert answer in [each.text for each in chosen(question, " ".join([*others, answer])).candidates]
+
+
+def test_a_general_question_is_answered_only_if_half_of_its_words_stand_together() -> None:
+    apart = "The oil was dear. " + ISLAND + "They had to buy a boat. " + ISLAND + "Bread was cheap."
+    assert chosen("Where can one buy cheap oil?", apart).confidence is Confidence.NONE
+    assert chosen("Where did they buy cheap oil?", apart).confidence is not Confidence.NONE
+    assert chosen("Where can one buy cheap oil?", apart + " One could buy cheap oil in the harbour.").candidates
