@@ -197,7 +197,7 @@ async def test_no_network_is_a_sentence_and_an_exit_code(terminal: Terminal) -> 
     ran = await terminal.run("chat", stdin="Who drives the cart?\n", **nowhere)
     assert ran.code != 0
     assert "Traceback" not in ran.out + ran.err
-    assert "Anthropic could not be reached" in ran.out
+    assert "The model's server could not be reached" in ran.out
     assert "p. " in ran.out.partition("Meanwhile, here's what the book says:")[2]
     assert ran.err == ""
 
