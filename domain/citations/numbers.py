@@ -174,7 +174,7 @@ _NO_NOUNS = """
     e ele ela eles elas os uma mas quem onde em na nos nas por com sem são foi conta descreve fala começa hij zij ze
     het wij jij een maar want waar wanneer omdat dat op aan bij naar van voor met zijn wordt heeft zegt vertelt leest
     staat begint eindigt han hon hun det vi jag jeg ett och og eller att som när når av af til från med för var blev
-    har hade havde säger siger sier berättar står begynner börjar omtales ona ono oni ale gdy gdzie kiedy że który
+    har hade havde säger siger sier berättar begynner börjar omtales ona ono oni ale gdy gdzie kiedy że który
     która w z od po przy jest był była są mówi czytamy się nie nebo když kde že který v byl byla píše он она оно они мы
     я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит сказано
     рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
@@ -199,21 +199,24 @@ _KINDS = (
     r"|canto|sonnet|psalm|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law"
     r"|form|version|grade|type|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
     r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
-    r"|secolo|win|won|lost|beat|score[ds]?|drew|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
     r"|the age of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
     r"|plus|minus|rolled an?|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
     r"|(?:total|number|sum|average|speed|height|out) of|total|altogether"
 )
 _BEING = (
-    r"is|was|are|were|be|been|being|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count|numbered|numbers|equals"
-    r"|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to|ist|war|sind|wurde|est"
-    r"|sont|es|son"
+    r"is|was|are|were|be|been|being|(?:it|he|she|there)['’]s|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
+    r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
+    r"|ist|war|sind|wurde|est|sont|es|son"
 )
-_ROUGHLY = r"(?:(?:only|just|now|exactly|about|nearly|almost|over|under|some|still|a|an|the|nur|etwa|circa|ca)\.?\s)"
+_ROUGHLY = (
+    r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|nur|etwa|circa|ca)"
+    r"\.?\s)"
+)
 TAKES_A_NUMBER = re.compile(
     rf"\b(?:(?P<kind>{_KINDS}|{MONTHS})|(?P<being>{_BEING})"
     rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-    rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+    rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
 )
 """The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
 LISTS_NUMBERS = re.compile(
@@ -271,7 +274,7 @@ _LEAD_IN = re.compile(
 ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
 _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷]\s?\d|o['’]clock|per {CARDINAL}{{4}})"
+    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s)"
     r"|(?P<joint>\s?-)?\s{0,2}(?P<word>[^\W\d_]+)"
 )
 _INTO = re.compile(r"[\s-]\S+\s(?:in(?:to)?|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b")

@@ -328,6 +328,8 @@ _COLUMN = re.compile(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PA
 _CELL = re.compile(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r"\n#{1,6} \Z")
+_LATE_HEADING = 12
+"""The highest number of a heading that follows on none, as where an answer goes on."""
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _REMEMBERED = 120
@@ -422,7 +424,8 @@ class TypedPages:
         if not (goes_on or number.form == "line") or len(number.values) != 1:
             return False
         next_one = self._items + (1 if number.is_decimal else 2)  # I and V are letters
-        if number.values[0] > next_one and not _HEADING.search(number.left):
+        heads = _HEADING.search(number.left) and _ITEM.match(number.right) and number.values[0] <= _LATE_HEADING
+        if number.values[0] > next_one and not heads:
             return False
         self._items = max(self._items, number.values[0])
         return True
