@@ -47,9 +47,12 @@ from domain.citations.numbers import (
     SPELT_ORDINAL,
     Number,
     marked,
+    numbers_in,
     numbers_of,
 )
 from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, SUPERSCRIPTS, Seen, as_seen, fold_letters
+from domain.library.search.sentences import split_sentences
+from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
 
 _STEMS = """
     jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost siedem
@@ -361,6 +364,22 @@ def _without(number: Number) -> tuple[int, int, str]:
     return start, end, "…"
 
 
+def numbers_in_company(text: str) -> Iterator[tuple[int, bool, frozenset[str]]]:
+    """The numbers of a text, whether they are spelt out, and the telling words of their sentences."""
+    for start, end in split_sentences(text):
+        numbers = [*numbers_in(text[start:end])]
+        company = _company(text[start:end]) if numbers else frozenset[str]()
+        yield from ((value, is_spelt, company) for value, is_spelt in numbers)
+
+
+_STOP = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
+
+
+def _company(text: str) -> frozenset[str]:
+    words = (word for word in words_of(text) if not any(map(str.isdecimal, word)))
+    return frozenset(stem_of(word) for word in words if fold(word) not in STOP_WORDS)
+
+
 class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
@@ -368,7 +387,7 @@ class TypedPages:
     number stands in what the model was given of the book in digits, or (True) also in words or in what a reader wrote.
     """
 
-    def __init__(self, is_known: Callable[[int, bool], bool]) -> None:
+    def __init__(self, is_known: Callable[[int, bool, frozenset[str]], bool]) -> None:
         self._is_known = is_known
         self._behind = "\n"
         self._line = ""
@@ -415,8 +434,13 @@ class TypedPages:
             or number.is_counting
             or number.is_taken
             or self._is_cell(number)
-            or (bool(number.values) and all(self._is_known(value, number.is_in_prose) for value in number.values))
+            or (bool(number.values) and self._is_given(number))
         )
+
+    def _is_given(self, number: Number) -> bool:
+        sentence = f"{_STOP.split(number.before)[-1]} {_STOP.split(number.after)[0]}"
+        company = _company(sentence) or _company(f"{number.before} {number.after}")
+        return all(self._is_known(value, number.is_in_prose, company) for value in number.values)
 
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""

@@ -15,8 +15,7 @@ from itertools import groupby
 from domain.book import Book, Citation, Passage, Sentence, numbered
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
-from domain.citations.numbers import numbers_in
-from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
+from domain.citations.page_numbers import TypedPages, numbers_in_company, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
@@ -66,6 +65,7 @@ _REFUSED = "\ue000"
 """Marks both ends of a quotation that is not in the book while its sentence is assembled."""
 _ATTRIBUTION = 4
 """Words; a shorter sentence behind a quotation only says whose it is: "So says Ann"."""
+_NONE, _ANY = frozenset[str](), frozenset({""})
 
 
 class AnswerComposer:
@@ -91,8 +91,8 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._unread: list[tuple[str, bool]] = []
-        self._in_digits: set[int] = set()
-        self._in_words: set[int] = set()
+        self._in_digits: dict[int, frozenset[str]] = {}
+        self._in_words: dict[int, frozenset[str]] = {}
         self.learn(passages)
         self.discard()
 
@@ -212,16 +212,17 @@ class AnswerComposer:
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
             before = text
 
-    def _is_known(self, number: int, in_words: bool) -> bool:
-        """Whether a number stands in what the model was given of the book in digits, or (`in_words`) anywhere.
-
-        What a reader wrote, and a book's "twenty", do not make "(20)" anything but a page reference.
+    def _is_known(self, number: int, in_words: bool, company: frozenset[str]) -> bool:
+        """Whether the model was given a number of the book in digits, with a word that stands beside it here too, or
+        (`in_words`) one in words or of a reader: a book's "38 crowns" does not make "(38)" anything but a page.
         """
         for text, is_given in self._unread:
-            for value, is_spelt in numbers_in(without_typed_pages(text)):
-                (self._in_digits if is_given and not is_spelt else self._in_words).add(value)
+            for value, is_spelt, words in numbers_in_company(without_typed_pages(text)):
+                known = self._in_digits if is_given and not is_spelt else self._in_words
+                known[value] = known.get(value, _NONE) | (words if is_given else _ANY)
         self._unread.clear()
-        return number in self._in_digits or (in_words and number in self._in_words)
+        beside = self._in_digits.get(number, _NONE) | (self._in_words.get(number, _NONE) if in_words else _NONE)
+        return bool(beside & (company | _ANY if company else beside))
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
@@ -233,8 +234,7 @@ class AnswerComposer:
             sentences = [await self._sentence_of(key) for key in KEY_IN_GROUP.findall(group[0])]
             found = [c for s in sentences if s and (c := await self._resolve(s.start, s.end))]
             rest_of_sentence = _SENTENCE_END.split(prose[group.end() :], maxsplit=1)[0]
-            introduces = _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
-            self._is_refuted = self._is_refuted or introduces
+            self._is_refuted |= _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
             out.append(self._refer(found))
             at = group.end()
         return "".join([*out, await self._follow(text[at:], prose[at:])])
@@ -297,7 +297,7 @@ class AnswerComposer:
         """The reference to these citations; empty after a quotation that is not in the book."""
         only_attributes = self._follows_refuted and len(self._sentence.split()) <= _ATTRIBUTION
         if self._is_refuted or only_attributes or not citations:
-            self._has_lost_page = self._has_lost_page or bool(citations)
+            self._has_lost_page |= bool(citations)
             return ""
         self._is_cited = True
         self._cited.update(dict.fromkeys(citations))

@@ -196,7 +196,7 @@ def test_every_reference_has_a_signpost(text: str) -> None:
 
 def bare(text: str, known: int = 0) -> str:
     """The text as it is shown if only that number is known."""
-    return TypedPages(lambda number, in_words: number == known).remove(text)
+    return TypedPages(lambda number, in_words, company: number == known).remove(text)
 
 
 @pytest.mark.parametrize(

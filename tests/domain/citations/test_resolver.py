@@ -353,6 +353,14 @@ async def test_what_a_reader_or_a_tool_says_of_pages_is_no_licence_for_one(typed
     assert made.text.endswith("(p. 12)")
 
 
+async def test_a_number_of_the_book_stands_only_in_its_company() -> None:
+    made = composer()
+    made.learn_figures("Dunmore paid 38 crowns for the lamp, of which 12 were false.")
+    await made.feed(TextChunk("Dunmore gave (38) for the lamp. Ann drowned (38). Ann drowned, 12. Source: 38"))
+    await made.finish()
+    assert made.text == "Dunmore gave (38) for the lamp. Ann drowned. Ann drowned. Source: …"
+
+
 async def test_a_number_of_the_reader_is_theirs_but_no_reference() -> None:
     made = composer()
     made.learn_words("How old was Ann in 38, and who were the 47?")
