@@ -104,6 +104,10 @@ _SECRET = re.compile(
 _TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
 """Characters of a service's message that are shown."""
+_MARKS = " .,;:!?…'\"`“”‘’«»()[]{}"
+_QUOTED = re.compile(r"[\"'`“‘«]([^\"'`“”‘’«»]{1,200})[\"'`”’»]")
+_ECHO_WORDS = 3
+"""So many words in a row that stand in a request as well are no accident."""
 
 
 def encoded(value: Any) -> bytes:
@@ -356,6 +360,34 @@ def shortened(said: str) -> str:
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 
 
+def without_echo(said: str, messages: Iterable[PromptMessage]) -> str:
+    """A service's message with an ellipsis for what it repeats of the request.
+
+    That is a whole message, whatever stands in quotation marks there and in a message, and every run of three words
+    that stands in one. The log of an operator may have the rest, because nobody who writes to the bot wrote it.
+    """
+    sent = [text.strip() for message in messages for text in _texts_of(message)]
+    for whole in {text for text in sent if 0 < len(text) <= len(said)}:
+        said = re.sub(rf"(?<!\w){re.escape(whole)}(?!\w)", "…", said)
+    said = _QUOTED.sub(lambda quoted: "…" if _stands_in(quoted[1], sent) else quoted[0], said)
+    words = said.split(" ")
+    starts = range(len(words) - _ECHO_WORDS + 1)
+    echoes = [at for at in starts if _stands_in(" ".join(words[at : at + _ECHO_WORDS]), sent)]
+    repeated = {at + offset for at in echoes for offset in range(_ECHO_WORDS)}
+    kept = " ".join("…" if at in repeated else word for at, word in enumerate(words))
+    return re.sub(r"…(?:\s…)+", "…", kept)
+
+
+def _texts_of(message: PromptMessage) -> Iterator[str]:
+    yield from (message.note, message.content)
+    for call in message.tool_invocations or ():
+        yield from (value for value in call.arguments.values() if isinstance(value, str))
+
+
+def _stands_in(part: str, texts: Iterable[str]) -> bool:
+    return any(part.strip(_MARKS) in text for text in texts)
+
+
 def _when(seconds: float | None) -> Worded:
     if seconds is None:
         return Worded("in a minute")
@@ -431,8 +463,11 @@ class WireChat(ABC, Generic[C]):
         await self._client.close()
 
     @contextmanager
-    def _errors_translated(self) -> Iterator[None]:
-        """Translate every failure of a request into LLMError; the original is chained, and logged for the operator."""
+    def _errors_translated(self, messages: Sequence[PromptMessage] = ()) -> Iterator[None]:
+        """Translate every failure of a request into LLMError; the original is chained, and logged for the operator.
+
+        `messages` are those of the request. The log has none of their words at WARNING.
+        """
         try:
             yield
         except LLMError:
@@ -440,7 +475,8 @@ class WireChat(ABC, Generic[C]):
         except Exception as error:
             failure = self._failure(error)
             logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
-            # A server's message may repeat what it was sent, so it is only for DEBUG logs and for `check`.
+            if failure.code is LLMErrorCode.API_CALL_FAILED and failure.said:
+                logger.warning("%s said: %s", self.provider, without_echo(failure.said, messages))
             logger.debug("%s said: %s (%r)", self.provider, failure.said, error)
             raise failure from error
 

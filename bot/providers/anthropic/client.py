@@ -18,6 +18,7 @@ from bot.providers.base import (
     refuse_long_waits,
     retry_after,
     shortened,
+    without_echo,
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -78,7 +79,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-        with self._errors_translated():
+        with self._errors_translated(messages):
             request, events = await self._send(messages, tools, call_tools=call_tools)
             reader = MessageAccumulator(
                 self.model_name,
@@ -148,13 +149,14 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
                     logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
                     self._refused_fields.add(field)
                 elif self._elsewhere and self._supports_tools is None and tools and refuses_tools(error):
-                    raise self._without_tools(error.api_message or "") from error
+                    raise self._without_tools(error.api_message or "", messages) from error
                 else:
                     raise
 
-    def _without_tools(self, said: str) -> LLMError:
+    def _without_tools(self, said: str, messages: Sequence[PromptMessage]) -> LLMError:
         """The error for a refusal of tools, which are not offered any more from now on."""
-        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, shortened(said))
+        reason = without_echo(shortened(said), messages)
+        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, reason)
         self._supports_tools = False
         return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 

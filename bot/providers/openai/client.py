@@ -23,6 +23,7 @@ from bot.providers.base import (
     repair_history,
     retry_after,
     shortened,
+    without_echo,
 )
 from bot.providers.openai.stream import CompletionAccumulator, as_chunk
 from domain.chat import MessageRole, PromptMessage
@@ -244,14 +245,14 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-        with self._errors_translated():
+        with self._errors_translated(messages):
             try:
                 async with aclosing(self._reply(messages, tools, call_tools=call_tools)) as pieces:
                     async for piece in pieces:
                         yield piece
             except Exception as error:
                 if tools and self._supports_tools is None and _is_about_tools(error):
-                    raise self._without_tools(error) from error
+                    raise self._without_tools(error, messages) from error
                 raise
 
     async def _reply(
@@ -280,12 +281,13 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
             yield piece
 
-    def _without_tools(self, refusal: Exception) -> LLMError:
+    def _without_tools(self, refusal: Exception, messages: Sequence[PromptMessage]) -> LLMError:
         """The error for a refusal of tools, which are not offered any more from now on."""
         from bot.providers.openai.errors import sentence_of
 
         said = sentence_of(refusal)
-        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, shortened(said))
+        reason = without_echo(shortened(said), messages)
+        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, reason)
         self._supports_tools = False
         return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 

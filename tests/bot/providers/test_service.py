@@ -1,6 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bot.providers.base import STATUS_CODES, Service
+from bot.providers.base import STATUS_CODES, Service, shortened, without_echo
+from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 
 SERVICE = Service("Anthropic", "claude-x", key_setting="ANTHROPIC_API_KEY", url_setting="ANTHROPIC_BASE_URL")
@@ -40,3 +43,27 @@ def test_a_key_loses_the_space_around_it_and_a_blank_one_is_refused() -> None:
     assert SERVICE.demand_key(" k\n") == "k"
     with pytest.raises(LLMError, match="ANTHROPIC_API_KEY"):
         SERVICE.demand_key(" \n")
+
+
+ASKED = PromptMessage("user", "Who killed the old lighthouse keeper in the storm?", note="(Agnes asks.)")
+
+
+@pytest.mark.parametrize(
+    ("said", "logged"),
+    [
+        ("rope scaling is not supported by this build", "rope scaling is not supported by this build"),
+        ("cannot parse 'Who killed the old lighthouse keeper in the storm?'", "cannot parse …"),
+        ("bad token in `lighthouse keeper`, see the manual", "bad token in …, see the manual"),
+        ("bad input: killed the old lighthouse. Shorten it", "bad input: … Shorten it"),
+        ("(Agnes asks.) is not a role", "… is not a role"),
+    ],
+)
+def test_the_log_has_what_a_server_says_without_what_it_repeats(said: str, logged: str) -> None:
+    assert without_echo(said, [ASKED]) == logged
+
+
+@given(st.lists(st.sampled_from(["ab", "cd.", "é"]), min_size=3), st.text("xyz ", max_size=30))
+def test_no_three_words_of_a_message_stand_in_the_log(words: list[str], own: str) -> None:
+    echoed = " ".join(words)
+    logged = without_echo(shortened(f"{own} {echoed} {own}"), [PromptMessage("user", echoed)])
+    assert not any(" ".join(words[at : at + 3]) in logged for at in range(len(words) - 2))
