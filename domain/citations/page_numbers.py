@@ -236,6 +236,10 @@ _JOINS = re.compile(
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 
 
+LONGEST_WORD = 24
+"""Characters before a text that tell whether a word goes on in it."""
+
+
 def settled(text: str, *, begins: bool = False) -> int:
     """The length of the prefix without unfinished references; where an answer `begins`, its first word is one."""
     window = max(len(text) - LONGEST_REFERENCE, 0)
@@ -281,7 +285,7 @@ def named_pages(text: str) -> list[str]:
 
 def without_typed_pages(text: str, before: str = "") -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
-    context = before[-1:]
+    context = before[-LONGEST_WORD:]  # of "Step 1", the "p" alone would be a page
     written = context + RAISED.sub("", LINK_INTO_A_BOOK.sub(r"\1", text))
     seen, read = _read(written)
     return _changed(written, len(context), seen, _edits(seen, read, written))

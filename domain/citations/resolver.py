@@ -15,7 +15,7 @@ from itertools import groupby
 from domain.book import Book, Citation, Passage, Sentence, numbered
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
-from domain.citations.page_numbers import TypedPages, numbers_in_company, settled, without_typed_pages
+from domain.citations.page_numbers import LONGEST_WORD, TypedPages, numbers_in_company, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
@@ -197,7 +197,7 @@ class AnswerComposer:
         ready, self._pending = self._pending[:length], self._pending[length:]
         pieces = await self._quotations.check(ready, self._before)
         shown = await self._replace_keys([*self._without_pages(pieces)])
-        self._before = ready[-1:] or self._before
+        self._before = (self._before + ready)[-LONGEST_WORD:]
         if last:
             shown = _with_reference(shown.rstrip(), await self._close_sentence())
         self.text += shown

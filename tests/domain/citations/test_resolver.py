@@ -36,6 +36,11 @@ async def test_a_reference_is_never_parted_from_its_number(step: int) -> None:
     assert not any(letter.isdigit() for letter in shown)
 
 
+async def test_the_last_letter_of_a_word_is_no_page() -> None:
+    shown, _ = await compose("Step", " 1 of his plan is to sell it.", " Kitap", " 300 sayfa.")
+    assert shown == "Step 1 of his plan is to sell it. Kitap 300 sayfa."
+
+
 async def test_what_is_shown_is_what_is_kept() -> None:
     shown, made = await compose("Ben kept ", "the boat.")
     assert shown == made.text == "Ben kept the boat."
