@@ -22,7 +22,7 @@ _FOREIGN_WORDS = """
     sayfa sayfada sayfası sayfasında halaman muka lembar laman trang trương страница странице страницу страницы
     страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ σσ folio folios feuillet feuillets blatt lapa
     lappuse lpp puslapis puslapyje lehekülg leheküljel orrialdea tudalen leathanach pag pags pagg blz seitenzahl
-    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص पृष्ठ
+    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص पृष्ठ पन्ना
     पेज পৃষ্ঠা পৃষ্ঠায় பக்கம் பக்கத்தில் หน้า გვერდზე გვერდი
 """
 _FOREIGN_SHORT = "s σ str sf sid hal fol fols fo bl mbl bls"
@@ -135,7 +135,7 @@ SPELT_ORDINAL = (
 ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
 DIGITS = (
     rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
-    rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
+    rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
     rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
 )
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"

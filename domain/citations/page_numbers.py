@@ -94,17 +94,18 @@ _BY_LENGTH = sorted({fold_letters(stem) for stem in _STEMS.split()}, key=len, re
 _LATIN = re.compile(r"[a-z]{1,3}")
 _LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if bool(_LATIN.fullmatch(w)) == is_short) for is_short in (False, True))
 """Short stems have to be the whole word."""
+_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी पचासी नवे"
 _STEMMED_WORD = (
     rf"(?:(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
-    r"|[ऀ-ॿ]{1,6}(?:तीस|लीस|ईस|चास|वन|सठ|तर|सी|नवे)(?!\w))"
+    rf"|[ऀ-ॿ]{{1,6}}(?:{'|'.join(map(fold_letters, _HINDI_TENS.split()))}){fold_letters('वें')}?(?!\w))"
 )
 _AND = r"[\s-]{1,2}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?"
 _STEMMED = (
     rf"(?:(?:{CARDINAL}++[\s-])?{_STEMMED_WORD}(?:{_AND}(?:{_STEMMED_WORD}|{CARDINAL}++)){{0,4}}"
-    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}ʹ)"
+    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
 )
 """A number in words, or in letters that count, in languages whose words are not listed in full."""
-_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde me te opta ой ій η"
+_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde me te opta ой ій η वें"
 _STEMMED_ORDINAL = (
     rf"(?!jedn|drug|{fold_letters('одн|друг')}){_STEMMED}"
     rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
@@ -119,7 +120,7 @@ _NAMED = r"(?:\s?(?:references?|refs?|numbered|numbers?|numero|num|nummer|no|nr|
 _SIGN = r"(?:[^\S\n]|[.:#№=])"
 _NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
 _QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
-_GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:[a-z]-?(?=\d))?"
+_GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:(?:[a-z]|ال)-?(?=\d))?"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{HAN_NUMBER}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
 _SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"

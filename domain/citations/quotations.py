@@ -124,8 +124,13 @@ _LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() fo
 _NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
 """Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
 
+_KERAIAS = "\u0374\u0384\u02b9"
+"""Signs that make a number of Greek letters, as they are written; one of them would read as a blank."""
+_TATWEEL = "\u0640"
+"""It only makes an Arabic word longer."""
 SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
-_UNSEEN = frozenset({"Mn", "Me", "Cf", "Cc", "Co"})
+_UNSEEN = frozenset({"Mn", "Mc", "Me", "Cf", "Cc", "Co"})
+"""Categories of characters that are left out; the vowel signs of Indian scripts are among them."""
 _DISGUISE = re.compile(
     rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
     r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
@@ -154,6 +159,10 @@ def _folded(character: str) -> str:
             return chr(ord("a") + ord(character) - first)
     if character in SUPERSCRIPTS or character in "\n\t":
         return character  # a superscript is the number of a note behind that of a page
+    if character in _KERAIAS:
+        return "ʹ"
+    if character == _TATWEEL:
+        return ""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
     return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
 
@@ -181,8 +190,10 @@ class Seen(NamedTuple):
     ends: Sequence[int]
 
     def span(self, start: int, end: int, written: str) -> tuple[int, int]:
-        """The original span; emphasis marks that open within it are closed within it."""
+        """The original span; emphasis marks that open within it are closed within it, and signs of its last letter."""
         first, last = self.starts[start], self.ends[end - 1]
+        while last < len(written) and unicodedata.category(written[last]).startswith("M"):
+            last += 1
         return first, self.starts[end] if EMPHASIS.search(written, first, last) else last
 
 

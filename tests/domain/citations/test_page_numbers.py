@@ -136,6 +136,7 @@ def test_no_disguise_keeps_a_reference_in_brackets(typed: str) -> None:
         ),
         *("12ページ", "第十二頁", "12쪽", "folio 12", "삼십팔 쪽", "בעמוד 12", "fol. 12v", "page 1 2", "pág 12"),
         *("sidan trettioåtta", "på side otteogtredive", "på side 12", "на с. 12", "на тридцать восьмой странице"),
+        *("بالصفحة الـ12", "पन्ने १२", "अड़तीसवें पन्ने", "12ஆம் பக்கத்தில்", "στη σελίδα λη΄", "f. 12 rº, p. 12"),
         *("à la trente-huitième page", "en la trigésima octava página", "op de achtendertigste bladzijde"),
     ],
 )
@@ -144,7 +145,8 @@ def test_no_disguise_keeps_a_reference_in_a_sentence(typed: str) -> None:
     left = re.sub(r"s-1234567", "", checked)
     assert checked != f"It stands on {typed}, they say."
     assert not re.search(
-        r"\d|twelve|eight|zwölf|acht|двенадцать|восьм|trente|trettio|tredive|treinta|trigés|십|十|xii|Ⅻ", left
+        r"\d|twelve|eight|zwölf|acht|двенадцать|восьм|trente|trettio|tredive|treinta|trigés|십|十|xii|Ⅻ|तीस|λη|[१-९]",
+        left,
     ), checked
 
 
