@@ -19,6 +19,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode, Worded
+from domain.library.search.words import STOP_WORDS
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
@@ -104,10 +105,7 @@ _SECRET = re.compile(
 _TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
 """Characters of a service's message that are shown."""
-_MARKS = " .,;:!?…'\"`“”‘’«»()[]{}"
-_QUOTED = re.compile(r"[\"'`“‘«]([^\"'`“”‘’«»]{1,200})[\"'`”’»]")
-_ECHO_WORDS = 3
-"""So many words in a row that stand in a request as well are no accident."""
+_A_WORD = re.compile(r"[^\W_]+")
 
 
 def encoded(value: Any) -> bytes:
@@ -361,31 +359,23 @@ def shortened(said: str) -> str:
 
 
 def without_echo(said: str, messages: Iterable[PromptMessage]) -> str:
-    """A service's message with an ellipsis for what it repeats of the request.
+    """A service's message with an ellipsis for every word of the request that it repeats, but for words such as "the".
 
-    That is a whole message, whatever stands in quotation marks there and in a message, and every run of three words
-    that stands in one. The log of an operator may have the rest, because nobody who writes to the bot wrote it.
+    The log of an operator may have the rest, because nobody who writes to the bot wrote it.
     """
-    sent = [text.strip() for message in messages for text in _texts_of(message)]
-    for whole in {text for text in sent if 0 < len(text) <= len(said)}:
-        said = re.sub(rf"(?<!\w){re.escape(whole)}(?!\w)", "…", said)
-    said = _QUOTED.sub(lambda quoted: "…" if _stands_in(quoted[1], sent) else quoted[0], said)
-    words = said.split(" ")
-    starts = range(len(words) - _ECHO_WORDS + 1)
-    echoes = [at for at in starts if _stands_in(" ".join(words[at : at + _ECHO_WORDS]), sent)]
-    repeated = {at + offset for at in echoes for offset in range(_ECHO_WORDS)}
-    kept = " ".join("…" if at in repeated else word for at, word in enumerate(words))
-    return re.sub(r"…(?:\s…)+", "…", kept)
+    sent = [text for message in messages for text in _texts_of(message)]
+
+    def repeated(word: str) -> bool:
+        whole = re.compile(rf"(?<!\w){word}(?!\w)")
+        return word.casefold() not in STOP_WORDS and any(word in text and whole.search(text) for text in sent)
+
+    return re.sub(r"…(?:\W*…)+", "…", _A_WORD.sub(lambda word: "…" if repeated(word[0]) else word[0], said))
 
 
 def _texts_of(message: PromptMessage) -> Iterator[str]:
     yield from (message.note, message.content)
     for call in message.tool_invocations or ():
         yield from (value for value in call.arguments.values() if isinstance(value, str))
-
-
-def _stands_in(part: str, texts: Iterable[str]) -> bool:
-    return any(part.strip(_MARKS) in text for text in texts)
 
 
 def _when(seconds: float | None) -> Worded:

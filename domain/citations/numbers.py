@@ -219,6 +219,15 @@ TAKES_A_NUMBER = re.compile(
     rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
 )
 """The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
+_LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
+_NO_LABEL = re.compile(
+    r"see|vide|via|per|in|on|at|to|check|open|try|cite[ds]?|citing|consult|compare|turn\w*|go|read\w*|look\w*|find|found|kindle"
+    r"|chunks?|side|leaf|leaves|sheets?|columns?|col|loc|locations?|scan|image|plate|screen|refs?|references?|sources?"
+    r"|marked|numbered|circa|toward|towards|until|past|near|around|about|after|before|from|between|bei|auf|siehe|vgl|dort"
+    r"|\w+(?:ed|ing)"
+)
+"""Words before a number that lead to a place in a book, so that the number is no name of a thing."""
+_SET_OFF = re.compile(r"(?:[,;:(\[{–—-]|\.\.)\s?\Z")
 LISTS_NUMBERS = re.compile(
     rf"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
     rf"|matthew|mark|luke|john|romans|coordinates are)\.?\s(?:\d+|{ROMAN})"
@@ -422,12 +431,20 @@ class Number:
         """Whether a word stands before it that takes a number."""
         taken = TAKES_A_NUMBER.search(self.left)
         if not taken:
-            return bool(LISTS_NUMBERS.search(self.left))
+            return bool(LISTS_NUMBERS.search(self.left)) or self._is_of_a_label
         if taken["being"]:
             return not _PLACE.search(self.left)
         if taken["thing"]:
             return not (_CITING.search(self.left[: taken.start()]) and ENDS.match(self.right))
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
+
+    @property
+    def _is_of_a_label(self) -> bool:
+        """Whether it numbers what stands before it, as in "Sentence 5" or "the second claim, Claim 2, is"."""
+        label = _LABEL.search(self.left)
+        if not label or not self.is_decimal or label[1] in COUNTED_BY_NOTHING or _NO_LABEL.fullmatch(label[1]):
+            return False
+        return not (_SET_OFF.search(self.left[: label.start(1)]) and ENDS.match(self.right))
 
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:

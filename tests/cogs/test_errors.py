@@ -85,7 +85,7 @@ def test_nobody_is_told_in_which_folder_the_data_is(locale: discord.Locale, sent
         ),
         (
             LLMError(LLMErrorCode.OVERLOADED, Worded("So {when}.", when="now")),
-            "Das Modell ist gerade überlastet. Bitte versuche es gleich noch einmal.",
+            "Das Modell ist gerade überlastet oder nicht bereit. Bitte versuche es gleich noch einmal.",
         ),
         (
             ClubError(ClubErrorCode.NO_CLUB, "No club is reading here. Start one with /club start."),

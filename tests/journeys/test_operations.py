@@ -126,7 +126,7 @@ class TestLogs:
             say("The quokka answers."),
             wrong,
             say("The quokka answers again."),
-            Failure(400, message="messages.1.content: Ozymandias is not allowed"),
+            Failure(400, message="messages.1.content: Zanzibar is not allowed"),
             Failure(529, message="Ozymandias is overloaded"),
             say("The quokka is cut in a wo", fault=Fault.CUT),
             say("The quokka", fault=Fault.GARBAGE),

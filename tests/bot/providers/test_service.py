@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,18 +54,17 @@ ASKED = PromptMessage("user", "Who killed the old lighthouse keeper in the storm
     ("said", "logged"),
     [
         ("rope scaling is not supported by this build", "rope scaling is not supported by this build"),
-        ("cannot parse 'Who killed the old lighthouse keeper in the storm?'", "cannot parse …"),
-        ("bad token in `lighthouse keeper`, see the manual", "bad token in …, see the manual"),
-        ("bad input: killed the old lighthouse. Shorten it", "bad input: … Shorten it"),
-        ("(Agnes asks.) is not a role", "… is not a role"),
+        ("cannot parse 'Who killed the old lighthouse keeper?'", "cannot parse 'Who … the …?'"),
+        ("bad token in `lighthouse keeper`, see the manual", "bad token in `…`, see the manual"),
+        ("messages.1.content: Agnes is not allowed", "messages.1.content: … is not allowed"),
     ],
 )
 def test_the_log_has_what_a_server_says_without_what_it_repeats(said: str, logged: str) -> None:
     assert without_echo(said, [ASKED]) == logged
 
 
-@given(st.lists(st.sampled_from(["ab", "cd.", "é"]), min_size=3), st.text("xyz ", max_size=30))
-def test_no_three_words_of_a_message_stand_in_the_log(words: list[str], own: str) -> None:
+@given(st.lists(st.sampled_from(["quokka", "Zanzibar", "9", "é.", "(x)"]), min_size=1), st.text("xyz ", max_size=30))
+def test_no_word_of_a_message_stands_in_the_log(words: list[str], own: str) -> None:
     echoed = " ".join(words)
     logged = without_echo(shortened(f"{own} {echoed} {own}"), [PromptMessage("user", echoed)])
-    assert not any(" ".join(words[at : at + 3]) in logged for at in range(len(words) - 2))
+    assert not re.search(r"quokka|Zanzibar|9|é|\(x\)", logged)
