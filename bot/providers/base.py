@@ -394,14 +394,18 @@ class WireChat(ABC, Generic[C]):
     """A ChatProvider without its API: subclasses add `stream`, `check`, and the meaning of the SDK's errors.
 
     `options` are further fields of every request, in the service's terms; they override those of the provider.
+    `supports_tools` None means yes until the server says otherwise.
     """
 
     provider: ClassVar[str]
 
-    def __init__(self, service: Service, client: LateClient[C], options: dict[str, Any]) -> None:
+    def __init__(
+        self, service: Service, client: LateClient[C], options: dict[str, Any], *, supports_tools: bool | None
+    ) -> None:
         self._service = service
         self._client = client
         self._options = options
+        self._supports_tools = supports_tools
         self._loop_yield = LoopYield()
 
     @property
@@ -419,8 +423,8 @@ class WireChat(ABC, Generic[C]):
         return twin
 
     @property
-    @abstractmethod
-    def supports_tools(self) -> bool: ...
+    def supports_tools(self) -> bool:
+        return self._supports_tools is not False
 
     @abstractmethod
     async def check(self) -> str: ...
@@ -433,6 +437,13 @@ class WireChat(ABC, Generic[C]):
     @abstractmethod
     def _failure(self, error: Exception) -> LLMError:
         """The domain's error for one of the SDK, which has been imported by then."""
+
+    def _without_tools(self, said: str, messages: Sequence[PromptMessage]) -> LLMError:
+        """The error for a refusal of tools, which are not offered any more from now on."""
+        reason = without_echo(shortened(said), messages)
+        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, reason)
+        self._supports_tools = False
+        return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 
     async def chat(self, messages: Sequence[PromptMessage]) -> str:
         return (await self.chat_with_tools(messages, ())).text or ""

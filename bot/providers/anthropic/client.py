@@ -17,8 +17,6 @@ from bot.providers.base import (
     WireChat,
     refuse_long_waits,
     retry_after,
-    shortened,
-    without_echo,
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -63,15 +61,15 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         key = service.demand_key(api_key)
         # The SDK adds the version itself; people used to other services write it too.
         url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
-        super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
+        super().__init__(
+            service,
+            LateClient(lambda: _open_client(key, url, timeout, max_retries)),
+            options,
+            supports_tools=supports_tools,
+        )
         self._max_tokens = max_tokens
         self._elsewhere = base_url is not None
-        self._supports_tools = supports_tools
         self._refused_fields: set[str] = set()
-
-    @property
-    def supports_tools(self) -> bool:
-        return self._supports_tools is not False
 
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
@@ -152,13 +150,6 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
                     raise self._without_tools(error.api_message or "", messages) from error
                 else:
                     raise
-
-    def _without_tools(self, said: str, messages: Sequence[PromptMessage]) -> LLMError:
-        """The error for a refusal of tools, which are not offered any more from now on."""
-        reason = without_echo(shortened(said), messages)
-        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, reason)
-        self._supports_tools = False
-        return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 
     async def _send_once(
         self, client: "AsyncAnthropic", request: Request, *, call_tools: bool

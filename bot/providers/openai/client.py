@@ -22,8 +22,6 @@ from bot.providers.base import (
     refused_field,
     repair_history,
     retry_after,
-    shortened,
-    without_echo,
 )
 from bot.providers.openai.stream import CompletionAccumulator, as_chunk
 from domain.chat import MessageRole, PromptMessage
@@ -227,17 +225,13 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 "OPENAI_BASE_URL has a user and password in it, and OPENAI_API_KEY is set: only one of them can be "
                 "sent. Take the other out."
             )
-        super().__init__(service, LateClient(lambda: _open_client(key, url, headers, timeout, max_retries)), options)
+        late = LateClient(lambda: _open_client(key, url, headers, timeout, max_retries))
+        super().__init__(service, late, options, supports_tools=supports_tools)
         self._elsewhere = base_url is not None
-        self._supports_tools = supports_tools
         self._heeds_tool_choice = True
         self._form = AcceptedForm(max_tokens)
         self._reads_tools = False
         self._without_call = 0
-
-    @property
-    def supports_tools(self) -> bool:
-        return self._supports_tools is not False
 
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
@@ -252,7 +246,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                         yield piece
             except Exception as error:
                 if tools and self._supports_tools is None and _is_about_tools(error):
-                    raise self._without_tools(error, messages) from error
+                    from bot.providers.openai.errors import sentence_of
+
+                    raise self._without_tools(sentence_of(error), messages) from error
                 raise
 
     async def _reply(
@@ -280,16 +276,6 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
                 raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
             yield piece
-
-    def _without_tools(self, refusal: Exception, messages: Sequence[PromptMessage]) -> LLMError:
-        """The error for a refusal of tools, which are not offered any more from now on."""
-        from bot.providers.openai.errors import sentence_of
-
-        said = sentence_of(refusal)
-        reason = without_echo(shortened(said), messages)
-        logger.warning("%s is taken to know no tools from now on: %s", self.model_name, reason)
-        self._supports_tools = False
-        return self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=said)
 
     def _is_doubted(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether it is not known yet if the server reads tools, and these are enough to tell."""
