@@ -177,14 +177,14 @@ class PassageMatcher:
                     candidate = _Candidate(sentences, words, opening, before)
                     for run in words.runs:
                         self._by_run[run].append(candidate)
-                    if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME and not _asks(first):
+                    if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME and not _asks(first.text):
                         self._whole.setdefault(words.folded, first)
             before = _only_name(first.text)
 
 
 def _comparable(sentence: str) -> _Words | None:
     """The words of a sentence, unless it is too long or too short to be compared, or a question."""
-    if len(sentence) > LONGEST or sentence.rstrip("\"'”’*_) ").endswith("?"):
+    if len(sentence) > LONGEST or _asks(sentence):
         return None
     said = _Words.of(sentence, framed=True)
     return said if len(said.telling) >= said.fewest or len(said.folded) >= FEWEST_SAME else None
@@ -213,11 +213,11 @@ def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool
         return False
     if len(candidate.sentences) > 1 and not _joins(places, candidate.opening):
         return False
-    return not _asks(candidate.sentences[0]) and said.denials() == book.denials(places[-1] + 1)
+    return not _asks(candidate.sentences[0].text) and said.denials() == book.denials(places[-1] + 1)
 
 
-def _asks(sentence: Sentence) -> bool:
-    return sentence.text.rstrip("\"'”’*_) ").endswith("?")
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip("\"'”’*_) ").endswith("?")
 
 
 def _joins(places: Sequence[int], opening: int) -> bool:

@@ -236,6 +236,7 @@ class Quotations:
         self._seen: list[str] = []
         self._unfolded: list[Passage | str] = []
         self._readers: list[str] = []
+        self._unfolded_readers: list[str] = []
         self._known: dict[str, bool] = {}
         self._looked_up = 0
 
@@ -248,7 +249,7 @@ class Quotations:
 
     def learn_reader(self, text: str) -> None:
         """Add a reader's words: they may be quoted, but what is quoted from them stands on no page."""
-        self._readers.append(text)
+        self._unfolded_readers.append(text)
 
     def open_at(self, text: str, before: str = "") -> int:
         """Where an unfinished quotation begins; the length of the text if there is none.
@@ -302,7 +303,9 @@ class Quotations:
 
     def _is_readers(self, plain: str) -> bool:
         words = _as_whole_words(_without_marks(plain).strip(_EDGES))
-        return any(words.search(_without_marks(text)) for text in self._readers)
+        self._readers += map(_without_marks, self._unfolded_readers)
+        self._unfolded_readers.clear()
+        return any(map(words.search, self._readers))
 
     async def _stands(self, parts: Sequence[str]) -> bool:
         """Whether the parts of a quotation with gaps stand in the book: not in any order, and not single words."""
