@@ -367,8 +367,9 @@ def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> dict[st
         other = fold(bare)
         for each in wanted:
             distance = _distance(each.folded, other, each.errors) if written[0].isupper() else each.errors + 1
-            if distance <= each.errors and _may_be_meant(each.folded, other) and _count(index, layout, bare):
-                found[each.word].append((distance, -_count(index, layout, bare), bare))
+            is_near = distance <= each.errors and _may_be_meant(each.folded, other)
+            if is_near and (count := _count(index, layout, bare)):
+                found[each.word].append((distance, -count, bare))
             elif _is_slip(each, written) and (times := _times(index, layout, written)):
                 others[each.word].append((-times, bare))
     meant = {word: [bare for _, _, bare in sorted(names)] for word, names in found.items()}
