@@ -189,7 +189,7 @@ class Usage(commands.Cog):
         server = server_of(interaction)
         if server is not None and interaction.permissions.manage_guild:
             await self._add_server(card, str(server.id), say, midnight, lately)
-        model = self._use_cases.facts.model if self._use_cases.titles else say("the built-in answerer")
+        model = self._use_cases.facts.model if self._use_cases.has_model else say("the built-in answerer")
         card.set_footer(text=f"{model} · " + say("days start at midnight UTC"))
         return card
 

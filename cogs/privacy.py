@@ -80,14 +80,13 @@ class Privacy(commands.Cog):
             "(not what you said there to others), how far you are in each book, whether you want to see how I "
             "look things up, how many tokens you've used, and which of my messages show your name."
         )
-        provider = self._use_cases.facts.provider
         used = (
-            say("I answer without a language model, so I send what you write to nobody.")
-            if self._use_cases.titles is None
-            else say(
+            say(
                 "To answer, I send your messages to the model ({provider}). I do nothing else with them.",
-                provider=provider,
+                provider=self._use_cases.facts.provider,
             )
+            if self._use_cases.has_model
+            else say("I answer without a language model, so I send what you write to nobody.")
         )
         text = f"{stored} {used}"
         buttons = [

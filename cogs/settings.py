@@ -261,7 +261,7 @@ def _model(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
     current = settings.model if settings.model in models.names else models.default
     others = [name for name in models.names if name != current]
     more = "\n" + say("-# You can also choose: {names}", names=_code(others)) if others else ""
-    writes = use_cases.titles is not None or current != models.default
+    writes = use_cases.has_model or current != models.default
     return f"{_code([current]) if writes else say('the built-in answerer')}{more}"
 
 

@@ -189,3 +189,8 @@ class UseCases:
     clock: Clock
     facts: Facts
     missing_tools: Callable[[], Mapping[str, str]] = dict
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model writes the answers, rather than the built-in answerer, which quotes the book."""
+        return self.titles is not None
