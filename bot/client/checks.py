@@ -29,6 +29,7 @@ TOO_SLOW = (
 )
 FAULTS_SHOWN = 3
 
+SAY_READY = "Please say the word: ready"
 READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})
 SERVER_PATIENCE_S = 30.0
 """How long a tool server may take; one that has to be downloaded before it starts needs some of it."""
@@ -153,21 +154,21 @@ async def _tool_call(provider: ChatProvider) -> str:
         return ""
     without = "It gets passages with each question instead."
     if not provider.supports_tools:
-        await _reply(provider, "Please say the word: ready", ())
+        await _reply(provider, SAY_READY)
         return f"It is not asked to use tools. {without}"
     try:
         response = await _reply(provider, "Please call the tool `ready` now, and say nothing else.", [READY])
     except LLMError as error:
         if error.code is not LLMErrorCode.UNSUPPORTED_FEATURE:
             raise
-        await _reply(provider, "Please say the word: ready", ())
+        await _reply(provider, SAY_READY)
         return f"It cannot use tools. {without}"
     if response.tool_invocations:
         return "It calls tools."
     return "Asked to call a tool, it wrote text: if its answers do not come from the book, set LLM_TOOLS=off."
 
 
-async def _reply(provider: ChatProvider, asked: str, tools: Sequence[ToolDefinition]) -> ChatResponse:
+async def _reply(provider: ChatProvider, asked: str, tools: Sequence[ToolDefinition] = ()) -> ChatResponse:
     """The model's reply to one message.
 
     Raises:
