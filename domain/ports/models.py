@@ -42,7 +42,8 @@ class ChatProvider(Protocol):
     def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[ProviderEvent, None]:
-        """As `chat_with_tools`, piece by piece; the last event is the complete ChatResponse.
+        """As `chat_with_tools`, piece by piece; the last event is the complete ChatResponse. If an error comes after
+        it, the reply is no answer, but its tokens are spent.
 
         With `call_tools` False the tools are sent (the history may contain calls of them), but the reply may contain
         no call.

@@ -90,12 +90,12 @@ class AlwaysRetrieveStrategy:
                     response = event
                 else:
                     yield event
+        if response and response.usage:
+            yield UsageReported(response.usage, chat_provider.model_name)
         if response:
             raise_refusal(response)
         if response is None or not (response.text or "").strip():
             raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
-        if response.usage:
-            yield UsageReported(response.usage, chat_provider.model_name)
         yield StrategyOutcome(
             messages=(called, found, PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage)),
             calls={call.tool_use_id: finished},

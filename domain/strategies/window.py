@@ -123,11 +123,12 @@ async def stream_within(
     newest: int,
     call_tools: bool = True,
     arrange: Arrange = list,
-) -> AsyncGenerator[ProviderEvent | DraftDiscarded, None]:
+) -> AsyncGenerator[ProviderEvent | DraftDiscarded | UsageReported, None]:
     """Ask with as many of the messages as fit, and again with less if that was too much.
 
     `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
-    messages into what is sent.
+    messages into what is sent. The usage of replies that are not taken is reported here, that of the last ChatResponse
+    is not.
 
     Raises:
         LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
@@ -139,15 +140,12 @@ async def stream_within(
             break
         said, told = "", 0
         try:
-            async with aclosing(provider.stream(arrange(fitted), tools, call_tools=call_tools)) as events:
+            async with aclosing(_reply(provider, arrange(fitted), tools, call_tools=call_tools)) as events:
                 async for event in events:
                     if isinstance(event, TextChunk):
                         said += event.text
-                    if isinstance(event, ChatResponse) and event.stop_reason is StopReason.CONTEXT_EXCEEDED:
-                        break
                     yield event
-                else:
-                    return
+            return
         except LLMError as error:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
                 raise
@@ -156,7 +154,33 @@ async def stream_within(
             yield DraftDiscarded(said, again=True)
         size = estimate(fitted, tools)
         window.overflowed(size, told)
-    raise LLMError(
+    raise _too_long()
+
+
+async def _reply(
+    provider: ChatProvider, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
+) -> AsyncGenerator[ProviderEvent | UsageReported, None]:
+    """The events of one reply. If it turns out to be no answer, its usage comes in place of the ChatResponse."""
+    response: ChatResponse | None = None
+    try:
+        async with aclosing(provider.stream(messages, tools, call_tools=call_tools)) as events:
+            async for event in events:
+                if isinstance(event, ChatResponse):
+                    response = event
+                else:
+                    yield event
+        if response and response.stop_reason is StopReason.CONTEXT_EXCEEDED:
+            raise _too_long()
+    except LLMError:
+        if response and response.usage:
+            yield UsageReported(response.usage, provider.model_name)
+        raise
+    if response:
+        yield response
+
+
+def _too_long() -> LLMError:
+    return LLMError(
         LLMErrorCode.CONTEXT_EXCEEDED,
         "This is too long for the model. Please ask something shorter, or choose a model with a larger context window.",
     )

@@ -274,6 +274,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
                 if not self.supports_tools:
                     logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
+                yield piece
                 raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
             yield piece
 

@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 from bot.providers.openai.client import OpenAIChat
 from domain.chat import PromptMessage, Prompts
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import DraftDiscarded, StrategyOutcome
+from domain.event import DraftDiscarded, StrategyOutcome, UsageReported
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tool_use import ChatResponse, TokenUsage, ToolResult
@@ -272,6 +272,9 @@ async def test_passages_are_handed_over_in_the_turn_in_which_tools_were_ignored(
     [outcome] = [event for event in events if isinstance(event, StrategyOutcome)]
     assert outcome.messages[-1].content == "It was Hobb."
     assert ["tools" in request for request in server.requests] == [True, False]
+    ignored, answered = [event.usage for event in events if isinstance(event, UsageReported)]
+    assert ignored.estimated, "the reply that is thrown away has been paid for as well"
+    assert ignored.input_tokens > answered.input_tokens > 0
 
 
 async def test_tools_that_are_ignored_are_ignored_in_the_next_turn_too(server: OpenAIDouble, chat: OpenAIChat) -> None:

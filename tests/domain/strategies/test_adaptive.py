@@ -1,15 +1,16 @@
 """A model that turns out to know no tools is handed passages in the very same turn."""
 
 from collections.abc import AsyncGenerator, Sequence
+from importlib.resources import files
 
 import pytest
 
-from domain.chat import PromptMessage
+from domain.chat import PromptMessage, Prompts
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import StrategyEvent, StrategyOutcome
+from domain.event import StrategyEvent, StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
-from domain.strategies.always_retrieve import AdaptiveStrategy
-from domain.tool_use import ToolDefinition
+from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
+from domain.tool_use import ChatResponse, StopReason, TokenUsage, ToolDefinition, ToolResult
 from tests.doubles.scripted_chat import ScriptedChat
 
 
@@ -57,3 +58,17 @@ async def test_any_other_failure_is_one() -> None:
     with pytest.raises(LLMError) as caught:
         await chosen(LLMErrorCode.OVERLOADED)
     assert caught.value.code is LLMErrorCode.OVERLOADED
+
+
+async def test_a_reply_that_is_no_answer_is_paid_for_without_tools_too() -> None:
+    async def found(name: str, args: dict[str, object]) -> ToolOutput:
+        return ToolResult("Hobb stole the lamp.")
+
+    spent = TokenUsage(40, 2)
+    model = ScriptedChat(ChatResponse(text="No.", usage=spent, stop_reason=StopReason.REFUSAL), supports_tools=False)
+    strategy = AlwaysRetrieveStrategy(Prompts.load(files("prompts")))
+    events = []
+    with pytest.raises(LLMError):
+        async for event in strategy.execute(model, [PromptMessage("user", "Who?")], [], found):
+            events.append(event)
+    assert UsageReported(spent, "scripted-1") in events

@@ -8,9 +8,17 @@ import pytest
 from domain.book import Passage, Sentence
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import DraftDiscarded
+from domain.event import DraftDiscarded, UsageReported
 from domain.strategies.window import ContextWindow, estimate, fit, stream_within
-from domain.tool_use import ChatResponse, ProviderEvent, StopReason, TextChunk, ToolDefinition, ToolInvocation
+from domain.tool_use import (
+    ChatResponse,
+    ProviderEvent,
+    StopReason,
+    TextChunk,
+    TokenUsage,
+    ToolDefinition,
+    ToolInvocation,
+)
 from tests.doubles.scripted_chat import ScriptedChat
 
 SYSTEM = PromptMessage("system", "You read. " * 20)
@@ -80,6 +88,9 @@ def test_the_question_and_its_note_go_never(budget: int) -> None:
     assert SYSTEM in fitted
 
 
+SPENT = TokenUsage(900, 3)
+
+
 class Small(ScriptedChat):
     """A model with a window: whatever is longer is refused, or breaks off in the middle."""
 
@@ -99,7 +110,7 @@ class Small(ScriptedChat):
         self.requests.append(list(messages))
         if self._mid_stream:
             yield TextChunk("So it")
-            yield ChatResponse("So it", stop_reason=StopReason.CONTEXT_EXCEEDED)
+            yield ChatResponse("So it", usage=SPENT, stop_reason=StopReason.CONTEXT_EXCEEDED)
             return
         raise LLMError(LLMErrorCode.CONTEXT_EXCEEDED, "Too long.", window=self._window if self._told else 0)
 
@@ -119,6 +130,7 @@ async def test_an_overflow_is_tried_again_with_less_and_remembered(told: bool) -
 async def test_what_was_said_of_an_answer_that_did_not_fit_is_taken_back() -> None:
     events = [e async for e in stream_within(ContextWindow(), Small(1_500, mid_stream=True), TALK, newest=NEWEST)]
     assert DraftDiscarded("So it") in events
+    assert UsageReported(SPENT, "scripted-1") in events, "its tokens are spent all the same"
     assert isinstance(events[-1], ChatResponse)
     assert events[-1].text == "So it was."
 
