@@ -173,7 +173,7 @@ def _ends_in_a_half(text: str) -> bool:
 
 _PLACEHOLDERS = {
     "conversation_system_prompt": {"book"},
-    "reformulation_prompt": {"history", "message"},
+    "reformulation_prompt": {"message"},
     "retrieved_passages_prompt": {"query", "passages", "message"},
     "title_prompt": {"question", "answer"},
     "summary_prompt": {"words", "sentences"},

@@ -16,7 +16,7 @@ from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
 from domain.strategies.tool_use import asked_at, raise_refusal, result_message, run_calls
-from domain.strategies.window import ContextWindow, complete_once, estimate, estimate_text, stream_within
+from domain.strategies.window import ContextWindow, complete_once, estimate, estimate_text, fit, stream_within
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
@@ -38,15 +38,16 @@ PASSAGES = 8
 _OWN_CALL = re.compile(r"(?:search|pages)_[0-9a-f]+")
 """The ids of the calls that the strategy makes itself."""
 
-MOST_RECALLED = 6
-"""Messages taken into account when a question is turned into a query."""
-
 
 class AlwaysRetrieveStrategy:
     """Turns the message into a query, searches, and asks with the passages in the prompt. If the message names a page,
     that page is read instead.
 
-    The search is kept as a call with its result, so that readers can inspect it; requests never contain it.
+    The search is kept as a call with its result, so that readers can inspect it; requests never contain it. The query
+    is asked for at the end of the conversation itself, so that a server with room for one prompt in its cache goes on
+    from there with the passages, instead of reading the conversation again. Passages of past questions are not sent
+    again: each question has new ones, so keeping them would make requests longer, and save hardly any reading.
+    `python -m benchmarks.windows` prints both.
     """
 
     def __init__(self, prompts: Prompts, window: ContextWindow | None = None) -> None:
@@ -65,7 +66,7 @@ class AlwaysRetrieveStrategy:
         asked = _joined(now)
         spent: list[UsageReported] = []
         pages = _reading(asked, tools)
-        query = asked if pages else await self._query(chat_provider, past, asked, spent)
+        query = asked if pages else await self._query(chat_provider, system, past, asked, spent)
         for usage in spent:
             yield usage
         call = pages or ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")
@@ -110,34 +111,40 @@ class AlwaysRetrieveStrategy:
         passages found for it, or with `nothing`.
         """
         shown = fitted[-1].passages
-        kept, told = fitted[: -len(now) - 2], [*now]
-        while kept and kept[-1].kind is PromptKind.UNANSWERED:  # some servers take no two messages of a reader in a row
-            told.insert(0, kept.pop())
+        kept, unanswered = _to_last_answer(fitted[: -len(now) - 2])
         stuffed = self._prompts.retrieved_passages.substitute(
             query=query,
             passages=render(shown) if shown else nothing,
-            message="\n\n".join(message.text for message in told),
+            message="\n\n".join(message.text for message in [*unanswered, *now]),
         )
         data = {"message": _joined(now), "passages": shown}
         return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
 
     async def _query(
-        self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str, spent: list[UsageReported]
+        self,
+        chat_provider: ChatProvider,
+        system: Sequence[PromptMessage],
+        past: Sequence[PromptMessage],
+        asked: str,
+        spent: list[UsageReported],
     ) -> str:
         """A self-contained query; while nothing has been answered, the message already is one."""
-        if all(message.kind is PromptKind.UNANSWERED for message in past):
+        talk, unanswered = _to_last_answer(past)
+        if not talk:
             return asked
-        past = past[-MOST_RECALLED:]
-        history = "\n".join(f"{message.role}: {message.content}" for message in past)
-        prompt = self._prompts.reformulation.substitute(history=history, message=asked)
+        message = "\n\n".join([*(each.content for each in unanswered), asked])
+        prompt = self._prompts.reformulation.substitute(message=message)
+        data = {"history": [(each.role, each.content) for each in past], "message": asked}
 
         async def note(usage: UsageReported) -> None:
             spent.append(usage)
 
-        said = [(message.role, message.content) for message in past]
-        data = {"history": said, "message": asked}
+        whole, newest = [*system, *talk, PromptMessage(MessageRole.USER, prompt)], len(system) + len(talk)
+        before = fit(whole, (), newest, self._window.prompt_tokens)[:-1]
         try:
-            reply = await complete_once(chat_provider, note, prompt, kind=PromptKind.SEARCH_QUERY, data=data)
+            reply = await complete_once(
+                chat_provider, note, prompt, before=before, kind=PromptKind.SEARCH_QUERY, data=data
+            )
         except LLMError as error:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
                 raise
@@ -160,6 +167,16 @@ def _reading(asked: str, tools: Sequence[ToolDefinition]) -> ToolInvocation | No
 
 def _joined(now: Sequence[PromptMessage]) -> str:
     return "\n\n".join(message.content for message in now)
+
+
+def _to_last_answer(talk: Sequence[PromptMessage]) -> tuple[list[PromptMessage], list[PromptMessage]]:
+    """A talk up to its last answer, and the unanswered messages after it: these go into the next message, because some
+    servers take no two messages of a reader in a row.
+    """
+    kept, unanswered = [*talk], list[PromptMessage]()
+    while kept and kept[-1].kind is PromptKind.UNANSWERED:
+        unanswered.insert(0, kept.pop())
+    return kept, unanswered
 
 
 def _parted(

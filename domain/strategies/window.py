@@ -255,19 +255,21 @@ async def complete_once(
     question: str,
     /,
     *,
+    before: Sequence[PromptMessage] = (),
     kind: PromptKind = PromptKind.TALK,
     data: Mapping[str, Any] | None = None,
 ) -> str:
     """The model's reply in words; blank if it declines or has nothing to say.
 
-    `spent` receives the tokens used. `kind` and `data` are those of PromptMessage.
+    `spent` receives the tokens used. `before` is the conversation that the question refers to. `kind` and `data` are
+    those of PromptMessage.
 
     Raises:
         LLMError: there was no reply; CONTEXT_EXCEEDED if the question does not fit into the model's window.
     """
     response = ChatResponse(text="")
     prompt = PromptMessage(MessageRole.USER, question, kind=kind, data=data)
-    async with aclosing(chat_provider.stream([prompt])) as stream:
+    async with aclosing(chat_provider.stream([*before, prompt])) as stream:
         async for event in stream:
             if isinstance(event, ChatResponse):
                 response = event

@@ -125,12 +125,12 @@ def _counted(turn: _Turn) -> int:
 
 def _applied(turns: Sequence[_Turn], cut: _Cut) -> list[_Turn]:
     at = next((at for at, turn in enumerate(turns) if _name(turn) == cut.first), 0)
-    return [_plain(turn) if cut.is_bare or _name(turn) in cut.plain else turn for turn in turns[at:]]
+    return [without_calls(turn) if cut.is_bare or _name(turn) in cut.plain else turn for turn in turns[at:]]
 
 
-def _plain(turn: _Turn) -> _Turn:
-    """Only the question and the answer."""
-    return [m for m in turn if m.role is not MessageRole.TOOL_RESULT and not m.tool_invocations]
+def without_calls(history: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Only the questions and the answers, without tool calls and their results."""
+    return [m for m in history if m.role is not MessageRole.TOOL_RESULT and not m.tool_invocations]
 
 
 def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessage]:

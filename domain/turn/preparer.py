@@ -32,7 +32,7 @@ from domain.spoilers.detector import SpoilerChecks, note_for, note_without_posit
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
-from domain.turn.history import as_said, presentable, unanswered, within_bound
+from domain.turn.history import as_said, presentable, unanswered, within_bound, without_calls
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.state import Emit, TurnDraft
 
@@ -251,9 +251,18 @@ class TurnPreparer:
         )
 
     def _messages(self, turns: Sequence[Turn], history: Sequence[ChatMessage], draft: TurnDraft) -> list[ChatMessage]:
-        """The part of the history that goes into the prompt, and the current messages."""
+        """The part of the history that goes into the prompt, and the current messages.
+
+        A model without tools is sent no calls and results, so these take no room then. They stay with their turns all
+        the same, because an answer may cite what was found for an earlier one.
+        """
         assert draft.depends_to is not None, "the bound comes first"
-        past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
+        past = within_bound(presentable(history, turns), draft.depends_to)
+        if draft.provider.supports_tools:
+            past = self._context.build_context(past)
+        else:
+            kept = {message.turn_id for message in self._context.build_context(without_calls(past))}
+            past = [message for message in past if message.turn_id in kept]
         return [*map(_with_note, past), *draft.asked]
 
 

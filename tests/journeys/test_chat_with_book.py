@@ -363,7 +363,8 @@ async def test_a_model_without_tools_is_handed_passages_and_its_keys_resolve(tmp
         assert isinstance(second[-1], Answer)
         searched = next(e for e in second if isinstance(e, ToolCallFinished))
         assert searched.tool_name == "search_book"
-        assert "And why did he?" in provider.requests[1][0].content, "the query is reformulated from the conversation"
+        assert "And why did he?" in provider.requests[1][-1].content, "the query is reformulated from the conversation"
+        assert provider.requests[1][:-1] == provider.requests[2][:-1], "a server with one slot goes on from there"
         assert not any(provider.allowed_calls)
         assert all(m.role in ("system", "user", "assistant") for request in provider.requests for m in request)
 

@@ -15,6 +15,7 @@ from domain.book import PositionState, ReadingPosition
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import NOTHING_WRITTEN, Answer, ToolCallFinished, TurnFailed, TurnStarted
 from domain.strategies.window import estimate
+from domain.tool_use import ChatResponse, TokenUsage
 from domain.turn import runner, state
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Fault, Reply, Stop, Text, say
@@ -219,6 +220,33 @@ async def test_each_question_to_a_model_that_is_down_is_answered_by_the_book_for
 
 
 WHERE = "Where was the brass key found?"
+
+
+async def test_a_question_beyond_the_daily_limit_takes_no_room_in_the_history(tmp_path: Path) -> None:
+    model = ScriptedChat(ChatResponse(text="It was dark.", usage=TokenUsage(90, 20)))
+    async with reading_room(tmp_path, model, daily_tokens=100) as room:
+        talk = await room.talk()
+        await room.answer(talk, "Was it dark?")
+        for number in range(12):
+            refused = (await room.ask(talk, f"And the ferry {number}?"))[-1]
+            assert isinstance(refused, TurnFailed)
+            assert refused.code == "daily_limit"
+        await room.answer(talk, WHERE, BEN)
+    assert len(model.requests) == 2, "no model was asked beyond the limit"
+    told = [message.content for message in model.requests[-1][1:]]
+    unanswered = [f"And the ferry {number}?" for number in range(12)]
+    assert told == ["Was it dark?", "It was dark.", *unanswered, WHERE], "what was said of the limit is left out"
+
+
+async def test_without_tools_old_lookups_take_no_room_in_the_history(tmp_path: Path) -> None:
+    model = ScriptedChat("It was dark.", supports_tools=False)
+    async with reading_room(tmp_path, model) as room:
+        talk = await room.talk()
+        for night in range(11):
+            await room.answer(talk, f"Was it dark in night {night}?")
+    asked = [message.content for message in model.requests[-1] if message.role == "user"]
+    assert asked[:-1] == [f"Was it dark in night {night}?" for night in range(10)], "twenty messages"
+    assert model.requests[-1][:-1] == model.requests[-2][:-1], "the query is asked for where the conversation ends"
 
 
 @pytest.mark.parametrize("knows_tools", [True, False])
