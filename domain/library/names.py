@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from domain.book import ChapterCount, Mentions, Sentence
 from domain.library.addressing import is_counted
@@ -387,25 +388,33 @@ _ALIKE = (
 )
 """Letters that are mistaken for each other by their sound."""
 
+_NEIGHBOURS = tuple(frozenset(pair) for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row))
+"""Keys that are hit for each other."""
+_SLIPS = _ALIKE + _NEIGHBOURS
+
 
 def _may_be_meant(word: str, other: str) -> bool:
     """Whether a short word may be the other misspelt: "Lusy" may be Lucy, "Rose" is not Rome."""
-    if len(word) > _SHORTEST or len(word) != len(other) or sorted(word) == sorted(other):
-        return True
+    return len(word) > _SHORTEST or len(word) != len(other) or _is_like(word, other, _ALIKE)
+
+
+def _is_like(word: str, other: str, mistaken: Sequence[frozenset[str]]) -> bool:
+    """Whether words of the same length have their letters in another order, or mistaken letters."""
     changed = [{one, two} for one, two in zip(word, other, strict=True) if one != two]
-    return all(any(pair <= letters for letters in _ALIKE) for pair in changed)
+    return sorted(word) == sorted(other) or all(any(pair <= letters for letters in mistaken) for pair in changed)
 
 
 def _is_slip(wanted: _Wanted, written: str) -> bool:
-    """Whether one error turns a word of some length into another, which is no name. Where a capital is typed, a name
-    is meant: then the other has one as well.
+    """Whether one error of typing turns a word of some length into another, which is no name. Where a capital is typed,
+    a name is meant: then the other has one as well. A word that differs by a letter nobody mistakes is another word:
+    "rented" is not "rested".
     """
     word, other = wanted.folded, fold(written)
     if word == other or word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(word) <= _SHORTEST:
         return False
     if written.isupper() or (wanted.word[0].isupper() and not written[0].isupper()):
         return False
-    return _distance(word, other, 1) <= 1
+    return _distance(word, other, 1) <= 1 and (len(word) != len(other) or _is_like(word, other, _SLIPS))
 
 
 def _count(index: BookIndex, layout: BookLayout, name: str) -> int:

@@ -35,6 +35,21 @@ def test_a_short_name_is_meant_only_where_it_sounds_alike(asked: str, meant: lis
     assert reading_of("In Rome he met Lucy. To rise was a hope Lucy had.").missing_words(asked) == {asked: meant}
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("hosue", ["house"]),
+        ("housr", ["house"]),
+        ("hause", ["house"]),
+        ("houses", []),
+        ("rented", []),
+        ("restde", ["rested"]),
+    ],
+)
+def test_an_ordinary_word_is_another_only_by_a_slip(asked: str, meant: list[str]) -> None:
+    assert reading_of("He rested in the house.").missing_words(asked).get(asked, []) == meant
+
+
 def test_a_name_further_on_is_not_told() -> None:
     met = reading_of(TEXT, read_to=TEXT.index("Must"))
     assert met.missing_words("Renfeld") == {"Renfeld": []}
