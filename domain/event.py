@@ -137,7 +137,7 @@ class Answer:
 class TurnFailed:
     """The turn produced no answer; `message` tells the reader so, `partial` is what had been written.
 
-    `offer` is what the book itself says, found without the model that could not be reached; `citations` belong to the
+    `offer` is what the book itself says, found without the model that did not answer; `citations` belong to the
     offer.
     """
 

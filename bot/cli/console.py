@@ -350,7 +350,7 @@ class _Rendering:
         self._console.print()
 
     def _show_offer(self, failure: TurnFailed) -> None:
-        """Show what the book says when the model could not be reached."""
+        """Show what the book says when no model answered."""
         if failure.offer:
             self._console.print("[dim]Meanwhile, here's what the book says:[/]\n")
             wrap = self._new_wrap()

@@ -101,7 +101,7 @@ def failure_note(failure: TurnFailed, sentence: str = "") -> str:
 
 
 def with_offer(note: str, failure: TurnFailed, say: Say = in_english) -> str:
-    """A failure's note and, if the model could not be reached, passages of the book about the question."""
+    """A failure's note and, if no model answered, passages of the book about the question."""
     if not failure.offer:
         return note
     lead = say("Meanwhile, here's what the book says:")

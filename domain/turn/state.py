@@ -42,11 +42,13 @@ AT_ONCE = 2
 _STAYED_AWAY = frozenset(
     {
         LLMErrorCode.API_CALL_FAILED,
+        LLMErrorCode.API_KEY_MISSING,
         LLMErrorCode.CONNECTION_LOST,
         LLMErrorCode.OUT_OF_CREDIT,
         LLMErrorCode.OVERLOADED,
         LLMErrorCode.RATE_LIMITED,
         LLMErrorCode.TIMEOUT,
+        LLMErrorCode.UNKNOWN_MODEL,
     }
 )
 
@@ -100,7 +102,10 @@ class FallbackAnswerer:
 
 
 def stayed_away(error: Exception) -> bool:
-    """Whether a turn failed because the model could not be reached, and not because of the question."""
+    """Whether a turn failed because no model answered, and not because of the question.
+
+    A refused key and an unknown model count: whoever asks can mend neither, and both last until the operator does.
+    """
     return isinstance(error, TimeoutError) or getattr(error, "code", None) in _STAYED_AWAY
 
 

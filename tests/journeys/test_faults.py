@@ -54,6 +54,8 @@ async def wired(
 
 
 STAYS_AWAY = [
+    pytest.param([Failure(401)], "api_key_missing", id="key refused"),
+    pytest.param([Failure(404)], "unknown_model", id="no such model"),
     pytest.param([Failure(429)], "rate_limited", id="429"),
     pytest.param([Failure(429, retry_after="90")], "rate_limited", id="429, come back in 90 s"),
     pytest.param([Failure(402)], "out_of_credit", id="402"),
@@ -72,8 +74,6 @@ STAYS_AWAY = [
 DEAD_ENDS = [
     pytest.param([say(""), say("")], "empty_reply", id="twice nothing"),
     pytest.param([say("No.", stop=Stop.REFUSAL)], "refused", id="refusal"),
-    pytest.param([Failure(401)], "api_key_missing", id="key refused"),
-    pytest.param([Failure(404)], "unknown_model", id="no such model"),
 ]
 
 
