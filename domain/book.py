@@ -334,8 +334,8 @@ class Binding:
 class ContentsEntry:
     """A line of the table of contents; `finished` says whether the bound is past its end.
 
-    `opening` is the first sentence of the readable part of the chapter. `is_counted` means that `number` is what
-    people call the chapter: the book prints no numbers, or the same ones.
+    `start` is the offset at which the chapter begins, `opening` the first sentence of its readable part. `is_counted`
+    means that `number` is what people call the chapter: the book prints no numbers, or the same ones.
     """
 
     number: int
@@ -349,6 +349,7 @@ class ContentsEntry:
     printed: str = ""
     parent: str = ""
     is_counted: bool = True
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

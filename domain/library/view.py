@@ -79,6 +79,7 @@ class Reading:
                     printed=chapter.printed,
                     parent=chapter.parent,
                     is_counted=counted,
+                    start=chapter.start,
                 )
             )
         return entries

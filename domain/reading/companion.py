@@ -322,7 +322,7 @@ class ReadingCompanion:
         """
         view = await self._view(book, read_to)
         entries = await view.contents()
-        return (await view.read_chapter(entries[-LATELY].number)).start if len(entries) > LATELY else 0
+        return entries[-LATELY].start if len(entries) > LATELY else 0
 
     async def place(self, book: Book, read_to: int, since: str) -> int:
         """The offset at which a chapter or page begins, as somebody names it.

@@ -68,7 +68,8 @@ async def portray(view: BookView, name: str) -> Portrait | None:
     Where the book has chapters, the text before the first is a title page and contents, and is left out.
     """
     name = await as_written(view, name)
-    mentions, begin = await view.count_mentions(name), await _first_chapter(view)
+    mentions, chapters = await view.count_mentions(name), await view.contents()
+    begin = chapters[0].start if chapters else 0
     first, last = mentions.in_story, mentions.last
     if first is None or last is None or last.start < begin:
         return None
@@ -158,12 +159,6 @@ def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[s
     return Counter(
         {form: n for form, n in forms.items() if own & (words := {*map(fold, form.split())}) and known >= words}
     )
-
-
-async def _first_chapter(view: BookView) -> int:
-    """Where the first chapter that has been reached begins; 0 if none has."""
-    entries = await view.contents()
-    return (await view.read_chapter(entries[0].number)).start if entries else 0
 
 
 async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence]) -> Citation:

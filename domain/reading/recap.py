@@ -112,7 +112,7 @@ async def offset_of(view: BookView, place: str) -> int:
     entries = await view.contents()
     chapter = None if place.strip().isdecimal() else find_chapter(entries, place)
     if chapter is not None:
-        return (await view.read_chapter(chapter.number)).start
+        return chapter.start
     label = _PAGE.fullmatch(place)
     if label is None:
         message = Worded(
