@@ -260,9 +260,11 @@ FIRST_QUESTIONS = 3
 FEWEST_MENTIONS = 3
 """How often the opening names a person before a first question asks about them."""
 
-_PLACE = re.compile(
+BEFORE_PLACE = re.compile(
     r"\b(?:in|at|to|from|near|towards?|through|into|of|nach|aus|bei|von|à|dans|vers|de|en|desde|hacia)$", re.IGNORECASE
 )
+"""What ends in front of the name of a place."""
+
 _ARTICLE = re.compile(r"\b(?:the|an?|der|die|das|den|dem|des|le|la|les|une?|el|los|las)$", re.IGNORECASE)
 _DOES = re.compile(
     r"(?:said|says|asked|cried|replied|answered|thought|would|could|did|went|came|looked|knew|felt|took|began|sat|stood"
@@ -412,7 +414,7 @@ def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
     written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
     places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
     found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
-    elsewhere = sum(bool(_PLACE.search(before) or _ARTICLE.search(before)) for before, _ in found)
+    elsewhere = sum(bool(BEFORE_PLACE.search(before) or _ARTICLE.search(before)) for before, _ in found)
     alone = [bool(_ARTICLE.search(before)) for before, after in found if not after[:1].isupper()]  # not "Count Dracula"
     if len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
         return None

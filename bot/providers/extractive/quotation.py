@@ -12,6 +12,7 @@ from domain.citations.matching import KEY_GROUP, key_of
 from domain.citations.quotations import fold
 from domain.library.search.words import words_of
 from domain.reading.portrait import NameCollector
+from domain.reading.questions import BEFORE_PLACE
 
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
@@ -450,5 +451,12 @@ def names_told(candidates: Sequence[Candidate]) -> list[str]:
 
 def _is_place(name: str, told: str) -> bool:
     """Whether a name mostly follows a word such as "in" or "at"."""
-    where = rf"\b(?:in|at|from|near|into|to|aus|nach|bei|à|en|de) {re.escape(name)}\b"
-    return 2 * len(re.findall(where, told)) > len(re.findall(rf"\b{re.escape(name)}\b", told))
+    before = [
+        told[max(match.start() - _LEAD, 0) : match.start()].rstrip()
+        for match in re.finditer(rf"\b{re.escape(name)}\b", told)
+    ]
+    return 2 * sum(BEFORE_PLACE.search(each) is not None for each in before) > len(before)
+
+
+_LEAD = 16
+"""Characters examined before a name."""
