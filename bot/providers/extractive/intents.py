@@ -54,70 +54,41 @@ _BAD = (
 )
 _BUILT = "(?:ai|bot|robot|human|real|person|machine|chat ?gpt|gpt\\S*|claude|gemini|llama|llm|language model)"
 _ENGLISH_REMARKS = {
-    "greeting": (
-        r"(?:hi+|hello+|he+y+|hiya|yo|howdy|greetings|good (?:morning|evening|afternoon|day)|what['’]s up|sup)"
-        r"(?:,? (?:there|all|everyone|marginalia|bot|guys))?(?:[,.! ]+how are (?:you|things)(?: doing| today)?)?",
-        "how are (?:you|things)(?: doing| today)?",
-    ),
     "thanks": (
         rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|cheers|{_PRAISE})(?: (?:so|very) much| a lot| again)?{_HELPED}",
-        "(?:good|nice|great) (?:bot|job|work|one|answer)|well done|i (?:love|like) (?:you|this(?: bot)?|it)",
-        "you(?:['’]re| are) (?:great|good|the best|awesome|amazing|helpful|nice)",
-        "that(?:['’]s| is| was) (?:great|helpful)|bye(?: bye)?|good ?bye|good night|see you|cya",
-    ),
-    "unclear": (
-        "yes|yeah|yep|yup|no+|nope|nah|maybe|sure|lol|lmao|(?:ha)+h?|hm+|um+|uh+|oh|test(?:ing)?|stop|wait|what|huh|eh",
-        "idk|i don['’]?t know|never ?mind|nothing|anything|something|cancel|quit|exit|true|false|really",
     ),
     "sorry": (
         rf"{_POLITE}(?:you|this|that|it|this (?:bot|thing|app|answer)|your answer)(?:['’]s|['’]re| is| are| was)?"
         rf" (?:so |such |really |totally |just |fucking |very )*{_BAD}(?: bot)?",
         rf"(?:you|this bot|this|it|that) (?:really )?sucks?|{_BAD}(?: bot| answer)?|(?:i )?hate (?:you|this|it)",
-        "fuck(?: you| off| this)?|shut up|wtf|screw you|go away|(?:you|it|that) (?:did|do|does) ?n['’]?o?t answer .*",
     ),
     "abilities": (
         rf"{_POLITE}(?:help(?: me)?|how can you help(?: me)?|what (?:can|do|could) you do)",
         rf"how (?:do you|does (?:this|it)) work|how do i use (?:this|you)|are you (?:an? )?{_BUILT}|commands?",
         rf"{_POLITE}what (?:\w+ )?(?:can|should|could|may) (?:i|we) (?:ask|do|say|type)(?: (?:you|here|about|for))*",
-        "(?:who|what) are you|who (?:made|built|created|wrote) you|what(?:['’]s| is) your name",
-        "what (?:model|ai|llm)(?: are you| is this| do you use)?",
     ),
     "position": (
         rf"{_HOW} (?:set|change|update|tell (?:you|marginalia)|enter|give you|save|clear|mark) {_MY_PLACE}.*",
         rf"how (?:do|can|will) you know {_MY_PLACE}|where (?:do|can) i (?:set|change|enter) {_MY_PLACE}.*",
     ),
     "opinion": (
-        r"what(?:['’]s| is) your (?:opinion|view|favou?rite)\b.*|what do you (?:think|feel) (?:of|about)\b.*",
-        r"(?:did|do|would) you (?:like|love|hate|enjoy|recommend)\b.*|should i (?:read|finish|keep reading) .*",
         rf"(?:have|did) you (?:ever )?read (?:it|{_THE_BOOK})",
         rf"is (?:it|this|{_THE_BOOK}) (?:any )?(?:good|worth reading|boring|bad)",
     ),
     "off_topic": (
-        r"what(?:['’]s| is) the weather(?: (?:like|today|tomorrow|now|outside|forecast|for \w+|in [\w ]+))*",
-        r"how(?:['’]s| is) the weather(?: .*)?|will it (?:rain|snow)(?: .*)?",
-        r"what time is it(?: now| there| in [\w ]+)?",
-        r"what(?:['’]s| is) (?:the time(?: now)?|today['’]s date|the date today)",
         rf"{_POLITE}(?:translate|recommend|suggest|solve|calculate|compute|debug|draw|generate)\b.*",
         rf"{_POLITE}write (?:me |us )?(?:an? |some )?(?:\S+ )?"
         r"(?:poem|code|function|script|program|song|essay|story|e-?mail)\b.*",
         rf"{_POLITE}(?:tell|sing|give) (?:me|us) (?:an?|another) (?:joke|song|recipe)\b.*",
-        r"how (?:do|can|should|could) (?:i|we) (?!know\b|tell\b|understand\b).*|how to \w+.*",
-        r"(?:(?:what(?:['’]s| is)|how much is|was ist|wie viel ist) )?\d+ ?(?:[-+*/x×÷]|times|plus|minus|mal) ?\d+ ?=?",
-        r"what(?:['’]s| is) the (?:capital|population|currency|time zone|square root) of\b.*",
-        r"what(?:['’]s| is| are) the best (?:\w+ ){1,3}(?:for|to|in)\b.*|who (?:should i|did you) vote for\b.*",
-        r"who(?:['’]s| is) (?:the )?(?:current )?(?:president|prime minister|chancellor) of\b.*",
-        r"who won (?:the )?(?:last |first )?(?:world cup|super bowl|election|olympics|champions league|oscars?)\b.*",
-        r"(?:ignore|forget|disregard) (?:\w+ ){0,3}(?:instructions|rules|prompts?)\b.*|(?:act|behave) (?:as|like) .*",
     ),
     "book": (
         rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})|who wrote",
         rf"who(?:['’]s| is) the author(?: of (?:it|this|that|{_THE_BOOK}))?|who(?:['’]s| is) {_THE_BOOK} by",
         rf"what(?:['’]s| is) the (?:title|name)(?: and (?:the )?author)?(?: of (?:it|{_THE_BOOK}))?",
         rf"what(?:['’]s| is) {_THE_BOOK} (?:called|named)|(?:what|which) book (?:is (?:this|it)|are we (?:on|reading))",
-        "(?:(?:the|title and) )?(?:title|author)(?: and (?:title|author))?",
     ),
 }
-REMARKS = {reply: _whole(*wordings, *language.REMARKS.get(reply, ())) for reply, wordings in _ENGLISH_REMARKS.items()}
+REMARKS = {reply: _whole(*_ENGLISH_REMARKS.get(reply, ()), *words) for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
 _LABEL = r"(\d+|[ivxlc]+)"

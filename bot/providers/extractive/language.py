@@ -38,7 +38,7 @@ REMARKS: dict[str, list[str]] = _WORDS["remarks"]
 WORDINGS: dict[str, list[str]] = _WORDS["wordings"]
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
-"""Regular expressions, most in other languages than English, by the phrase that answers, by intent, and by kind."""
+"""Regular expressions: by the phrase that answers, and in other languages than English by intent and by kind."""
 
 ANSWERING: list[tuple[str, str, str]] = _WORDS["answering"]
 """Words that an answer in English may have, by the kind of its question and what that has to match."""
@@ -99,8 +99,14 @@ def language_of(text: str, default: Language = Language.ENGLISH) -> Language:
     return default if counts[default] == most else max(counts, key=lambda language: counts[language])
 
 
-_NOT_ASKED = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b|(?:https?://|www\.)\S+", re.IGNORECASE)
-"""Discord's mentions and emoji, and links: whom a message addresses, and what it shows, is not what it asks."""
+_NOT_ASKED = re.compile(
+    r"```.*?(?:```|\Z)|<(?:[@#][!&]?|a?:\w+:|t:|id:|/[^<>\n]{1,99}:)[\w:]*>|@(?:everyone|here)\b"
+    r"|\]\(<?(?:https?://|www\.)[^\s()<>]*>?\)|<?(?:\b[a-z][a-z+.-]{1,15}://|\bwww\.)[^\s<>]+>?|(?<![\w:]):[\w+-]+:(?![\w:])",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Code, Discord's mentions, times and emoji, and links: whom a message addresses, and what it shows, is not what it
+asks. The words of a link with words remain.
+"""
 
 _TYPED = {typed: meant for meant, words in _WORDS["typed"].items() for typed in words.split()}
 _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s?\w)")
@@ -111,7 +117,7 @@ MOST_CHARACTERS = 2_000
 
 
 def as_meant(message: str) -> str:
-    """A message without mentions and links, not shouted, and with some words in full that people type in haste."""
+    """A message without mentions, links and code, not shouted, and with words in full that people type in haste."""
     text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
     if text.isupper() and len(words_of(text)) > 1:
         text = text.lower()

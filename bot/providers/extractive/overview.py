@@ -33,7 +33,7 @@ from bot.providers.extractive.planning import (
     transcribe,
     wishes_of,
 )
-from bot.providers.extractive.question import Question, analyse, in_context
+from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import (
     Candidate,
     first_told,
@@ -52,8 +52,10 @@ from bot.providers.extractive.wording import (
     book_told,
     lead_in,
     nothing_found,
+    standalone_query,
     story_chapter,
     tally_of,
+    title_of,
 )
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
@@ -373,36 +375,6 @@ def _written_for(prompt: PromptMessage) -> str | None:
             return ""
         case _:
             return None
-
-
-_MOST_TITLE_WORDS = 6
-_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
-_UNTITLED = "About the book"
-
-
-def title_of(text: str) -> str:
-    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
-    question = analyse(text)
-    words = [word.strip(_EDGES) for word in question.text.split()]
-    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
-    places = [place for place, word in enumerate(words) if word in telling]
-    if not places:
-        return _UNTITLED
-    last = max(place for place in places if place < places[0] + _MOST_TITLE_WORDS)
-    title = " ".join(words[places[0] : last + 1])
-    return title[:1].upper() + title[1:]
-
-
-def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
-    """The words to search for; `history` is the talk so far, with roles."""
-    past: Question | None = None
-    asked = ""
-    for role, text in history:
-        if role == "user":
-            asked = text
-        elif asked:
-            past, asked = in_context(asked, past, text), ""
-    return in_context(message, past, history[-1][1] if history else "").query
 
 
 def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:

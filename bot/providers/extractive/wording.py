@@ -1,4 +1,4 @@
-"""The answerer's own words, in the languages it knows."""
+"""The answerer's own words, in the languages it knows, and its titles and queries."""
 
 import json
 import re
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from bot.providers.extractive.language import CUES, Language
-from bot.providers.extractive.question import Question, QuestionKind
+from bot.providers.extractive.language import CUES, Language, as_meant
+from bot.providers.extractive.question import Question, QuestionKind, analyse, in_context
 from bot.providers.extractive.scoring import Choice, Confidence, has_number
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
@@ -203,3 +203,33 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
             return phrases.reason if reasoned else phrases.came_about
         case _:
             return phrases.found if several else ""
+
+
+_MOST_TITLE_WORDS = 6
+_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
+_UNTITLED = "About the book"
+
+
+def title_of(text: str) -> str:
+    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
+    question = analyse(as_meant(text))
+    words = [word.strip(_EDGES) for word in question.text.split()]
+    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
+    places = [place for place, word in enumerate(words) if word in telling]
+    if not places:
+        return _UNTITLED
+    last = max(place for place in places if place < places[0] + _MOST_TITLE_WORDS)
+    title = " ".join(words[places[0] : last + 1])
+    return title[:1].upper() + title[1:]
+
+
+def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
+    """The words to search for; `history` is the talk so far, with roles."""
+    past: Question | None = None
+    asked = ""
+    for role, text in history:
+        if role == "user":
+            asked = text
+        elif asked:
+            past, asked = in_context(as_meant(asked), past, text), ""
+    return in_context(as_meant(message), past, history[-1][1] if history else "").query

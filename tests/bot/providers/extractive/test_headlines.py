@@ -20,6 +20,7 @@ async def said(prompt: str, kind: PromptKind, **data: object) -> str:
         ("Why did the six sons plan to leave?", "Six sons plan to leave"),
         ("Who is Tom Liddiard?", "Tom Liddiard"),
         ("?!", "About the book"),
+        ("Who is <https://example.com/a> Tom?", "Tom"),
         ("Where, in all the years of the war, was the old lamp of the tower hidden?", "Years of the war"),
         ("Warum ging der König fort?", "Ging der König fort"),
     ],

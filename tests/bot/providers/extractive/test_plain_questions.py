@@ -82,8 +82,19 @@ async def test_what_has_nothing_to_do_with_a_book_is_declined(talk: Talk, messag
 async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> None:
     plain = await talk.ask("What was the wheel called?")
     talk.past.clear()
-    assert (await talk.ask("@everyone <@1234> <:mill:99> What was the wheel called?")).text == plain.text
+    for around in ("@everyone <@1234> <:mill:99> {}", "{} <https://example.com/Zeppelin>", "```py\nZeppelin\n```{}🙂"):
+        assert (await talk.ask(around.format("What was the wheel called?"))).text == plain.text
+        talk.past.clear()
     assert "The wheel was called Old Hannah." in plain.text
+
+
+@pytest.mark.parametrize(
+    "message", ["<https://example.com/mill>", "<@1234>", "🙂", "```\nWho is Ahrens?\n```", ":mill:"]
+)
+async def test_a_message_without_a_word_of_its_own_is_asked_for_one(talk: Talk, message: str) -> None:
+    await talk.ask("What was the wheel called?")
+    turn = await talk.ask(message)
+    assert (turn.text, turn.tools) == (SAY.unclear, [])
 
 
 async def test_a_question_in_another_language_than_the_books_is_answered_as_far_as_names_go(talk: Talk) -> None:

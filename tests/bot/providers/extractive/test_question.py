@@ -127,6 +127,11 @@ def test_a_little_word_with_a_capital_is_a_name(text: str, names: set[str]) -> N
     ("typed", "meant"),
     [
         ("<@1> @everyone whats the dog called https://example.com/x", "what's the dog called"),
+        ("who is <https://example.com/Zeppelin> Varley", "who is   Varley"),
+        ("who is [Varley](https://example.com/zeppelin)", "who is [Varley"),
+        ("</progress:1> <t:1618953630:R> who :smile: is at 10:30:15", "who   is at 10:30:15"),
+        ("who is it ```py\nprint(1)\n``` here", "who is it   here"),
+        ("```who is it", ""),
         ("WHY DID HE RUN AWAY", "why did he run away"),
         ("VARLEY?", "VARLEY?"),
         ("who is R. M. Renfield", "who is R. M. Renfield"),
