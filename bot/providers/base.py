@@ -79,7 +79,7 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
 _NO_TOOLS: Final = re.compile(
     r"not support (?:tools|tool|function)"  # Ollama, LM Studio
     r"|support tool use"  # OpenRouter
-    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires"  # vLLM
+    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires|tool[ -]call[ -]parser"  # vLLM, SGLang
     r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
     r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
     r"|unsupported)"

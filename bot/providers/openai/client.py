@@ -6,7 +6,6 @@ import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from hashlib import blake2s
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -32,7 +31,7 @@ from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, StopReason, ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI, AsyncStream
+    from openai import APIError, AsyncOpenAI, AsyncStream
 
 logger = logging.getLogger(__name__)
 
@@ -147,6 +146,7 @@ class AcceptedForm:
         self._refused_fields: set[str] = set()
         self._refuses_null = False
         self._has_short_ids = False
+        self._alternates = False
 
     def applied(self, request: Wire) -> Wire:
         """The request without what the server has refused."""
@@ -155,15 +155,25 @@ class AcceptedForm:
         kept = {name: value for name, value in request.items() if name not in self._refused_fields}
         if self._refuses_null:
             kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
-        if self._has_short_ids:
-            kept["messages"] = [_with_short_ids(message) for message in kept["messages"]]
+        if self._has_short_ids or self._alternates:
+            from bot.providers.openai.errors import alternating, with_short_ids
+
+            messages = map(with_short_ids, kept["messages"]) if self._has_short_ids else kept["messages"]
+            kept["messages"] = alternating(messages) if self._alternates else list(messages)
         return kept
 
-    def learn(self, refusal: "APIStatusError", sent: Wire) -> bool:
+    def learn(self, refusal: "APIError", sent: Wire) -> bool:
         """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
-        from bot.providers.openai.errors import OPTIONAL_FIELDS, refuses_null, wants_short_ids, words_of
+        from bot.providers.openai.errors import (
+            OPTIONAL_FIELDS,
+            refuses_null,
+            refuses_roles,
+            status_of,
+            wants_short_ids,
+            words_of,
+        )
 
-        field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if refusal.status_code in REFUSING else ""
+        field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if status_of(refusal) in REFUSING else ""
         if field in sent:
             logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)
             self._refused_fields.add(field)
@@ -174,9 +184,12 @@ class AcceptedForm:
         if wants_short_ids(refusal) and not self._has_short_ids:
             self._has_short_ids = True
             return True
+        if refuses_roles(refusal) and not self._alternates:
+            self._alternates = True
+            return True
         return self._reserves_less(refusal)
 
-    def _reserves_less(self, refusal: "APIStatusError") -> bool:
+    def _reserves_less(self, refusal: "APIError") -> bool:
         """Whether the room for the reply was too large a part of the window; half of that is kept free at most."""
         from bot.providers.openai.errors import error_code, told_window
 
@@ -245,9 +258,10 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     async for piece in pieces:
                         yield piece
             except Exception as error:
-                if tools and self._supports_tools is None and _is_about_tools(error):
-                    from bot.providers.openai.errors import sentence_of
+                from bot.providers.openai.errors import is_about_template, sentence_of
 
+                against_tools = _is_about_tools(error) or (not self._reads_tools and is_about_template(error))
+                if tools and self._supports_tools is None and against_tools:
                     raise self._without_tools(sentence_of(error), messages) from error
                 raise
 
@@ -307,11 +321,25 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         return self._supports_tools is False
 
     async def _read(self, request: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
-        """Send the request and read the reply.
+        """Send the request and read the reply; again in another form if the stream is a refusal, as LM Studio's."""
+        from openai import APIError
 
-        A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too long,
-        and LiteLLM makes a reply without a word of it. Asked without a stream, they say so. A server that then gives no
-        known reason has broken off.
+        while True:
+            has_said = False
+            try:
+                async with aclosing(self._read_once(request, reader)) as pieces:
+                    async for piece in pieces:
+                        has_said = True
+                        yield piece
+                return
+            except APIError as error:
+                if has_said or not self._form.learn(error, self._form.applied(request)):
+                    raise
+
+    async def _read_once(self, request: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
+        """A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too
+        long, and LiteLLM makes a reply without a word of it. Asked without a stream, they say so. A server that then
+        gives no known reason has broken off.
         """
         import httpx2
         from openai import APIConnectionError, APIStatusError, APITimeoutError
@@ -432,20 +460,6 @@ def _is_about_tools(error: Exception) -> bool:
     from bot.providers.openai.errors import refuses_tools
 
     return isinstance(error, APIError) and refuses_tools(error)
-
-
-def _with_short_ids(message: Wire) -> Wire:
-    """The message with ids of calls that have nine letters and digits."""
-
-    def short(call_id: str) -> str:
-        return blake2s(call_id.encode()).hexdigest()[:9]
-
-    match message:
-        case {"tool_call_id": str(call_id)}:
-            return {**message, "tool_call_id": short(call_id)}
-        case {"tool_calls": list(calls)}:
-            return {**message, "tool_calls": [{**call, "id": short(call["id"])} for call in calls]}
-    return message
 
 
 def _rooted(base_url: str) -> str:

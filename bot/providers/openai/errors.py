@@ -1,11 +1,12 @@
-"""The errors of servers with a chat completions API, each in its own words.
+"""The errors of servers with a chat completions API, each in its own words, and the form of messages some ask for.
 
 This module imports the SDK, so import it only where the SDK is in use already.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from hashlib import blake2s
 from typing import Any, Final
 
 import httpx2
@@ -37,14 +38,18 @@ _SAID: Final = (
         r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
         r"|max_tokens must be at least 1, got -|max(?:imum)? model length"
         r"|(?:input is|prompt is|prompt|request) too (?:large|long)"
-        r"|too large (?:for model|to process)|reduce your message size",
+        r"|too large (?:for model|to process)|reduce your message size"
+        # Kimi, xAI, Z.ai, Copilot, Qwen
+        r"|model token limit|maximum prompt length|prompt exceeds max(?:imum)? length|prompt token count"
+        r"|range of input length",
     ),
     (
         LLMErrorCode.UNKNOWN_MODEL,
         # LiteLLM, Ollama, vLLM, LM Studio, OpenRouter
         r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found))"
         r"|no (?:such )?models? (?:found|named)|not a valid model|unknown model|try pulling it"
-        r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist",
+        r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist"
+        r"|could not find (?:real modelid|suitable inference handler)",  # llama-swap
     ),
     (
         LLMErrorCode.OUT_OF_CREDIT,
@@ -78,15 +83,17 @@ _PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for
 _NOT_READY: Final = re.compile(
     # LM Studio, llama.cpp
     r"\bmodel (?:is |was )?unloaded|no models? (?:is |are )?(?:currently )?loaded|the model has crashed"
-    r"|model (?:is not|has not been|isn't) (?:loaded|running|ready)|failed to load (?:the )?model|error loading model"
+    r"|model (?:is not|has not been|isn't) (?:loaded|running|ready)|failed to load (?:the )?(?:model|llm)\b"
+    r"|error loading model"
     r"|loading (?:the )?model\b|model\b.{0,80}\bis (?:still |currently )?loading|model loading (?:aborted|was stopped)"
     r"|model name=\S+ (?:failed to load|is not running)"
     # Ollama
-    r"|model runner has unexpectedly stopped|more system memory\b"
-    r"|llama (?:runner|server)\b.{0,40}\b(?:terminated|no longer running|to start)"
+    r"|model runner has unexpectedly stopped|more system memory\b|model failed to load|unable to load model"
+    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|no longer running|to start)|\bpost predict\b"
     # vLLM, and others
     r"|engine\w* (?:core )?(?:encountered an issue|is dead|died|has stopped)|enginedead"
-    r"|background loop (?:has errored|is not running|is stopped)|server is (?:not ready|starting|shutting down)",
+    r"|out of memory|background loop (?:has errored|is not running|is stopped)"
+    r"|server is (?:not ready|starting|shutting down)",
     re.IGNORECASE | re.DOTALL,
 )
 """What servers say whose model is known to them but cannot answer now; some give it the code of an unknown model."""
@@ -100,11 +107,21 @@ _NO_NULL: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_NO_ROLES: Final = re.compile(
+    r"roles must alternate|only user and assistant roles"
+    r"|system (?:role|messages?|prompts?|instructions?) (?:is |are )?not (?:supported|enabled)"
+    r"|not support (?:the )?['\"]?system\b",
+    re.IGNORECASE,
+)
+_TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|chat template error", re.IGNORECASE)
+"""LM Studio, TGI."""
+
 _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
     re.compile(
-        r"(?:context (?:length|size|window)|model length|<=|at most|less than|tokens allowed|: limit)"
-        r"(?:(?!\bby\b)\D){0,40}?(\d{3,8})",
+        r"(?:context (?:length|size|window)|(?:model|prompt) length|<=|at most|less than|tokens allowed|: limit"
+        r"|token limit|the limit of|cannot exceed|input length should be \[1)"
+        r"(?:(?!\bby\b)\D){0,40}?(?<!limit \()(\d{3,8})",  # MiniMax has its code behind "limit"
         re.IGNORECASE,
     ),
     re.compile(r"(\d{3,8}) (?:tokens? )?(?:context|maximum|limit)", re.IGNORECASE),
@@ -143,16 +160,64 @@ def botched_call(error: openai.APIStatusError) -> bool:
     return error.code == "tool_use_failed"
 
 
-def wants_short_ids(error: openai.APIStatusError) -> bool:
+def status_of(error: openai.APIError) -> int:
+    """The status of a refusal; in mid-stream there is none, and what is refused there is the request."""
+    return error.status_code if isinstance(error, openai.APIStatusError) else 400
+
+
+def wants_short_ids(error: openai.APIError) -> bool:
     """Whether the server takes only ids of calls as short as its own, as Mistral does."""
-    return error.status_code in (400, 422) and bool(
+    return status_of(error) in (400, 422) and bool(
         re.search(r"tool call id\b.{0,80}length of 9", words_of(error), re.I)
     )
 
 
-def refuses_null(error: openai.APIStatusError) -> bool:
+def refuses_null(error: openai.APIError) -> bool:
     """Whether the server wants an empty content in place of none beside tool calls, as llama-cpp-python does."""
-    return error.status_code in (400, 422, 500) and bool(_NO_NULL.search(words_of(error)))
+    return status_of(error) in (400, 422, 500) and bool(_NO_NULL.search(words_of(error)))
+
+
+def refuses_roles(error: openai.APIError) -> bool:
+    """Whether the model's template takes no system message, or only roles that alternate, as those of Gemma and
+    Mistral do.
+    """
+    return status_of(error) in (400, 422, 500) and bool(_NO_ROLES.search(words_of(error)))
+
+
+def alternating(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Messages with the system text in front of the first question, and texts of one role in a row in one."""
+    joined: list[dict[str, Any]] = []
+    for message in messages:
+        role = "user" if message["role"] == "system" else message["role"]
+        last = joined[-1] if joined else {}
+        if last.get("role") == role and _is_text(last) and _is_text(message):
+            joined[-1] = {"role": role, "content": f"{last['content']}\n\n{message['content']}"}
+        else:
+            joined.append({**message, "role": role})
+    return joined
+
+
+def _is_text(message: Mapping[str, Any]) -> bool:
+    return isinstance(message["content"], str) and message["role"] != "tool" and "tool_calls" not in message
+
+
+def with_short_ids(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The message with ids of calls that have nine letters and digits."""
+
+    def short(call_id: str) -> str:
+        return blake2s(call_id.encode()).hexdigest()[:9]
+
+    match message:
+        case {"tool_call_id": str(call_id)}:
+            return {**message, "tool_call_id": short(call_id)}
+        case {"tool_calls": list(calls)}:
+            return {**message, "tool_calls": [{**call, "id": short(call["id"])} for call in calls]}
+    return {**message}
+
+
+def is_about_template(error: Exception) -> bool:
+    """Whether the model's template could not be filled in; with tools, these are the likely reason."""
+    return isinstance(error, openai.APIError) and bool(_TEMPLATE.search(words_of(error)))
 
 
 def told_window(error: Exception) -> int:

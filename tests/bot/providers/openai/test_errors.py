@@ -9,6 +9,7 @@ from aiohttp import web
 
 from bot.providers.base import shortened
 from bot.providers.openai.client import OpenAIChat
+from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
 from tests.bot.providers.talk import SEARCH, reply, result, user
@@ -133,6 +134,14 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (500, "model requires more system memory (9 GiB) than is available (4 GiB)", NOT_READY, {}),
             (500, "EngineCore encountered an issue. See stack trace (above) for the root cause.", NOT_READY, {}),
             (500, "litellm.InternalServerError: OpenAIException - Connection error.", NOT_READY, {}),
+            (500, "model failed to load, this may be due to resource limitations or an internal error", NOT_READY, {}),
+            (500, "unable to load model: /root/.ollama/models/blobs/sha256-aa", NOT_READY, {}),
+            (500, "llama-server process has terminated: exit status 2", NOT_READY, {}),
+            (500, 'POST predict: Post "http://127.0.0.1:33333/completion": EOF', NOT_READY, {}),
+            (500, 'Failed to load LLM "x". Engine process exited with SIGABRT', NOT_READY, {}),
+            (400, "could not find real modelID for x", C.UNKNOWN_MODEL, {}),
+            (400, "Prompt exceeds max length", TOO_LONG, {"code": "1261"}),
+            (400, '"nomic-embed-text" does not support chat', C.API_CALL_FAILED, {}),
         )
     ),
     (
@@ -190,6 +199,19 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
         'length (4096 tokens).", "type": "BadRequestError", "code": 400}}\n\n',
         C.CONTEXT_EXCEEDED,
     ),
+]
+
+
+WINDOWS = [
+    ("This model's maximum prompt length is 4096 but the request contains 537812 tokens.", 4096),
+    ("prompt token count of 130000 exceeds the limit of 4096", 4096),
+    ("Range of input length should be [1, 4096]", 4096),
+    ("Your request exceeded model token limit: 4096 (requested: 300000)", 4096),
+    ("too many tokens: the prompt cannot exceed 4096 - received 5000.", 4096),
+    ("max_tokens=9000 cannot be greater than max_model_len=4096. Please request fewer output tokens.", 4096),
+    ("Cannot truncate prompt with n_keep (15028) >= n_ctx (4096)", 4096),
+    ("prompt too long; exceeded max context length by 1200 tokens", 0),
+    ("invalid params, context window exceeds limit (2013)", 0),
 ]
 
 
@@ -253,6 +275,16 @@ async def test_the_window_an_error_names_is_taken_down(server: Server, chat: Ope
     assert caught.value.window == 4096
 
 
+@pytest.mark.parametrize(("sentence", "window"), WINDOWS)
+async def test_a_window_is_told_from_other_numbers(
+    server: Server, chat: OpenAIChat, sentence: str, window: int
+) -> None:
+    server.answers = [(400, {"error": sentence})]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert (caught.value.code, caught.value.window) == (C.CONTEXT_EXCEEDED, window)
+
+
 async def test_errors_inside_the_stream(server: Server, chat: OpenAIChat) -> None:
     server.answers = [(200, 'data: {"error": {"code": 402, "message": "Insufficient credits"}}\n\n')]
     with pytest.raises(LLMError) as caught:
@@ -290,6 +322,9 @@ async def test_a_reply_is_read_whatever_kind_it_is_said_to_be(
         "Value is not callable: null at row 1, column 60: {% for tool in tools %}",
         "Function call is missing a thought_signature in functionCall parts.",
         "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        'Error rendering prompt with jinja template: "Unknown test: sequence".',
+        "Template error: unknown filter: filter fromjson is unknown",
+        "Tool call parser not specified. Please set --tool-call-parser",
     ],
 )
 async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat: OpenAIChat, sentence: str) -> None:
@@ -336,6 +371,44 @@ async def test_a_server_that_takes_only_its_own_ids_gets_such(server: Server, ch
     assert ids[1] == ids[2]
     assert ids[1][0] == ids[1][1]
     assert len(ids[1][0]) == 9
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (400, {"error": {"message": "System role not supported", "type": "BadRequestError", "code": 400}}),
+        (400, {"object": "error", "message": "Conversation roles must alternate user/assistant/user/assistant/..."}),
+        (
+            200,
+            'event: error\ndata: {"error": {"message": "Error rendering prompt with jinja template: \\"Only user and '
+            'assistant roles are supported!\\"."}}\n\n',
+        ),
+    ],
+    ids=["vLLM, Gemma", "vLLM, Mistral", "LM Studio"],
+)
+async def test_a_template_without_a_system_role_gets_its_text_before_the_question(
+    server: Server, chat: OpenAIChat, refusal: tuple[int, Any]
+) -> None:
+    server.answers = [refusal, (200, SAID), (200, SAID)]
+    hobb = reply(ChatResponse("Hobb."))
+    talk = [PromptMessage("system", "Be brief."), user("Who?"), hobb, user("Why?"), user("And when?")]
+    assert [(await chat.chat_with_tools(talk, [SEARCH])).text, await chat.chat(talk)] == ["Hobb.", "Hobb."]
+    assert chat.supports_tools
+    sent = [[(m["role"], m["content"]) for m in request["messages"]] for request in server.requests]
+    assert [role for role, _ in sent[0]] == ["system", "user", "assistant", "user", "user"]
+    assert sent[1] == sent[2] == [("user", "Be brief.\n\nWho?"), ("assistant", "Hobb."), ("user", "Why?\n\nAnd when?")]
+
+
+async def test_a_template_that_has_taken_calls_is_not_taken_to_know_no_tools(server: Server, chat: OpenAIChat) -> None:
+    call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "search_book", "arguments": "{}"}}
+    called = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+    broken = {"error": 'Error rendering prompt with jinja template: "Cannot pass both content and thinking".'}
+    server.answers = [(200, f"data: {json.dumps(called)}\n\ndata: [DONE]\n\n"), (400, broken)]
+    await chat.chat_with_tools([user("?")], [SEARCH])
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert caught.value.code is C.API_CALL_FAILED
+    assert chat.supports_tools
 
 
 async def test_a_stream_that_ends_before_it_has_begun_is_asked_for_in_one_piece(
