@@ -246,6 +246,7 @@ async def open_app(
             ),
             people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
             chat=chat,
+            open_replies=storage.open_replies,
             questions=PersonalQuestions(chat=chat, conversations=manage),
             left_servers=left_servers,
             titles=None if model.name == QUOTES_ONLY else titles,

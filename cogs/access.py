@@ -19,6 +19,7 @@ from cogs.permissions import (
     FOR_ANSWERS,
     granted_in,
     lacking_to_post,
+    manages_shelf,
     may_restore_book,
     missing,
     permission_names,
@@ -29,6 +30,8 @@ from domain.conversation import Conversation
 from domain.errors import BookError
 from domain.library.addressing import is_counted, without_titles
 from domain.library.progress import title_is_read
+from domain.usage import Deed
+from domain.use_cases import UseCases
 
 MEMBERSHIPS_ASKED = 50
 """Private threads whose members Discord is asked about for one list, newest first; each costs a request."""
@@ -269,6 +272,53 @@ async def reach_of(interaction: discord.Interaction[Any], conversation: Conversa
     use_cases = use_cases_of(interaction)
     book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
     return await use_cases.positions.lowest([str(interaction.user.id)], book)
+
+
+async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
+    """Let a person add a book, and count it.
+
+    Raises:
+        Refusal: the server's managers do not allow it, or the person has reached their limit.
+        BookError: SHELF_FULL.
+    """
+    await _assert_adder(interaction, use_cases)
+    await _assert_room(interaction, use_cases)
+    if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
+        raise Refusal(
+            speech_of(interaction)(
+                "You've added {limit} books within an hour, which is the limit for one person. You can add the "
+                "next one {when}. The bot's operator sets this limit.",
+                limit=use_cases.facts.limits.adds_per_hour,
+                when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
+            )
+        )
+
+
+async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
+    """
+    Raises:
+        BookError: SHELF_FULL.
+    """
+    books = await use_cases.shelf.list(shelf_of(interaction))
+    use_cases.facts.limits.of_shelf.assert_room(len(books), sum(book.length for book in books))
+
+
+async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
+    """Raises:
+    Refusal: the person is not among those who may add books to this server's shelf.
+    """
+    server, member = server_of(interaction), interaction.user
+    role = (await use_cases.servers.settings(str(server.id))).adder_role if server else ""
+    if not role or manages_shelf(interaction):
+        return
+    if not isinstance(member, discord.Member) or member.get_role(int(role)) is None:
+        raise Refusal(
+            speech_of(interaction)(
+                "Only people with the role {role} may add books here. Somebody with the permission “Manage Server” can "
+                "change that with /settings adders.",
+                role=f"<@&{role}>",
+            )
+        )
 
 
 async def first_questions(interaction: discord.Interaction[Any], book: Book, say: Speech) -> list[str]:

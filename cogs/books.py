@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import logging
 import math
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,21 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.cards import PAPER, added_buttons, added_card, book_card, book_facts, clipped, plain
-from cogs.errors import DISCORD_ERRORS, Refusal
-from cogs.i18n import Speech, language_name, later, speech_for, speech_for_all, speech_in, speech_of
+from cogs.cards import (
+    PAPER,
+    STAGES,
+    added_buttons,
+    added_card,
+    book_card,
+    book_facts,
+    clipped,
+    offers_menu,
+    plain,
+    progress_line,
+)
+from cogs.errors import BEGAN, DISCORD_ERRORS, EXPIRED, WORK, Refusal, edit_reply, sentence_for
+from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
-    action_menu,
     assert_fresh,
     change,
     confirmation,
@@ -30,31 +41,21 @@ from cogs.interactions import (
     page_of,
     page_turner,
     reply,
-    row,
 )
 from cogs.permissions import everywhere, lacking_to_post, manages_shelf, may_remove_book
 from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
-from domain.book import Book, DownloadedFile, OfferedBook
+from domain.book import Book, DownloadedFile
 from domain.conversation import Conversation
+from domain.leases import CURRENT_LEASE
 from domain.ports import Progress
-from domain.usage import Deed
 from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
 
 EDIT_EVERY_S = 1.5
 """Discord allows some five edits in five seconds; the final card must not have to wait for one."""
 MEBIBYTE = 2**20
-_MEGA = 1_000_000
-BAR = 12
-"""Characters of the progress bar."""
-
-STAGES = {
-    "downloading": later("Downloading"),
-    "reading": later("Reading"),
-    "recognising": later("Recognising the text of"),
-    "indexing": later("Indexing"),
-}
-
 TITLE_LENGTH = 200
 UPLOADS_AT_ONCE = 2
 """Files held in memory with the text that results from them: as many as are parsed at once. Further ones wait."""
@@ -64,15 +65,20 @@ LONGEST_ADDRESS = 2_000
 LONGEST_VALUE = 100
 """Characters in the value of a menu's option."""
 OFFER = "book-offer"
+READING = "reading"
+"""The work of a reply in which a file is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingFile:
-    """A file that is to become a book. `room` limits how many of its kind are in memory at once."""
+    """A file that is to become a book. `room` limits how many of its kind are in memory at once. `source` is how it can
+    be fetched again: "upload" or "web", and its address.
+    """
 
     name: str
     fetch: Callable[[Progress], Awaitable[DownloadedFile]]
     room: asyncio.Semaphore
+    source: tuple[str, str]
 
 
 class ProgressReport:
@@ -100,16 +106,11 @@ class ProgressReport:
         say, shown = speech_for_all(self._interaction), ""
         while True:
             line = progress_line(self._name, *self._latest, say)
-            if line != shown:
+            if line != shown and _holds_lease():
                 with contextlib.suppress(*DISCORD_ERRORS):
-                    await self._interaction.edit_original_response(content=line)
+                    await edit_reply(self._interaction, content=line)
                 shown = line
             await asyncio.sleep(EDIT_EVERY_S)
-
-
-def progress_line(name: str, stage: str, share: float, say: Speech) -> str:
-    done = round(min(max(share, 0.0), 1.0) * BAR)
-    return f"{say(stage)} {clipped(plain(name), 200)} `{'█' * done}{'░' * (BAR - done)}` {share:.0%}"
 
 
 async def add_book(
@@ -125,11 +126,28 @@ async def add_book(
         Refusal: the person has reached their limit, or Discord does not deliver the file.
         DownloadError, BookError, StorageError: with a sentence.
     """
-    await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
+    await defer_if_slow(interaction, access.assert_may_add(interaction, use_cases))
+    interaction.extras[WORK] = READING, [*incoming.source, incoming.name, title, author]
     if not interaction.response.is_done():
         hidden = is_guest(interaction) or bool(lacking_to_post(interaction))
         await interaction.response.defer(ephemeral=hidden, thinking=True)
-    started = time.perf_counter()
+    try:
+        await _read(interaction, use_cases, incoming, title, author, use_cases.clock())
+    except Exception as error:
+        if await _is_taken_back(interaction):
+            raise
+        await _tell_instead(interaction, error)
+
+
+async def _read(
+    interaction: discord.Interaction[Any],
+    use_cases: UseCases,
+    incoming: IncomingFile,
+    title: str,
+    author: str,
+    since: datetime,
+) -> None:
+    """Read a file onto the shelf, in the acknowledged reply; a book added `since` then was added by this reading."""
     report = ProgressReport(interaction, incoming.name)
     try:
         async with report.shown(), incoming.room:
@@ -145,89 +163,45 @@ async def add_book(
                 progress=report.update,
                 limits=use_cases.facts.limits.of_shelf,
             )
-    except (Exception, asyncio.CancelledError):
-        with contextlib.suppress(*DISCORD_ERRORS):
-            await interaction.delete_original_response()  # the earlier progress no longer matters
+    except asyncio.CancelledError:
+        if _holds_lease():  # else another node reads on, in this reply
+            await _is_taken_back(interaction)
         raise
-    say = speech_for_all(interaction)
-    card = added_card(added, time.perf_counter() - started, say)
+    say, took = speech_for_all(interaction), use_cases.clock() - since
+    added = replace(added, is_new=added.is_new or added.book.created_at >= since)
+    card = added_card(added, took.total_seconds(), say)
     questions = await access.first_questions(interaction, added.book, say)
     view = added_buttons(added.book, questions, say, can_talk=not is_guest(interaction))
-    await interaction.edit_original_response(content=None, embed=card, view=view)
+    await edit_reply(interaction, content=None, embed=card, view=view)
 
 
-async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """Let a person add a book, and count it.
-
-    Raises:
-        Refusal: the server's managers do not allow it, or the person has reached their limit.
-        BookError: SHELF_FULL.
-    """
-    await _assert_adder(interaction, use_cases)
-    await _assert_room(interaction, use_cases)
-    if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
-        raise Refusal(
-            speech_of(interaction)(
-                "You've added {limit} books within an hour, which is the limit for one person. You can add the "
-                "next one {when}. The bot's operator sets this limit.",
-                limit=use_cases.facts.limits.adds_per_hour,
-                when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
-            )
-        )
-
-
-async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """
-    Raises:
-        BookError: SHELF_FULL.
-    """
-    books = await use_cases.shelf.list(shelf_of(interaction))
-    use_cases.facts.limits.of_shelf.assert_room(len(books), sum(book.length for book in books))
-
-
-async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """Raises:
-    Refusal: the person is not among those who may add books to this server's shelf.
-    """
-    server, member = server_of(interaction), interaction.user
-    role = (await use_cases.servers.settings(str(server.id))).adder_role if server else ""
-    if not role or manages_shelf(interaction):
-        return
-    if not isinstance(member, discord.Member) or member.get_role(int(role)) is None:
-        raise Refusal(
-            speech_of(interaction)(
-                "Only people with the role {role} may add books here. Somebody with the permission “Manage Server” can "
-                "change that with /settings adders.",
-                role=f"<@&{role}>",
-            )
-        )
-
-
-async def _download(file: discord.Attachment, say: Speech, progress: Progress) -> DownloadedFile:
+async def _is_taken_back(interaction: discord.Interaction[Any]) -> bool:
+    """Delete the progress, which no longer matters. False: it is too late for that, and for other replies."""
     try:
-        return DownloadedFile(await file.read(), file.filename)
+        await interaction.delete_original_response()
+    except discord.HTTPException as error:
+        return error.code not in EXPIRED
+    except DISCORD_ERRORS as error:
+        logger.info("the progress of a reading stays: %s", error)
+    return True
+
+
+async def _tell_instead(interaction: discord.Interaction[Any], error: Exception) -> None:
+    """Tell an error in place of the progress."""
+    with contextlib.suppress(*DISCORD_ERRORS):
+        await edit_reply(interaction, content=sentence_for(error, speech_for_all(interaction)))
+
+
+def _holds_lease() -> bool:
+    lease = CURRENT_LEASE.get()
+    return lease is None or lease.is_held()
+
+
+async def _download(bot: ServingBot, url: str, name: str, say: Speech, progress: Progress) -> DownloadedFile:
+    try:
+        return DownloadedFile(await bot.http.get_from_cdn(url), name)
     except (discord.HTTPException, OSError) as error:
         raise Refusal(say("I couldn't download the file from Discord. Please attach it again.")) from error
-
-
-def _offers(offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.ui.View:
-    """A menu of books to download; each option's value is the address."""
-    say = speech_for(locale)
-    options = [
-        discord.SelectOption(label=clipped(book.title, 100), description=_about(book, locale), value=book.url)
-        for book in {each.url: each for each in offered}.values()
-    ]
-    return row(action_menu(OFFER, "", options=options, placeholder=say("Choose the book to add")))
-
-
-def _about(book: OfferedBook, locale: discord.Locale) -> str:
-    """Author, language and length, where known."""
-    say = speech_for(locale)
-    length = say("about {number:,} words", number=book.words) if book.words is not None else ""
-    if book.size is not None:
-        length = say("{size:.1f} MB", size=book.size / _MEGA)
-    languages = ", ".join(language_name(code, locale) for code in book.languages)
-    return clipped(" · ".join(filter(None, (clipped(book.author, 50), languages, length))), 100)
 
 
 @everywhere
@@ -236,6 +210,7 @@ class Books(
     commands.GroupCog, group_name="books", group_description="The books on the shelf: the server's, or your own"
 ):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._bot = bot
         self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
         self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE)
@@ -244,6 +219,7 @@ class Books(
             on_press("book-remove", self._remove),
             on_choice(OFFER, self._fetch),
         )
+        bot.continuations[READING] = self._read_on
 
     @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or text")
     @app_commands.describe(
@@ -265,8 +241,32 @@ class Books(
                     limit=self._use_cases.facts.max_upload_mb,
                 )
             )
-        incoming = IncomingFile(file.filename, partial(_download, file, say), self._room)
+        incoming = self._incoming(("upload", file.url), file.filename, say)
         await add_book(interaction, self._use_cases, incoming, title or "", author or "")
+
+    def _incoming(self, source: tuple[str, str], name: str, say: Speech) -> IncomingFile:
+        kind, url = source
+        if kind == "upload":
+            return IncomingFile(name, partial(_download, self._bot, url, name, say), self._room, source)
+        return IncomingFile(name, partial(self._use_cases.downloads.download, url), self._downloads, source)
+
+    async def _read_on(self, interaction: discord.Interaction[Any], arguments: Any) -> None:
+        """Go on with a reading that a kill has interrupted; if that has happened before, say so."""
+        say = speech_for_all(interaction)
+        try:
+            if arguments is None:
+                raise Refusal(say("I was restarted while I was reading this book. Please add it again."))
+            kind, url, name, title, author = arguments
+            await _read(
+                interaction,
+                self._use_cases,
+                self._incoming((kind, url), name, say),
+                title,
+                author,
+                interaction.extras[BEGAN],
+            )
+        except Exception as error:  # noqa: BLE001 - nobody else tells it
+            await _tell_instead(interaction, error)
 
     @app_commands.command(description="Search Project Gutenberg for a free book and add it")
     @app_commands.describe(query="Words of its title, or its author's name")
@@ -286,7 +286,7 @@ class Books(
                 )
             )
         found = say("Found in Project Gutenberg's catalogue. The book you choose goes on the shelf.")
-        await interaction.edit_original_response(content=found, view=_offers(offered, interaction.locale))
+        await interaction.edit_original_response(content=found, view=offers_menu(OFFER, offered, interaction.locale))
 
     @app_commands.command(description="Add a book from its address on the web")
     @app_commands.describe(
@@ -306,7 +306,7 @@ class Books(
     async def _fetch(self, interaction: discord.Interaction[Any], url: str, title: str = "", author: str = "") -> None:
         """Add the book at an address that somebody has typed or chosen."""
         name = url.rstrip("/").rpartition("/")[2]
-        incoming = IncomingFile(name, partial(self._use_cases.downloads.download, url), self._downloads)
+        incoming = self._incoming(("web", url), name, speech_of(interaction))
         await add_book(interaction, self._use_cases, incoming, title, author)
 
     @app_commands.command(name="list", description="The books on the shelf")

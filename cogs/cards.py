@@ -6,10 +6,10 @@ import discord
 from discord import ButtonStyle
 from discord.ui import Button, View
 
-from cogs.i18n import Speech, later
-from cogs.interactions import action_button, row
+from cogs.i18n import Speech, language_name, later, speech_for
+from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.inline import inert
-from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition, numbered
+from domain.book import Book, BookStatus, Chapter, OfferedBook, Page, PositionState, ReadingPosition, numbered
 from domain.conversation import Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
@@ -26,9 +26,19 @@ LABEL_LENGTH = 80
 """Characters of a button's label."""
 DESCRIPTION_LENGTH = 4096
 CENT = 0.01
+_MEGA = 1_000_000
 MICRODOLLARS = 1_000_000
 SHOWN_CHAPTERS = 30
 """Lines of a table of contents that are shown; the rest is counted."""
+BAR = 12
+"""Characters of the progress bar."""
+
+STAGES = {
+    "downloading": later("Downloading"),
+    "reading": later("Reading"),
+    "recognising": later("Recognising the text of"),
+    "indexing": later("Indexing"),
+}
 
 
 def book_title(book: Book, say: Speech) -> str:
@@ -62,6 +72,11 @@ def _format(book: Book, say: Speech) -> str:
     if book.is_partly_read_by_ocr:
         return say("{format}, partly read by OCR", format=name)
     return say("{format}, read by OCR", format=name) if book.is_read_by_ocr else name
+
+
+def progress_line(name: str, stage: str, share: float, say: Speech) -> str:
+    done = round(min(max(share, 0.0), 1.0) * BAR)
+    return f"{say(stage)} {clipped(plain(name), 200)} `{'█' * done}{'░' * (BAR - done)}` {share:.0%}"
 
 
 def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
@@ -240,3 +255,23 @@ def usage_line(total: UsageTotal, say: Speech) -> str:
             say.counted(total.unpriced, "{number} request of unknown cost", "{number} requests of unknown cost")
         )
     return " · ".join(parts)
+
+
+def offers_menu(action: str, offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.ui.View:
+    """A menu of books to download; each option's value is the address."""
+    say = speech_for(locale)
+    options = [
+        discord.SelectOption(label=clipped(book.title, 100), description=_about(book, locale), value=book.url)
+        for book in {each.url: each for each in offered}.values()
+    ]
+    return row(action_menu(action, "", options=options, placeholder=say("Choose the book to add")))
+
+
+def _about(book: OfferedBook, locale: discord.Locale) -> str:
+    """Author, language and length, where known."""
+    say = speech_for(locale)
+    length = say("about {number:,} words", number=book.words) if book.words is not None else ""
+    if book.size is not None:
+        length = say("{size:.1f} MB", size=book.size / _MEGA)
+    languages = ", ".join(language_name(code, locale) for code in book.languages)
+    return clipped(" · ".join(filter(None, (clipped(book.author, 50), languages, length))), 100)

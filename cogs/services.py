@@ -212,7 +212,9 @@ class ServingBot(commands.Bot):
     An event whose handler cannot store what happened is handled again once the database is back. Messages are not:
     their handler tells their authors, and tries again itself.
 
-    `handled` are the dynamic items that cogs have registered, `forms` the handlers of modals, by action. `at_work` are
+    `handled` are the dynamic items that cogs have registered, `forms` the handlers of modals, by action.
+    `continuations` end replies that a kill has interrupted, with the arguments noted for that, or None if they were
+    given once before. `at_work` are
     the running tasks of commands and actions, which are cancelled and awaited when the bot stops. `carried_out` are
     the latest interactions.
     """
@@ -223,6 +225,7 @@ class ServingBot(commands.Bot):
     memberships: Memberships
     handled: list[type[DynamicItem[Any]]]
     forms: dict[str, Action]
+    continuations: dict[str, Callable[[discord.Interaction[Any], Any], Awaitable[None]]]
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
     carried_out: RecentIds
 

@@ -77,6 +77,26 @@ class PostingPlace:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class OpenReply:
+    """A reply on the platform that a person waits for, while it is being made.
+
+    `token` is the platform's key to it, which is valid for a quarter of an hour. `about` says in JSON what the program
+    needs to continue it, without ids of people or servers. `lease` and `epoch` are those of the process that makes it;
+    "" and 0 if there is only one process.
+    """
+
+    id: str
+    reader_id: str
+    guild_id: str | None
+    channel_id: str | None
+    token: str
+    about: str
+    began_at: datetime
+    lease: str = ""
+    epoch: int = 0
+
+
 class RemovalKind(StrEnum):
     """What to remove from Discord: a message, a person's mention in one, a thread, or a thread's name."""
 

@@ -8,7 +8,15 @@ from typing import Any
 from domain.clubs.manage import ManageClubs
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, LeftServers
-from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository, ReaderRepository, UsageRepository
+from domain.ports import (
+    BookCatalogue,
+    BookDownloads,
+    Clock,
+    OpenReplyRepository,
+    PrivacyRepository,
+    ReaderRepository,
+    UsageRepository,
+)
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
@@ -185,6 +193,7 @@ class UseCases:
     left_servers: LeftServers
     allowances: Allowances
     clubs: ManageClubs
+    open_replies: OpenReplyRepository
     titles: TitleWriter | None
     clock: Clock
     facts: Facts

@@ -17,6 +17,7 @@ from domain.ports import (
     ConversationRepository,
     DerivedTextRepository,
     LeaseRepository,
+    OpenReplyRepository,
     PrivacyRepository,
     ReaderRepository,
     RetentionRepository,
@@ -28,7 +29,7 @@ from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.clubs import SQLClubs
 from storage.sql.conversations import SQLConversations, SQLMessages
 from storage.sql.database import CopyableDatabase, TableShape, Transaction, Value
-from storage.sql.people import SQLAllowances, SQLReaders, SQLServers, SQLUsage
+from storage.sql.people import SQLAllowances, SQLOpenReplies, SQLReaders, SQLServers, SQLUsage
 from storage.sql.privacy import SQLPrivacy
 from storage.sql.retention import SQLRetention
 from storage.sql.rows import listed, marks
@@ -90,6 +91,7 @@ class Storage:
     derived_texts: DerivedTextRepository
     privacy: PrivacyRepository
     retention: RetentionRepository
+    open_replies: OpenReplyRepository
 
     async def integrity_check(self) -> list[str]:
         """Problems with the database, one per line; an empty list means that all is well."""
@@ -179,6 +181,7 @@ def _repositories_over(database: Engine, leases: LeaseRepository | None) -> Stor
         derived_texts=SQLDerivedTexts(database),
         privacy=SQLPrivacy(database),
         retention=SQLRetention(database),
+        open_replies=SQLOpenReplies(database),
     )
 
 

@@ -112,6 +112,7 @@ TESTS = {
     "tests/journeys/test_killed_again.py": {
         "test_killed_at_any_moment": ["while an answer was being made again"],
         "test_killed_while_a_book_is_added": ["during `/books add`"],
+        "test_a_command_that_is_killed_has_an_end": ["during any other command"],
     },
     "tests/journeys/test_take_up.py": {
         "test_an_answer_that_nobody_saw_is_shown": ["in the terminal"],

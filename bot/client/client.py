@@ -16,6 +16,7 @@ from discord.gateway import DiscordWebSocket
 from bot.app import App
 from bot.client.command_sync import IN_SERVER, CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
 from bot.client.wire import (
+    IN_HAND,
     IN_PLACE,
     CannotResumeError,
     GatewaySession,
@@ -32,7 +33,7 @@ from cogs.chat import Chat, Opening
 from cogs.clubs.cog import Clubs
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
-from cogs.errors import Refusal, excuse, report, turn_away
+from cogs.errors import OpenReplies, Refusal, excuse, report, turn_away
 from cogs.i18n import CatalogueTranslator
 from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
 from cogs.menus import ContextMenus
@@ -162,6 +163,8 @@ class Marginalia(ServingBot):
         self.audit = AuditLog(app)
         self.handled = []
         self.forms = {}
+        self.continuations = {}
+        self.replies = OpenReplies(self, app.open_replies)
         self.memberships = Memberships()
         self.at_work = {}
         self.carried_out = RecentIds()
@@ -222,6 +225,7 @@ class Marginalia(ServingBot):
                 logger.warning("in guild %s the bot lacks permissions: %s", guild.id, ", ".join(lacking))
         self._connection.guild_ready_timeout = self._guild_ready_timeout
         self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
+        await self.storage_retries.now_or_later(self.replies.end_interrupted, "the end of interrupted replies")
 
     async def connecting(self, options: dict[str, Any]) -> dict[str, Any]:
         """The library's options for a connection to the gateway, with the session that was taken over, if any.
@@ -270,7 +274,11 @@ class Marginalia(ServingBot):
         if not self._is_stopping:
             IN_SERVER.set(interaction.guild_id)
             IN_PLACE.set(place_of(interaction))
-            return super().take_up(interaction)
+            IN_HAND.set(interaction)
+            is_taken = super().take_up(interaction)
+            if is_taken and (task := asyncio.current_task()):
+                task.add_done_callback(lambda _: self.replies.ended(interaction))
+            return is_taken
         if self.carried_out.is_new(interaction.id) and interaction.type is not discord.InteractionType.autocomplete:
             task = asyncio.create_task(turn_away(interaction))
             self._turned_away.add(task)
@@ -376,6 +384,7 @@ class Marginalia(ServingBot):
             task.cancel()
         await asyncio.gather(*self._in_background, self.storage_retries.close(), return_exceptions=True)
         await self._finish_work()
+        await self._finish_replies()
         for name in tuple(self.cogs):
             await self.remove_cog(name)
         await self._finish_listening()
@@ -393,6 +402,11 @@ class Marginalia(ServingBot):
         with suppress(TimeoutError):
             async with asyncio.timeout(FAREWELL_S):
                 await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
+
+    async def _finish_replies(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_S):
+                await self.replies.settle()
 
     async def _finish_listening(self) -> None:
         """Wait for running event handlers, and cancel the rest while they can still be cancelled in order."""

@@ -104,7 +104,7 @@ async def stay_online(
             reading = reading and await _may_read_messages(token)
             async with make_bot(reads_messages=reading) as bot:
                 await bot.login(token)
-                keep_interactions_steady(bot.links, bot.places.note)
+                keep_interactions_steady(bot.links, bot.places.note, bot.replies.note)
                 try:
                     await _stay_connected(bot, waits, pace)
                 except asyncio.CancelledError:

@@ -46,6 +46,8 @@ again.
 
 
 AUTOCOMPLETE = discord.InteractionResponseType.autocomplete_result.value
+DEFERRED = discord.InteractionResponseType.deferred_channel_message.value
+EPHEMERAL = discord.MessageFlags(ephemeral=True).value
 
 NotePlace = Callable[[str, str | None], Awaitable[None]]
 """Notes the channel, and its server if that is known, in which something is about to be posted."""
@@ -61,6 +63,13 @@ def place_of(interaction: discord.Interaction[Any]) -> tuple[str, str | None] | 
     return str(interaction.channel_id), str(interaction.guild_id) if interaction.guild_id else None
 
 
+IN_HAND: ContextVar[discord.Interaction[Any] | None] = ContextVar("IN_HAND", default=None)
+"""The interaction that the current task answers."""
+
+NoteReply = Callable[[discord.Interaction[Any], bool], Awaitable[None]]
+"""Notes that somebody waits for the reply to an interaction, and whether only that person will see it."""
+
+
 class LeaseLostError(ConnectionError):
     """This process may not post anything now: it was stopped or cut off for so long that another one may have taken
     over.
@@ -72,10 +81,11 @@ class LeaseLostError(ConnectionError):
 class SteadyAdapter(AsyncWebhookAdapter):
     """The adapter by which discord.py answers interactions."""
 
-    def __init__(self, links: CommandLinks, note_place: NotePlace) -> None:
+    def __init__(self, links: CommandLinks, note_place: NotePlace, note_reply: NoteReply) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._links = links
         self._note_place = note_place
+        self._note_reply = note_reply
 
     async def request(
         self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
@@ -84,6 +94,9 @@ class SteadyAdapter(AsyncWebhookAdapter):
         waits, started = list(WAITS_S), time.monotonic()
         if (place := IN_PLACE.get()) and (parts.get("payload") or {}).get("type") != AUTOCOMPLETE:
             await self._note_place(*place)
+        if (answered := IN_HAND.get()) and (parts.get("payload") or {}).get("type") == DEFERRED:
+            is_hidden = bool((parts["payload"].get("data") or {}).get("flags", 0) & EPHEMERAL)
+            await self._note_reply(answered, is_hidden)
         if isinstance(parts.get("payload"), dict):
             parts["payload"] = self._links.in_message(parts["payload"], IN_SERVER.get())
         while True:
@@ -107,9 +120,9 @@ def _tried_before(waits: Sequence[float], started: float) -> bool:
     return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
 
 
-def keep_interactions_steady(links: CommandLinks, note_place: NotePlace) -> None:
+def keep_interactions_steady(links: CommandLinks, note_place: NotePlace, note_reply: NoteReply) -> None:
     """Applies to everything that the current task does and starts from now on."""
-    async_context.set(SteadyAdapter(links, note_place))
+    async_context.set(SteadyAdapter(links, note_place, note_reply))
 
 
 def keep_requests_going(

@@ -8,7 +8,17 @@ from domain.book import ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, TitleSource, Turn
 from domain.leases import ALL, Shard
-from domain.usage import Deed, Erasure, PersonalPost, PostingPlace, Removal, ServerSettings, UsageRecord, UsageTotal
+from domain.usage import (
+    Deed,
+    Erasure,
+    OpenReply,
+    PersonalPost,
+    PostingPlace,
+    Removal,
+    ServerSettings,
+    UsageRecord,
+    UsageTotal,
+)
 
 
 class ConversationRepository(Protocol):
@@ -420,6 +430,18 @@ class PrivacyRepository(Protocol):
         ...
 
 
+class OpenReplyRepository(Protocol):
+    """The replies that are being made. Those of a process that was killed are found here by the next one."""
+
+    async def note(self, reply: OpenReply) -> None: ...
+    async def list(self) -> Sequence[OpenReply]: ...
+    async def take(self, reply: OpenReply, about: str, lease: str, epoch: int) -> bool:
+        """Continue somebody else's reply, with a new `about`. False: it is gone, or another process has taken it."""
+        ...
+
+    async def forget(self, reply_id: str) -> None: ...
+
+
 class RetentionRepository(Protocol):
     """Erases for good whatever need not be kept any longer, except for what is in use."""
 
@@ -444,7 +466,7 @@ class RetentionRepository(Protocol):
         ...
 
     async def erase_notes(self, before: datetime) -> None:
-        """Delete the records of removals that could not be done since then, and of usage on other days than today."""
+        """Delete the notes of removals and replies that could not be done since then, and of other days' usage."""
         ...
 
     async def list_servers(self) -> Sequence[str]:

@@ -7,11 +7,12 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from weakref import WeakValueDictionary
 
 from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
-from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
+from domain.usage import Deed, OpenReply, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Result, Row, Transaction, Value
 from storage.sql.rows import entities, entity, listed, marks, time_from_text, time_to_text
 
@@ -419,3 +420,35 @@ def _server_settings(row: Row) -> ServerSettings:
 def _chosen(settings: ServerSettings) -> str:
     default = asdict(ServerSettings())
     return json.dumps({name: value for name, value in asdict(settings).items() if value != default[name]})
+
+
+_REPLY = ("id", "reader_id", "guild_id", "channel_id", "token", "about", "began_at", "lease", "epoch")
+_NOTE_REPLY = f"INSERT INTO open_replies ({listed(_REPLY)}) VALUES ({marks(_REPLY)}) ON CONFLICT DO NOTHING"  # noqa: S608
+_TAKE_REPLY = """
+UPDATE open_replies SET about = ?1, lease = ?2, epoch = ?3 WHERE id = ?4 AND lease = ?5 AND epoch = ?6 RETURNING id
+"""
+
+
+class SQLOpenReplies:
+    """OpenReplyRepository in SQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, reply: OpenReply) -> None:
+        values: dict[str, Any] = asdict(reply) | {"began_at": time_to_text(reply.began_at)}
+        await self._database.write(_NOTE_REPLY, [values[name] for name in _REPLY])
+
+    async def list(self) -> Sequence[OpenReply]:
+        return await entities(_open_reply, await self._database.read(f"SELECT {listed(_REPLY)} FROM open_replies"))  # noqa: S608
+
+    async def take(self, reply: OpenReply, about: str, lease: str, epoch: int) -> bool:
+        parameters: Sequence[Value] = [about, lease, epoch, reply.id, reply.lease, reply.epoch]
+        return bool(await self._database.write(_TAKE_REPLY, parameters))
+
+    async def forget(self, reply_id: str) -> None:
+        await self._database.write("DELETE FROM open_replies WHERE id = ?", [reply_id])
+
+
+def _open_reply(row: Row) -> OpenReply:
+    return OpenReply(**{name: row[name] for name in _REPLY} | {"began_at": time_from_text(row["began_at"])})

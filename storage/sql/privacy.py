@@ -180,6 +180,13 @@ PERSONAL = (
         "DELETE FROM posts WHERE reader_id = ?1",
     ),
     PersonalColumn(
+        "open_replies",
+        "reader_id",
+        "replies_in_the_making",
+        "SELECT guild_id, channel_id, began_at FROM open_replies WHERE reader_id = ?1 ORDER BY began_at",
+        "DELETE FROM open_replies WHERE reader_id = ?1",
+    ),
+    PersonalColumn(
         "removals",
         "reader_id",
         "to_be_removed",

@@ -62,6 +62,7 @@ OF_A_SERVER = {
     "servers": ("id", "DELETE FROM servers WHERE id = ?"),
     "posts": ("guild_id", "DELETE FROM posts WHERE guild_id = ?"),
     "removals": ("guild_id", "DELETE FROM removals WHERE guild_id = ?"),
+    "open_replies": ("guild_id", "DELETE FROM open_replies WHERE guild_id = ?"),
     "posting_places": ("guild_id", "DELETE FROM posting_places WHERE guild_id = ?"),
     "left_servers": ("guild_id", "DELETE FROM left_servers WHERE guild_id = ?"),
 }
@@ -104,6 +105,7 @@ class SQLRetention:
         async def erase(transaction: Transaction) -> None:
             await transaction.run("DELETE FROM removals WHERE noted_at < ?", [time_to_text(before)])
             await transaction.run("DELETE FROM erasures WHERE at < ?", [time_to_text(self._now() - KEPT_FOR)])
+            await transaction.run("DELETE FROM open_replies WHERE began_at < ?", [time_to_text(before)])
             today = day_of(self._now())
             await transaction.run("DELETE FROM spent_tokens WHERE day < ?", [today])
             await transaction.run("DELETE FROM salts WHERE name >= '0' AND name < ?", [today])

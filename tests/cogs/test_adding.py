@@ -3,7 +3,7 @@
 import discord
 import pytest
 
-from cogs.books import progress_line
+from cogs.cards import progress_line
 from cogs.i18n import speech_for
 
 SAY = speech_for(discord.Locale.american_english)

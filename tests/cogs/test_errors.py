@@ -9,7 +9,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from cogs.errors import Refusal, sentence_for
+from cogs.errors import Refusal, is_left, sentence_for
 from cogs.i18n import speech_for
 from cogs.interactions import on_stale_press
 from domain.book import Page
@@ -25,9 +25,12 @@ from domain.errors import (
     MarginaliaError,
     Worded,
 )
+from domain.leases import HeldLease
 from domain.library.progress import page_missing
+from domain.usage import OpenReply
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of
+from tests.storage.values import MIDNIGHT
 
 SAY = speech_for(discord.Locale.american_english)
 
@@ -167,3 +170,22 @@ async def test_a_command_discord_still_shows_but_the_bot_no_longer_has(stage: St
     stage.bot.tree.remove_command("usage")
     told = await stage.ann.slash(stage.channel, "usage")
     assert "This command has changed" in text_of(told)
+
+
+@pytest.mark.parametrize(
+    ("noted_under", "epoch", "mine", "ends_it"),
+    [
+        ("shard/1", 7, 1, True),  # its node is gone, and this one has its shard
+        ("shard/1", 8, 1, False),  # this node makes it
+        ("shard/1", 7, 0, False),  # perhaps it is alive on another node
+        ("shard/9", 7, 0, True),  # there were more shards then
+        ("shard/9", 7, 1, False),
+        ("", 0, 0, True),  # there was only one process then
+    ],
+)
+def test_a_node_ends_the_replies_of_those_before_it_and_leaves_the_living_alone(
+    noted_under: str, epoch: int, mine: int, ends_it: bool
+) -> None:
+    reply = OpenReply("9", "dodo", None, None, "key", "{}", MIDNIGHT, noted_under, epoch)
+    assert is_left(reply, HeldLease(f"shard/{mine}", "me", 8, 0.0), (mine, 2)) is ends_it
+    assert is_left(reply, None, (0, 1)), "the only process has none but those before it"

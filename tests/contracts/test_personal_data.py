@@ -35,6 +35,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "posts": {"message_id": "1", "channel_id": "2", "reader_id": ""},
     "removals": {"message_id": "1", "channel_id": "2", "kind": "message", "noted_at": "2026"},
     "left_servers": {"left_at": "2026"},
+    "open_replies": {"id": "1", "reader_id": "", "token": "k", "about": "{}", "began_at": "2026", "lease": "",
+                     "epoch": 0},
     "posting_places": {"channel_id": "2", "at": "2026"},
     "servers": {"settings": "{}"},
 }  # fmt: skip

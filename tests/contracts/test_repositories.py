@@ -1,5 +1,6 @@
 """What every storage promises about books, conversations, readers, usage and derived texts."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta, timezone
 
@@ -9,7 +10,7 @@ from domain.book import BookStatus, DerivedText, PositionState, ReadingPosition
 from domain.conversation import TitleSource
 from domain.errors import BookError, BookErrorCode, ConversationError, StorageError, StorageErrorCode
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord, UsageTotal
+from domain.usage import OpenReply, UsageRecord, UsageTotal
 from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,
@@ -347,3 +348,21 @@ class TestDerivedTexts:
         await storage.derived_texts.put(text)
         await storage.derived_texts.put(better)
         assert await storage.derived_texts.get("alice", "summary", "3", 100) == better
+
+
+class TestOpenReplies:
+    REPLY = OpenReply("9", "dodo", "guild", "room", "key", '{"action": "reading"}', MIDNIGHT, "shard/1", 7)
+
+    async def test_a_reply_is_kept_until_it_stands(self, storage: Storage) -> None:
+        await storage.open_replies.note(self.REPLY)
+        await storage.open_replies.note(self.REPLY)
+        assert await storage.open_replies.list() == [self.REPLY]
+        await storage.open_replies.forget("9")
+        assert await storage.open_replies.list() == []
+
+    async def test_of_several_processes_only_one_takes_it(self, storage: Storage) -> None:
+        await storage.open_replies.note(self.REPLY)
+        takers = [storage.open_replies.take(self.REPLY, "{}", "shard/1", epoch) for epoch in range(8, 14)]
+        taken = await asyncio.gather(*takers)
+        assert sum(taken) == 1
+        assert await storage.open_replies.list() == [replace(self.REPLY, about="{}", epoch=8 + taken.index(True))]

@@ -1,8 +1,10 @@
 """The bot is killed while it makes an answer anew, at any moment: one answer is kept, and that one is shown."""
 
 import asyncio
+import json
 import random
 import sqlite3
+from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
+from tests.doubles.discord_api.interactions import Interaction
 from tests.doubles.script import Handler, Json, Reply, Text
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.test_discord_chaos import damage
@@ -96,20 +99,73 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
     assert discord.violations == []
 
 
-async def test_killed_while_a_book_is_added(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
-    """There is no such book then, nothing half written stays, and the same file can be added again."""
-    ann, whole = discord.user("ann"), "".join(f"Chapter {number}\n\n{LINE * 400}\n\n" for number in range(1, 120))
+def long_book() -> bytes:
+    return "".join(f"Chapter {number}\n\n{LINE * 400}\n\n" for number in range(1, 120)).encode()
+
+
+async def being_read(bot: BotProcess, discord: DiscordDouble) -> Interaction:
+    """A book that is being read, as everybody in the channel sees."""
+    ann = discord.user("ann")
     await bot.start()
     await discord.until(lambda: discord.commands.commands.get(0))
-    adding = asyncio.create_task(ann.slash("books add", file=discord.file("long.txt", whole.encode()), title="Long"))
-    await discord.until(lambda: discord.calls("POST /interactions/{interaction}/{token}/callback"))
-    await asyncio.sleep(0.3)
+    adding = await ann.slash("books add", file=discord.file("long.txt", long_book()), title="Long")
+    await discord.until(lambda: "Reading long.txt" in adding.text)
+    return adding
+
+
+def noted(folder: Path) -> list[str | None]:
+    """Of each reply that is being made, what can be continued."""
+    with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
+        return [json.loads(about)["arguments"] for (about,) in database.execute("SELECT about FROM open_replies")]
+
+
+async def test_killed_while_a_book_is_added(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+    """The next start reads on, in the same reply; nothing half written stays, and nobody is told anything twice."""
+    adding = await being_read(bot, discord)
     await bot.kill()
-    adding.cancel()
-    await asyncio.gather(adding, return_exceptions=True)
     await bot.start()
-    assert await ann.autocomplete("chat", "book", "long") == []
-    again = await ann.slash("books add", file=discord.file("long.txt", whole.encode()), title="Long")
-    await discord.until(lambda: again.original and again.original.embeds)
-    assert [each["name"] for each in await ann.autocomplete("chat", "book", "long")]
+    await discord.until(lambda: adding.original and adding.original.embeds)
+    assert "Took" in adding.text, "it is said to have been on the shelf already"
+    [reply] = [each for each in discord.messages() if each.interaction_id == adding.id]
+    assert reply.content == ""
+    assert len(await discord.user("ann").autocomplete("chat", "book", "long")) == 1
     assert [path.suffix for path in (tmp_path / "data" / "books").iterdir()] == [".book"]
+    await discord.until(lambda: noted(tmp_path) == [])
+    assert discord.violations == []
+
+
+async def test_a_reading_that_is_killed_twice_ends_in_a_sentence(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path
+) -> None:
+    """Perhaps the file itself is the reason. The reply has an end even when its token has expired."""
+    adding = await being_read(bot, discord)
+    await bot.kill()
+    discord.advance(16 * 60)
+    await bot.start()
+    await discord.until(lambda: noted(tmp_path) == [None])
+    await bot.kill()
+    await bot.start()
+    await discord.until(lambda: noted(tmp_path) == [])
+    assert adding.text == "I was restarted while I was reading this book. Please add it again."
+    again = await discord.user("ann").slash("books add", file=discord.file("long.txt", long_book()), title="Long")
+    await discord.until(lambda: again.original and again.original.embeds)
+
+
+async def test_a_command_that_is_killed_has_an_end(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+    """Whoever asked reads what has happened; a reply that stands already stays as it is."""
+    ann = discord.user("ann")
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    small = discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n")
+    added = await ann.slash("books add", file=small, title="Lamp")
+    await discord.until(lambda: added.original and added.original.embeds)
+    card, [book] = added.text, await ann.autocomplete("chat", "book", "lamp")
+    asked = await ann.slash("ask", question="Why was it dark?", book=book["value"])
+    await discord.until(lambda: asked.thinking and noted(tmp_path))
+    await bot.kill()
+    await bot.start()
+    await discord.until(lambda: asked.messages)
+    assert asked.text == "I was restarted in the middle of this. If it isn't done, please try again."
+    assert asked.ephemeral
+    assert added.text == card
+    await discord.until(lambda: noted(tmp_path) == [])
