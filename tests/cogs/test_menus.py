@@ -5,6 +5,7 @@ import pytest
 from simcord.results import InteractionResult
 
 from domain.book import Book, PositionState, ReadingPosition
+from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
 from tests.cogs.clubs.conftest import Calendar, ClubStage, calendar, reading  # noqa: F401
 from tests.cogs.stage import Stage, labels, text_of
@@ -119,6 +120,16 @@ class TestAskAboutThis:
         last = stage.model.requests[-1][-1].content
         assert "Why was it dark?" in last
         assert "“The lamp had been dark on the night of the ninth.”" in last
+
+    async def test_without_a_model_the_answer_is_from_that_passage(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        message = await stage.ben.send(stage.channel, "The lamp had been dark on the night of the ninth.")
+        opened = await stage.ann.context_menu(stage.channel, ASK, message)
+        stage.model.say(LLMError(LLMErrorCode.API_KEY_MISSING, "The key was refused."))
+        answered = await stage.ann.submit_modal(opened, {"question": "What was that night?", "passage": about(opened)})
+        assert "Meanwhile, here's what the book says:\n\nThere the book says: “" in text_of(answered)
+        assert "The lamp had been dark on the night of the ninth" in text_of(answered)
 
     @pytest.mark.parametrize(
         "passage", ["I am on page 3.", "Dark.\n\nI am on page 3.", "Dark.”\u2028 I am on page 3. “Yes"]

@@ -7,12 +7,11 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from bot.providers.extractive import language
 from bot.providers.extractive.language import any_accents
-from bot.providers.extractive.question import Question, analyse, is_bare_phrase
+from bot.providers.extractive.question import MEANS_A_MATTER, Question, analyse, is_bare_phrase
 from domain.library.numerals import number_value
 from domain.library.search.words import is_dense, words_of
 from domain.tool_use import ToolDefinition, ToolInvocation
@@ -181,13 +180,13 @@ ENDING = _whole(
 QUOTED = re.compile(
     r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]|(?<![\w])[‘'‚](?P<single>(?:[^‘’'‚]|(?<=\w)['’](?=\w)){8,})['’‘](?!\w)"
 )
-ASKS_FOR_PLACE = _whole(
-    "",
-    r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:says?|said|tells?|told|speaks|spoke|cri(?:es|ed)|asks?|asked)\b.*",
-    r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:sagt\w*|fragt\w*|ruft|rief|dit|demande|dice|dijo|pregunta)\b.*",
-    r"(?:where|wo|où|dónde|find|locate|quote|search|(?:on |in )?(?:which|what) (?:page|chapter))\b.*",
-)
+ASKS_FOR_PLACE = _whole(*_ELSEWHERE["lines_of"])
 """The wording around a quoted line when the place of that line is wanted."""
+
+_ASKS_WHERE_IT_IS = _whole(*_ELSEWHERE["whereabouts"])
+"""What asks for the place of a passage, and not for something in it."""
+_BLOCK = re.compile(r"^> ?(.*)$", re.MULTILINE)
+_INSIDE = re.compile(r"[“„»«\"]([^“”„»«\"]+)[”“«»\"]")
 
 LINES = _each(*_ELSEWHERE["lines"])
 SAYING = _each(*_ELSEWHERE["saying"])
@@ -256,6 +255,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Cited:
+    """An answer from a passage that the message quotes as a block; `lines` are what to look for, all of it first.
+
+    `needs` are stems of which one has to be there: a question that does not point at it may be about something else.
+    """
+
+    lines: tuple[str, ...]
+    question: Question
+    needs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Pages:
     """What is on pages, or, with a question, what they say about it."""
 
@@ -296,16 +307,18 @@ class Onward:
     """What follows the last quotation."""
 
 
-_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_ROMAN = frozenset("ivxlc")
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
 _FEWEST_OF_A_LINE = 3
 """Words that are no accident where they stand in the book one after the other."""
 
-Intent = (
-    Lookup | Remark | ContentsList | Cast | Count | Line | Pages | Overview | Position | Beginning | StoryEnd | Onward
-)
+_MOST_LINES = 4
+"""Lines of a quoted passage that are looked for."""
+
+_Places = Count | Line | Cited | Pages | ContentsList | Cast | Overview
+Intent = Lookup | Remark | _Places | Position | Beginning | StoryEnd | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
@@ -327,6 +340,25 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
         return Onward()
     found = _count(text) or _line(text) or _structure(text) or _pages(text, question)
     return found or _said(text, question) or Lookup(question)
+
+
+def parted(text: str) -> tuple[str, str]:
+    """The words of a message, and what they are about: the passage that it quotes as a block, on one line."""
+    return _BLOCK.sub("", text).strip(), " ".join(" ".join(_BLOCK.findall(text)).split())
+
+
+def about_passage(words: str, passage: str, question: Question) -> Intent:
+    """What a message wants that quotes a passage as a block; `question` is the analysis of its words in that light."""
+    wanted = intent_of(words, question, has_past=True)
+    line = passage[1:-1].strip() if passage.startswith("“") and passage.endswith("”") else passage
+    if _ASKS_WHERE_IT_IS.fullmatch(words):
+        return Line(line, SPEAKER.fullmatch(words) is not None)
+    parts = [part for part in _INSIDE.findall(line) if _length(part) >= _FEWEST_OF_A_LINE]
+    spoken = question.language
+    is_pointed = MEANS_A_MATTER.search(words) or language.language_of(passage, spoken) is not spoken
+    own = [] if is_pointed else [t for t in analyse(words).terms if t.word.lower() not in language.COLOURLESS[spoken]]
+    cited = Cited(tuple(dict.fromkeys([line, *parts]))[:_MOST_LINES], question, frozenset(term.stem for term in own))
+    return cited if isinstance(wanted, Lookup | Line | Overview | Onward) else wanted
 
 
 def asks_nothing(question: Question) -> bool:
@@ -394,17 +426,9 @@ def _chapter(text: str) -> int | str | None:
     if found is None:
         return None
     if numeral := found["chapter"]:
-        return _number(numeral)
+        return number_value(numeral) or numeral
     address = found["address"] or found["words"]
     return address if any(number_value(word) is not None for word in address.split()[1:]) else None
-
-
-def _number(numeral: str) -> int:
-    """The value of an Arabic or Roman numeral."""
-    if numeral.isdecimal():
-        return int(numeral)
-    values = [_ROMAN.get(letter, 0) for letter in numeral.lower()]
-    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
 def _pages(text: str, question: Question) -> Pages | None:
@@ -432,7 +456,7 @@ def _with_figures(text: str) -> str:
 
 def _is_roman(word: str) -> bool:
     """Whether it may be a page's label as it is printed: "page xii"."""
-    return set(word.lower()) <= _ROMAN.keys()
+    return set(word.lower()) <= _ROMAN
 
 
 class OfferedTools:

@@ -3,13 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby, takewhile
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
+    ONWARD,
     Beginning,
     Cast,
+    Cited,
     ContentsList,
     Count,
     Intent,
@@ -30,6 +32,7 @@ from bot.providers.extractive.planning import (
     Wish,
     next_calls,
     phrase_hits,
+    places_of,
     transcribe,
     wishes_of,
 )
@@ -266,6 +269,30 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
 
 
+_NEARBY = 4
+"""Sentences before and behind a passage in which an answer about it may stand."""
+
+
+def cited(wish: Cited, transcript: Transcript, language: Language) -> str:
+    """What stands at a passage that a message quotes, the sentences that answer if there are any; empty where the
+    book has it nowhere, or nothing there has to do with the question.
+    """
+    around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
+    hits = places_of(wish, transcript)
+    near = {each.start for hit in hits for each in with_neighbours(hit, around, language, reach=_NEARBY)}
+    found = (each for each in gather([around], language) if each.start in near)
+    area = [replace(each, position=at) for at, each in enumerate(found)]
+    if not area or (wish.needs and not any(wish.needs & {*each.stems} for each in area)):
+        return ""
+    phrases = PHRASES[language]
+    if ONWARD.fullmatch(wish.question.text):
+        following = [each for each in area if each.start >= hits[-1].end]
+        return introduce(phrases.onward, render(quotations(_opening(following)), language)) if following else ""
+    choice = choose(Evidence(wish.question, area), most=2)
+    told = choice.candidates or [each for hit in hits for each in with_neighbours(hit, around, language, reach=1)]
+    return introduce(phrases.there, render(quotations([*dict.fromkeys(told)]), language))
+
+
 def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
     question = analyse(wish.text, language)
     choice = choose(Evidence(question, gather(transcript.results, language)), most=1)
@@ -316,6 +343,10 @@ def _whole_book(wish: Overview | Cast, transcript: Transcript, language: Languag
     if isinstance(wish, Cast):
         return cast(transcript, language) or PHRASES[language].no_cast
     return overview(wish, transcript, language) or PHRASES[language].no_summary
+
+
+def _at_place(wish: Line | Cited, transcript: Transcript, language: Language) -> str:
+    return line(wish, transcript, language) if isinstance(wish, Line) else cited(wish, transcript, language)
 
 
 def _edge(wish: Beginning | StoryEnd, transcript: Transcript, language: Language) -> str:
@@ -393,8 +424,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
             return _remark(reply, transcript, phrases)
         case Count():
             said = count(intent, transcript, wish.question.language)
-        case Line():
-            said = line(intent, transcript, choices.spoken(wish.question))
+        case Line() | Cited():
+            said = _at_place(intent, transcript, choices.spoken(wish.question))
         case Pages(_, _, None):
             said = page_text(intent, transcript, wish.question.language)
         case ContentsList():

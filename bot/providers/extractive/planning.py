@@ -7,30 +7,14 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from bot.providers.extractive.intents import (
-    Beginning,
-    Cast,
-    ContentsList,
-    Count,
-    Intent,
-    Line,
-    Lookup,
-    OfferedTools,
-    Onward,
-    Overview,
-    Pages,
-    Position,
-    Remark,
-    StoryEnd,
-    asks_nothing,
-    intent_of,
-)
+from bot.providers.extractive import intents
 from bot.providers.extractive.language import Language, as_meant, language_of
 from bot.providers.extractive.question import (
     FULL_NAME,
     Question,
     QuestionKind,
     Term,
+    analyse,
     answer_queries,
     in_context,
     in_language,
@@ -339,28 +323,32 @@ _REMEMBERED = 6
 class Wish:
     """`question` is the whole question, which is looked up if the intent itself cannot be served."""
 
-    intent: Intent
+    intent: intents.Intent
     question: Question
 
 
 def wishes_of(transcript: Transcript) -> list[Wish]:
     """The wishes in the message that is to be answered."""
     past, answer = _past(transcript)
+    words, passage = intents.parted(transcript.asked)
+    if words and passage:
+        question = in_context(words, analyse(passage))
+        return [Wish(intents.about_passage(words, passage, question), question)]
     whole = _wish(transcript.asked, past, answer, transcript)
-    if not isinstance(whole.intent, Lookup):
+    if not isinstance(whole.intent, intents.Lookup):
         return [whole]
     asked: list[Wish] = []
     for part in questions_in(transcript.asked):
         wish = _wish(part, past, answer, transcript)
-        past = past if isinstance(wish.intent, Remark) else wish.question
-        if is_asked(part) or not isinstance(wish.intent, Lookup | Remark):
+        past = past if isinstance(wish.intent, intents.Remark) else wish.question
+        if is_asked(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
             asked.append(wish)
     return asked[:MOST_WISHES] or [whole]
 
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
     question = in_context(text, past, answer)
-    return Wish(intent_of(text, question, has_past=any(e.passages for e in transcript.earlier)), question)
+    return Wish(intents.intent_of(text, question, has_past=any(e.passages for e in transcript.earlier)), question)
 
 
 def _past(transcript: Transcript) -> tuple[Question | None, str]:
@@ -369,7 +357,7 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
     answer = ""
     for exchange in transcript.earlier[-_REMEMBERED:]:
         question = in_context(exchange.question, past, answer)
-        if isinstance(intent_of(exchange.question, question, has_past=True), Lookup | Count):
+        if isinstance(intents.intent_of(exchange.question, question, has_past=True), intents.Lookup | intents.Count):
             past, answer = question, exchange.answer
     return past, answer
 
@@ -381,7 +369,7 @@ _MORE_PASSAGES = 10
 """Passages of a second search, in the words that an answer may share with the question."""
 
 
-def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
+def next_calls(wishes: Sequence[Wish], choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     """The calls to make now; none when it is time to answer."""
     rounds = (_first_calls, _second_calls)
     if choices.transcript.rounds >= len(rounds):
@@ -392,49 +380,52 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) ->
     return list(new.values())
 
 
-def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
+def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     match wish.intent:
-        case Remark():
+        case intents.Remark():
             return []
-        case StoryEnd() if choices.transcript.reading:
+        case intents.StoryEnd() if choices.transcript.reading:
             return []
-        case Position(page):
+        case intents.Position(page):
             return tools.call("propose_position", page=page)
-        case Overview() | Cast():
+        case intents.Overview() | intents.Cast():
             return _story(wish.intent, tools)
-        case Count(term, _):
+        case intents.Count(term, _):
             calls = tools.call("count_mentions", term=term)
-        case Line(text, _, sure):
+        case intents.Line(text, _, sure):
             calls = tools.call("find_phrase", text=text)
             calls += [] if sure else _search(wish.question, tools) + _introduction(wish.question, tools)
-        case Pages(first, last, _):
+        case intents.Cited(lines):
+            calls = [call for each in lines for call in tools.call("find_phrase", text=each)]
+            calls += _search(wish.question, tools)
+        case intents.Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
-        case ContentsList() | Beginning() | StoryEnd():
+        case intents.ContentsList() | intents.Beginning() | intents.StoryEnd():
             calls = tools.call("table_of_contents")
-        case Onward():
+        case intents.Onward():
             quoted = choices.transcript.last_quoted
             calls = tools.call("read_around", passage=quoted.passage.source, before=0, after=1) if quoted else []
-        case Lookup(question):
-            return [] if asks_nothing(question) else _search(question, tools) + _introduction(question, tools)
+        case intents.Lookup(question):
+            return [] if intents.asks_nothing(question) else _search(question, tools) + _introduction(question, tools)
     return calls or _search(wish.question, tools)
 
 
-def _story(wish: Overview | Cast, tools: OfferedTools) -> list[ToolInvocation]:
-    if isinstance(wish, Overview) and wish.chapter is not None:
+def _story(wish: intents.Overview | intents.Cast, tools: intents.OfferedTools) -> list[ToolInvocation]:
+    if isinstance(wish, intents.Overview) and wish.chapter is not None:
         return tools.call("story_so_far", chapter=wish.chapter)
     people = tools.call("search_book", query=OF_PEOPLE[0], top_k=PASSAGES, also=list(OF_PEOPLE[1:]))
-    return tools.call("story_so_far") + (people if isinstance(wish, Cast) else [])
+    return tools.call("story_so_far") + (people if isinstance(wish, intents.Cast) else [])
 
 
-def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
+def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
-        case Cast():
+        case intents.Cast():
             told = gather(transcript.results, choices.book_language or Language.ENGLISH)
             return [call for name in names_told(told) for call in tools.call("count_mentions", term=name)]
-        case Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
-            return _second_calls(replace(wish, intent=Lookup(wish.question)), choices, tools)
-        case Lookup(question):
+        case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
+            return _second_calls(replace(wish, intent=intents.Lookup(wish.question)), choices, tools)
+        case intents.Lookup(question):
             asked = choices.as_looked_up(question)
             if asked.query != question.query:
                 return _search(asked, tools) + _introduction(asked, tools)
@@ -444,17 +435,17 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             if expected := answer_queries(question):
                 calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
             return calls if confidence is Confidence.LIKELY else calls + _search_again(question, tools)
-        case Line(text, _, sure):
-            hits = phrase_hits(transcript, text, exact=not sure)
+        case intents.Line() | intents.Cited():
+            hits = places_of(wish.intent, transcript)
             around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
             return around if hits else _search(wish.question, tools)
-        case Count(term, "met"):
+        case intents.Count(term, "met"):
             looks = transcript.looks_for("count_mentions", term=term)
             hits = [first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
-        case Beginning():
+        case intents.Beginning():
             return tools.call("read_pages", **{"from": story_chapter(transcript.listed).get("page", "1")})
-        case StoryEnd():
+        case intents.StoryEnd():
             return tools.call("read_pages", **last_pages(transcript.listed))
         case _:
             return []
@@ -468,17 +459,26 @@ def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passa
     return [*places.values()][: -1 - MOST_PLACES : -1]
 
 
-def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+def places_of(wish: intents.Line | intents.Cited, transcript: Transcript) -> list[Passage]:
+    """The places of a line, or of a passage: where all of it is, else where its lines are, else what is like it."""
+    if isinstance(wish, intents.Line):
+        return phrase_hits(transcript, wish.text, exact=not wish.sure)
+    exact = (phrase_hits(transcript, each, exact=True)[:1] for each in wish.lines)
+    whole, *parts = exact
+    return whole or [hit for hits in parts for hit in hits] or phrase_hits(transcript, wish.lines[0], exact=False)[:1]
+
+
+def _search(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
     return tools.call("search_book", query=question.query, top_k=PASSAGES, also=other_phrasings(question))
 
 
-def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+def _search_again(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
     """Search more widely, and word by word: the answer may share only one word with the question."""
     words = sorted((term.word for term in question.terms), key=len, reverse=True)
     return tools.call("search_book", query=question.query, top_k=PASSAGES, also=words)
 
 
-def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
     """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
     name = _name(question)
     if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
@@ -492,7 +492,7 @@ def _name(question: Question) -> str:
     return " ".join(without_possessive(word) for word in question.name_words)
 
 
-def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+def _first_scene(question: Question, transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInvocation]:
     looks = transcript.looks_for("count_mentions", term=_name(question))
     at = -1 if question.kind is QuestionKind.HAPPENED else 0
     first = next((look.result.passages[at] for look in looks if look.result.passages), None)

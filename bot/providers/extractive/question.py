@@ -369,7 +369,7 @@ _POINTS_BACK = {
     Language.SPANISH: r"él|ella|ellos|ellas|le|les|lo|su|sus|suyo|eso|esto|allí|ahí",
 }
 _SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
-_MEANS_A_MATTER = re.compile(
+MEANS_A_MATTER = re.compile(
     r"\b(?:it|its|this|that|so|th(?:ey|em|ese|ose)|there|es|das|dies\w*|dort|cela|ça|y|eso|esto|lo|allí)\b",
     re.IGNORECASE,
 )
@@ -442,7 +442,7 @@ def _antecedents(question: Question, before: Question, answer: str) -> tuple[Ter
     names = [term for term in before.terms if term.stem in before.names]
     if before.kind is QuestionKind.WHO:
         names += _names_in(answer, before)
-    matter = not names or _MEANS_A_MATTER.search(question.text)
+    matter = not names or MEANS_A_MATTER.search(question.text)
     return tuple(names) + (before.terms if matter else ())
 
 

@@ -53,6 +53,7 @@ class Phrases:
     page: str
     line: str
     line_similar: str
+    there: str
     no_line: str
     first: str
     last: str

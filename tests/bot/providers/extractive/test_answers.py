@@ -114,6 +114,34 @@ async def test_the_end_is_not_told_to_somebody_who_has_not_read_it(tmp_path: Pat
     assert not turn.tools
 
 
+KEY = "> “Marta found a brass key under the stairs.”"
+"""As a message has it that asks about a passage."""
+
+
+@pytest.mark.parametrize(
+    ("words", "quoted"),
+    [
+        ("What did it open?", "It opened a cupboard in the kitchen."),
+        ("What does this mean?", "Marta found a brass key under the stairs."),
+        ("And then?", "It opened a cupboard in the kitchen."),
+        ("Where is this?", f"{SAY.line} “Marta found a brass key under the stairs.” (p. 2)"),
+        ("Was bedeutet das?", "Marta found a brass key under the stairs."),
+        ("Why was the lamp dark?", "because somebody had sold the oil"),
+    ],
+)
+async def test_a_question_about_a_passage_is_answered_from_there(talk: Talk, words: str, quoted: str) -> None:
+    turn = await talk.ask(f"{words}\n\n{KEY}")
+    assert quoted in turn.text
+    assert {citation.page for citation in turn.citations} == {"2"}
+
+
+async def test_a_question_about_a_passage_is_no_other_question(talk: Talk) -> None:
+    """What the passage does not have to do with is looked up elsewhere, and so is what stands nowhere in the book."""
+    assert "who drowned in 1887" in (await talk.ask(f"When did Lucian drown?\n\n{KEY}")).text
+    assert "under the stairs" in (await talk.ask("Where was the key found?\n\n> I like that key!")).text
+    assert (await talk.ask(f"Thank you!\n\n{KEY}")).text == SAY.thanks
+
+
 async def test_two_questions_are_looked_up_at_once_and_both_answered(talk: Talk) -> None:
     turn = await talk.ask("What was Marta’s trade, and where did she find the key?")
     assert turn.tools == ["search_book", "search_book"]
