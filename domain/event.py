@@ -6,6 +6,7 @@ from typing import Any
 
 from domain.book import Binding, Citation, Passage
 from domain.chat import PromptMessage
+from domain.errors import Worded
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage
 
 
@@ -111,7 +112,7 @@ class UsageReported:
     model: str
 
 
-NOTHING_WRITTEN = "(stopped before anything was written)"
+NOTHING_WRITTEN = Worded("(stopped before anything was written)")
 """The text of an answer that was stopped so early."""
 
 

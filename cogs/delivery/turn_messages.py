@@ -87,7 +87,7 @@ class AnswerMessage:
 
 def messages_of(text: str, note: str = "", *, cited: Sequence[Citation] = (), say: Say = in_english) -> list[str]:
     """The messages that show an answer, its references to what is `cited` in the language of whoever reads it."""
-    told = say("(stopped before anything was written)") if text == NOTHING_WRITTEN else in_language(text, cited, say)
+    told = say(NOTHING_WRITTEN) if text == NOTHING_WRITTEN else in_language(text, cited, say)
     return split_with_spoilers(with_note(render(with_covers(told)), note))
 
 

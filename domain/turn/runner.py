@@ -195,7 +195,7 @@ class TurnRunner:
     async def _keep_stopped(self, draft: TurnDraft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:
             await draft.answer.finish()
-        text = draft.text or NOTHING_WRITTEN
+        text = draft.text or str(NOTHING_WRITTEN)
         calls = draft.kept_calls(running, self._clock())
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)

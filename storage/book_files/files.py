@@ -20,7 +20,7 @@ from domain.errors import BookError, BookErrorCode, StorageError, StorageErrorCo
 from domain.ports import BookFile, Progress
 from storage.book_files.indexer import encode_task
 from storage.book_files.opened import OpenedBook, OpenFiles
-from storage.book_files.writer import sweep, write_book, write_failed, write_pieces
+from storage.book_files.writer import reason_of, sweep, write_book, write_failed, write_pieces
 
 _LOG = logging.getLogger(__name__)
 _PROJECT = str(Path(__file__).resolve().parents[2])
@@ -329,7 +329,7 @@ def _refusals_translated() -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        raise write_failed(str(error)) from error
+        raise write_failed(reason_of(error)) from error
 
 
 def _nobody(stage: str, share: float) -> None:

@@ -26,7 +26,7 @@ from domain.library.search.index import IndexedPart, MemoryIndex, index_book, in
 from domain.library.search.languages import book_language
 from domain.library.search.words import STEMS_REMEMBERED
 from storage.book_files.format import decode_text, encode_text, find_analyzer, prepare_stemming
-from storage.book_files.writer import book_bytes
+from storage.book_files.writer import book_bytes, reason_of
 
 WORTH_TWO = 1_000_000
 """Bytes of text. Forking and joining the halves takes as long as indexing a tenth of this."""
@@ -174,7 +174,7 @@ def main(image: int, confine: Callable[[], object] | None = None) -> None:
         indexed = index_in_halves(book, _say, second) if second else lambda: index_book(book, _say)
         content = book_bytes(book, indexed)
     except (OSError, sqlite3.Error, MemoryError) as error:
-        _say({"error": str(error) or "not enough memory"})
+        _say({"error": reason_of(error)})
         sys.exit(1)
     _say({"size": len(content)})
     with os.fdopen(image, "wb", closefd=False) as pipe:

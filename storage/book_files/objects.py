@@ -21,7 +21,7 @@ from domain.errors import BookError, BookErrorCode, SettingsError, StorageError,
 from domain.ports import BookFile, Progress
 from storage.book_files.files import CacheFigures, Confine, SQLiteBookFiles
 from storage.book_files.opened import OpenedBook, OpenedFile, OpenFiles, missing, unreadable
-from storage.book_files.writer import write_failed, write_whole
+from storage.book_files.writer import reason_of, write_failed, write_whole
 from storage.sql.books import BookObject, SQLBookObjects
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class CachedBookFiles(SQLiteBookFiles):
         try:
             await asyncio.to_thread(self._keep, self._path(sha256), content)
         except OSError as error:
-            raise write_failed(str(error)) from error
+            raise write_failed(reason_of(error)) from error
 
     async def _download(self, known: BookObject) -> bytes:
         found = await obstore.get_async(self._store, _key(known))
@@ -147,7 +147,7 @@ class CachedBookFiles(SQLiteBookFiles):
         try:
             content = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
-            raise write_failed(str(error)) from error
+            raise write_failed(reason_of(error)) from error
         await self.put(sha256, content)
         await asyncio.to_thread(self._make_room, path)
 

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +30,6 @@ from storage.book_files.format import (
 )
 
 _UNFINISHED = ".part"
-_NUMBER_OF_ERROR = re.compile(r"^\[Errno \d+\] ")
 
 DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError)
 """Errors that reading corrupted bytes may cause: SQLite reports a corrupted length as MemoryError."""
@@ -82,9 +80,14 @@ def write_failed(reason: str) -> StorageError:
     """The error for the person who added the book, when the disk refused it."""
     message = Worded(
         "The book could not be written to the disk ({reason}); check that there is room and try again.",
-        reason=_NUMBER_OF_ERROR.sub("", reason),
+        reason=reason,
     )
     return StorageError(StorageErrorCode.WRITE_FAILED, message)
+
+
+def reason_of(error: Exception) -> str:
+    """What the system says of an error, without its number and the path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or "not enough memory"
 
 
 def sweep(folder: Path) -> None:
