@@ -10,73 +10,33 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from domain.citations.quotations import SUPERSCRIPTS, Seen, as_seen, fold_letters
-from domain.library.numerals import number_value
+from domain.library.numerals import (
+    CARDINAL_IN_ONE_WORD,
+    CARDINALS,
+    ORDINAL_IN_ONE_WORD,
+    ORDINALS,
+    SMALL_ORDINALS,
+    number_value,
+)
 
 PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
 """The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
 
 _FOREIGN_WORDS = """
     seite seiten buchseite página páginas pagina pagine pagini paginas pàgina pàgines bladzijde bladzijden sida sidan
-    sidor sidorna siden sider siderne blaðsíða síða sivu sivun sivulla sivulta sivut strona stronie stronę strony
+    sidor sidorna siden sider siderne blaðsíða blaðsíðu síða síðu dudalen sivu sivun sivulla sivulta sivut strona
+    stronie stronę strony
     stron strana straně strany stránka stránce stranica stranici stranice stranicama oldal oldalon oldalán oldala
     sayfa sayfada sayfası sayfasında halaman muka lembar laman trang trương страница странице страницу страницы
     страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ σσ folio folios feuillet feuillets blatt lapa
     lappuse lpp puslapis puslapyje lehekülg leheküljel orrialdea tudalen leathanach pag pags pagg blz seitenzahl
-    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص पृष्ठ पन्ना
+    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص ورقة
+    पृष्ठ पन्ना
     पेज পৃষ্ঠা পৃষ্ঠায় பக்கம் பக்கத்தில் หน้า გვერდზე გვერდი
 """
+_ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
+"""Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
 _FOREIGN_SHORT = "s σ str sf sid hal fol fols fo bl mbl bls"
-_CARDINALS = """
-    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
-    ein eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf sech sieb zwanzig dreißig vierzig fünfzig
-    sechzig siebzig achtzig neunzig hundert tausend
-    un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente
-    quarante cinquante soixante septante huitante octante nonante cent cents mille
-    uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci veinte veinti treinta
-    cuarenta cincuenta sesenta setenta ochenta noventa ciento cien doscientos trescientos mil
-    due tre quattro cinque sei sette otto nove undici dodici tredici quattordici quindici sedici venti vent trenta trent
-    quaranta quarant cinquanta cinquant sessanta settanta ottanta novanta cento
-    dois duas quatro sete oito dez doze treze vinte trinta quarenta cinquenta sessenta oitenta cem
-    een twee drie vijf zes zeven negen tien twaalf dertig veertig vijftig zestig zeventig tachtig negentig honderd
-    två fyra sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton arton nitton tjugo trettio fyrtio femtio
-    sextio sjuttio åttio nittio syv sju otte fjorten seksten sytten atten tyve tjue tredive tretti førti
-    один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
-    пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
-    восемьдесят девяносто сто
-    الأولى الثانية الثالثة الرابعة الخامسة السادسة السابعة الثامنة التاسعة العاشرة عشرة العشرين الثلاثين الأربعين
-    الخمسين الستين السبعين الثمانين التسعين والعشرين والعشرون والثلاثين والثلاثون والأربعين والأربعون والخمسين
-    والخمسون والستين والستون والسبعين والسبعون والثمانين والثمانون والتسعين والتسعون المئة
-"""
-_SMALL_ORDINALS = """
-    first second third fourth fifth sixth seventh eighth ninth tenth
-    deuxième troisième quatrième cinquième sixième septième huitième neuvième
-    segunda tercera cuarta quinta sexta séptima octava novena terceira quarta sétima oitava nona terza sesta settima
-    ottava первой второй третьей четвертой пятой шестой седьмой восьмой девятой
-"""
-_ORDINALS = """
-    eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
-    fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth
-"""
-_GERMAN_TENS = "(?:zwan|vier|funf|sech|sieb|acht|neun)zig|dreissig"
-_GERMAN = rf"(?:(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und)?(?:{_GERMAN_TENS})"
-_DUTCH = r"(?:(?:een|twee|drie|vier|vijf|zes|zeven|acht|negen)en)?(?:twin|der|veer|vijf|zes|zeven|tach|negen)tig"
-_ITALIAN_TENS = "(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[aio]?"
-_IN_ONE_WORD = (
-    rf"(?:(?:\w{{3,7}})?hundert(?:und)?)?{_GERMAN}|{_DUTCH}"
-    rf"|(?:cento)?{_ITALIAN_TENS}(?:uno?|due|tre|quattro|cinque|sei|sette|otto|nove)?"
-    r"|(?:dieci|veinti)(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)|deze(?:sseis|ssete|nove)|dezoito"
-    r"|diciassette|diciotto|diciannove|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:one|two|three|four|five|six|seven|eight|nine)"
-    r"|(?:tjugo|trettio|fyrtio|femtio|sextio|sjuttio|attio|nittio|tjue|tretti|forti|femti|seksti|sytti|atti|nitti)"
-    r"(?:en|ett|to|tva|tre|fyra|fire|fem|sex|seks|sju|syv|atta|atte|nio|ni)"
-    r"|(?:en|to|tre|fire|fem|seks|syv|otte|ni)og(?:tyve|tredive|fyrre|halvtreds|tres|halvfjerds|firs|halvfems)"
-)
-_ORDINAL_IN_ONE_WORD = (
-    rf"(?:{_GERMAN}s|(?:drei|vier|funf|sech|sieb|acht|neun)zehn|elf|zwolf|hunderts)te[nrms]?"
-    rf"|{_DUTCH}ste|(?:der|veer|vijf|zes|zeven|ach|negen)tiende|elfde|twaalfde|honderdste"
-    r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|quarant|cinquant|soixant|septant|nonant|cent)ieme"
-    rf"|(?:vi|tri|cuadra|quadra|quincua|quinqua|sexa|septua|octo|nona)gesim[ao]|{_ITALIAN_TENS}\w{{0,9}}esim[ao]|[cd]entesim[ao]"
-)
 _ENGLISH_PAGE = re.compile(
     r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
     r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
@@ -95,15 +55,20 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
     "achtunddreißigsten".
     """
     lists = {
-        CARDINAL: _CARDINALS,
+        CARDINAL: CARDINALS,
         FOREIGN: _FOREIGN_WORDS,
         FOREIGN_SHORT: _FOREIGN_SHORT,
-        ORDINAL: _ORDINALS,
-        SMALL_ORDINAL: _SMALL_ORDINALS,
+        ORDINAL: ORDINALS,
+        SMALL_ORDINAL: SMALL_ORDINALS,
         SHORT_PAGE: "p pp pg pgs",
     }
     by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
-    return by_word, re.compile(rf"(?P<ordinal>{_ORDINAL_IN_ONE_WORD})|{_IN_ONE_WORD}")
+    return by_word, re.compile(rf"(?P<ordinal>{ORDINAL_IN_ONE_WORD})|{CARDINAL_IN_ONE_WORD}")
+
+
+@cache
+def _places() -> frozenset[str]:
+    return frozenset(map(fold_letters, _ON_A_PAGE.split()))
 
 
 @lru_cache(maxsize=2_048)
@@ -113,6 +78,11 @@ def _symbol_of(word: str) -> str:
     if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
         symbol = ORDINAL if number["ordinal"] else CARDINAL
     return symbol
+
+
+def is_number_word(word: str) -> bool:
+    """Whether a word, as it reads, is a number."""
+    return CARDINAL <= _symbol_of(word) <= SMALL_ORDINAL
 
 
 def marked(text: str) -> str:
@@ -200,14 +170,17 @@ _KINDS = (
     r"|form|version|grade|type|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
     r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
     r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
-    r"|the age of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|plus|minus|rolled an?|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
+    r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
+    r"|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|player|option"
+    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
+    r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
+    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
     r"|(?:total|number|sum|average|speed|height|out) of|total|altogether"
 )
 _BEING = (
-    r"is|was|are|were|be|been|being|(?:it|he|she|there)['’]s|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
+    rf"is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
     r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
-    r"|ist|war|sind|wurde|est|sont|es|son"
+    r"|ist|war|waren|sind|wurden?|est|sont|es|son"
 )
 _ROUGHLY = (
     r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|nur|etwa|circa|ca)"
@@ -219,15 +192,22 @@ TAKES_A_NUMBER = re.compile(
     rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
 )
 """The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
+_IT_IS = re.compile(
+    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si)\W+)?(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])?"
+    rf"(?:(?:it|that)['’]{FOREIGN_SHORT}|is|was|ist|war|est|es)\s(?:{_ROUGHLY}{{0,2}}|la\s)\Z"
+)
+"""The answer to a question, which may be that for the page: a number of its own right is told of somebody."""
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
+_NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _NO_LABEL = re.compile(
     r"see|vide|via|per|in|on|at|to|check|open|try|cite[ds]?|citing|consult|compare|turn\w*|go|read\w*|look\w*|find|found|kindle"
     r"|chunks?|side|leaf|leaves|sheets?|columns?|col|loc|locations?|scan|image|plate|screen|refs?|references?|sources?"
     r"|marked|numbered|circa|toward|towards|until|past|near|around|about|after|before|from|between|bei|auf|siehe|vgl|dort"
+    r"|voyez|voir|vedi|vedere|vea|vease|ver|veja|zie|lasd|patrz|katso|schlage?|lies|lisez|lis|ouvrez|abre|abra|leggi"
     r"|\w+(?:ed|ing)"
 )
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
-_SET_OFF = re.compile(r"(?:[,;:(\[{–—-]|\.\.)\s?\Z")
+_ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)\Z")
 LISTS_NUMBERS = re.compile(
     rf"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
     rf"|matthew|mark|luke|john|romans|coordinates are)\.?\s(?:\d+|{ROMAN})"
@@ -238,7 +218,7 @@ LEADS_ON = re.compile(
     r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
     r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
     r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-)\s*\Z"
+    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
 )
 """The end of a text that asks for something to follow."""
 
@@ -247,9 +227,10 @@ _LEAF = (
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
 _JOINED = rf"[%°′″⁄{FOREIGN_SHORT}]|\s%|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
+_NO_THOUSANDS = r"(?!\d{1,3}(?:\s\d{3})+(?!\d))(?!(?<=\d\s)\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 ANY_NUMBER = (
-    rf"(?:{_APART}(?:\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
+    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
     rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
@@ -283,9 +264,16 @@ _LEAD_IN = re.compile(
 ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
 _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s)"
-    r"|(?P<joint>\s?-)?\s{0,2}(?P<word>[^\W\d_]+)"
+    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
+    r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
+    rf"|(?P<joint>\s?-)?{_BLANK}{{0,2}}(?:{CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
+_PAGES_IN = re.compile(
+    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep)"
+    r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:the|this|my|your) (?:book|novel|story|text)|from)\b)"
+)
+_ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
+"""As "m. w. N." after a reference, which is no number of metres."""
 _INTO = re.compile(r"[\s-]\S+\s(?:in(?:to)?|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b")
 _READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
 _OF_THE_BOOK = re.compile(
@@ -374,6 +362,8 @@ class Number:
             return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
         if _OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
+        if _PAGES_IN.match(self.words_after):
+            return False
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
 
@@ -400,11 +390,15 @@ class Number:
         if self._is_telling:
             return False
         following = _NEXT.match(self.right, at)
-        if not following or _OF_THE_BOOK.match(self.words_after):
+        if not following or _OF_THE_BOOK.match(self.words_after) or _PAGES_IN.match(self.words_after):
             return False
         if following["unit"]:
             return True
+        if _ABBREVIATED.match(self.words_after):
+            return False
         if following["page"]:
+            if self.words_after[slice(*following.span("page"))] in _places():
+                return False
             return not _INTO.match(self.words_after, at) and not _READ.search(self.before)
         word = self.words_after[slice(*following.span("word"))]
         if re.match(f"[{DENSE}]", word):
@@ -433,18 +427,22 @@ class Number:
         if not taken:
             return bool(LISTS_NUMBERS.search(self.left)) or self._is_of_a_label
         if taken["being"]:
-            return not _PLACE.search(self.left)
+            return not (_PLACE.search(self.left) or (_IT_IS.search(self.left) and ENDS.match(self.right)))
         if taken["thing"]:
             return not (_CITING.search(self.left[: taken.start()]) and ENDS.match(self.right))
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
 
     @property
     def _is_of_a_label(self) -> bool:
-        """Whether it numbers what stands before it, as in "Sentence 5" or "the second claim, Claim 2, is"."""
-        label = _LABEL.search(self.left)
-        if not label or not self.is_decimal or label[1] in COUNTED_BY_NOTHING or _NO_LABEL.fullmatch(label[1]):
+        """Whether it is the number in the name of a thing: "Sentence 5 says". No sentence ends in one unless it is all
+        of it, such as "Claim 2.".
+        """
+        label, name = _LABEL.search(self.left), _NAME_OF_IT.search(self.before)
+        if not label or not name or not name[0][0].isupper() or not self.is_decimal:
             return False
-        return not (_SET_OFF.search(self.left[: label.start(1)]) and ENDS.match(self.right))
+        if label[1] in COUNTED_BY_NOTHING or _NO_LABEL.fullmatch(label[1]):
+            return False
+        return not ENDS.match(self.right) or bool(_ALONE.search(self.left[: label.start(1)]))
 
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
@@ -452,11 +450,11 @@ def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
     return (Number(found, seen, written) for found in _SPAN.finditer(marked(seen.text), begin))
 
 
-def numbers_in(text: str) -> Iterator[tuple[int, bool]]:
-    """The numbers that stand in a text, and whether they do in words."""
+def numbers_in(text: str) -> Iterator[tuple[int, bool, bool]]:
+    """The numbers that stand in a text, whether they do in words, and whether no reference could stand there."""
     for number in numbers_of(as_seen(text), text):
         for value in number.values:
-            yield value, not number.is_decimal
+            yield value, not number.is_decimal, not number.form
 
 
 def _values(read: str, written: str) -> list[int]:

@@ -46,41 +46,15 @@ from domain.citations.numbers import (
     SOURCE,
     SPELT_ORDINAL,
     Number,
+    is_number_word,
     marked,
     numbers_in,
     numbers_of,
 )
 from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, SUPERSCRIPTS, Seen, as_seen, fold_letters
+from domain.library.numerals import STEMS
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
-
-_STEMS = """
-    jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost siedem
-    siedm siodm osiem osm dziewi dziesi jedena dwuna trzyna czterna czterdz setn sto stu osma osmej osmy osme osmi pata
-    pate piata sesta seste sedma sedme dva dve dvac dvana druh tri trec tric trin ctyr ctvrt pet pat sest sedm devet
-    devat deset desat trid один одн перв перш друг два две дві двад двана три трет четыр четв чотир пят п'ят п’ят шест
-    шіст сем сім сед сьом вос вісім дев девят дев'ят дев’ят десят трид сорок сот седем осем двадесет тридесет
-    четиридесет ενα μια δυο δεκ δωδ εντ τρι τεσσ τεταρτ πεντ πεμπτ εξι εξην εκτ εκτη επτα εφτα εβδομ οκτω οχτω ογδο
-    εννε εννι ενατ ενεν εικοσ τριακ τριαντ σαραντ τεσσαρ εκατο πρωτ δευτερ bir iki uc bes alti yedi sekiz dokuz onuncu
-    yirmi otuz kirk elli altmis yetmis seksen doksan yuz egy ketto kette ket harom harm harminc negy ot otod oton otven
-    hatod hatvan hetven heted nyolc kilenc tiz tized tizen husz huszon szaz yksi yhden yhdes kaksi kahd kolm nelja
-    viisi viide viiti kuusi kuude kuut seitsem kahdeks yhdeks kymmen sata sada אחת אחד שתיים שתים שלוש ארבע חמש שש שבע
-    שמונה תשע עשר עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה واحد احد اثن ثلاث اربع خمس ست سبع ثمان تسع
-    عشر عشرون مئة مائة یک دو سه چهار پنج شش هفت هشت نه ده بیست سی چهل ایک تین چار پانچ چھ سات آٹھ نو دس اڑتیس एक दो तीन
-    चार पांच पाँच छह छः सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस unu doi doua trei patru
-    cinci sase sapte opt noua zece unspre doispre treispre paispre cincispre saispre saptespre optspre nouaspre
-    douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci suta tva tre fire fyra fem seks sex syv
-    sju sjo otte atte atta nio elleve tolv tretten fjorten femten seksten sytten atten nitten tyve tjue tredive tretti
-    trettio fyrre forti femti fyrti halvtreds tres halvfjerds firs halvfems hundrede hundre jedan dvije dvanaest
-    trinaest cetiri sedam osam dvadeset trideset cetrdeset pedeset dvaja tridsat styridsat dvajset stirideset vienas
-    trys keturi penki sesi septyni astuoni devyni desimt viens divi tris cetri pieci septini astoni devini desmit uks
-    kaks viis kuus seitse kaheksa uheksa kumme mot hai bon nam sau bay tam chin muoi tram satu dua tiga empat lima enam
-    tujuh delapan lapan sembilan sepuluh puluh belas ratus moja mbili tatu nne tano sita saba nane tisa kumi ishirini
-    thelathini arobaini unus duo tria quattuor quinque septem octo novem decem viginti triginta quadraginta
-    quinquaginta kvar kvin ses nau dek dudek tridek kvardek bat bi hiru lau bost sei zazpi zortzi hogei hogeita trenta
-    vuit set nou vint quaranta
-"""
-"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
 
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
@@ -90,7 +64,7 @@ _HANGUL_NUMBER = (
     rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
 )
 _KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
-_BY_LENGTH = sorted({fold_letters(stem) for stem in _STEMS.split()}, key=len, reverse=True)
+_BY_LENGTH = sorted({fold_letters(stem) for stem in STEMS.split()}, key=len, reverse=True)
 _LATIN = re.compile(r"[a-z]{1,3}")
 _LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if bool(_LATIN.fullmatch(w)) == is_short) for is_short in (False, True))
 """Short stems have to be the whole word."""
@@ -135,7 +109,11 @@ _COUNTED = (
 _NO_COUNT = rf"(?!\s+(?:{'|'.join(_COUNTED.split())})\b)"
 _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 """After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
-_ENGLISH = rf"{_BEFORE}(?:{PAGE}++{_SAME_SENTENCE}|{SHORT_PAGE}++){_NUMBERED}{_NO_COUNT}"
+_NO_NAME = "".join(rf"(?<!\b{article} )" for article in ("the", "a", "his", "her", "their", "my", "our"))
+_ENGLISH = (
+    rf"{_BEFORE}(?:{PAGE}++{_SAME_SENTENCE}|(?:{_NO_NAME}|(?!{SHORT_PAGE}-)){SHORT_PAGE}++){_NUMBERED}{_NO_COUNT}"
+)
+"""After an article, "P-38" is an aeroplane."""
 _FOREIGN_PAGE = (
     rf"{_BEFORE}{_NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
     rf"|{FOREIGN_SHORT}++\.|(?<=pa )side|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
@@ -153,7 +131,7 @@ _ROMANCE = (
 )
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{_STEMMED}|{_STEMMED_ORDINAL}\s{FOREIGN}++)"
+    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{_STEMMED}|{_STEMMED_ORDINAL}\s{FOREIGN}++|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
     rf"|(?<![{DENSE}]){_KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
@@ -178,7 +156,7 @@ _SHORTENED = (
 )
 """A number behind any language's abbreviation for page, in brackets; chapters, years and ages have some as well."""
 _NO_YEAR = r"(?!1[5-9]\d\d(?!\d)|20\d\d(?!\d))"
-_BARE = rf"\^?\s?{_NO_YEAR}{NUMBER}{_MORE}\.?\s?(?:†[^()\[\]【】\n]{{0,40}})?"
+_BARE = rf"(?:\^|[a-z](?=\d))?\s?{_NO_YEAR}{NUMBER}{_MORE}\.?\s?(?:†[^()\[\]【】\n]{{0,40}})?"
 """A number in brackets without a word."""
 
 
@@ -237,6 +215,18 @@ _JOINS = re.compile(
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 
 
+_LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
+"""A number alone in its line, with the beginning of the next one."""
+_STEMMED_PART = re.compile(rf"\W*{_STEMMED_WORD}\W*")
+_SHORTEST_STEMMED = 4
+
+
+@lru_cache(maxsize=4_096)
+def _is_part(word: str) -> bool:
+    """Whether a word, as it reads, may be part of a reference."""
+    return bool(_PART.search(word)) or (len(word) >= _SHORTEST_STEMMED and bool(_STEMMED_PART.fullmatch(word)))
+
+
 LONGEST_WORD = 24
 """Characters before a text that tell whether a word goes on in it."""
 
@@ -249,27 +239,29 @@ def settled(text: str, *, begins: bool = False) -> int:
     words = [*_TOKEN.finditer(read)]
     whole = len(words) - (not read[-1:].isspace()) if words else 0
     known = whole if whole < len(words) and words[-1][0].isalpha() else len(words)
-    parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), known) if _PART.search(words[at][0])]
+    parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), known) if _is_part(words[at][0])]
     first = min(parts, default=whole)
     named = (at for at in range(max(first - _HELD_WORDS, 0), first) if re.search(ANY_PAGE, words[at][0]))
     first = min(named, default=first) if parts else first
     first = _held_from(words, first)
     if first > begins and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
         first = _held_from(words, first - 1)  # it may have a comma before a number, or decide what a number is
+    lone = _LONE.search(text, window)
     if first == len(words):
-        return len(text)
+        return lone.start() if lone else len(text)
     # what is held includes what is invisible before it, such as emphasis, and a blank that nothing stands before
-    return window + (seen.ends[words[first].start() - 1] if first else 0)
+    end = window + (seen.ends[words[first].start() - 1] if first else 0)
+    return min(end, lone.start()) if lone else end
 
 
 def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     """The first word that has to wait if the one at `first` does, because both may belong to one reference, or because
     a number stands before it that it decides, as "men" does in "38 brave men".
     """
-    while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
+    while first and (_is_part(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
         first -= 1
     for at in range(first - 1, max(first - _DECIDING_WORDS, 0) - 1, -1):
-        if _PART.search(words[at][0]):
+        if _is_part(words[at][0]):
             return _held_from(words, max(at - 1, 0))
         if not words[at][0][-1].isalnum():
             break
@@ -335,6 +327,8 @@ _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _COLUMN = re.compile(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
 _CELL = re.compile(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
+"""Lines; a number alone in one belongs to the next, which tells what it is."""
 _HEADING = re.compile(r"\n#{1,6} \Z")
 _LATE_HEADING = 12
 """The highest number of a heading that follows on none, as where an answer goes on."""
@@ -369,19 +363,19 @@ def _without(number: Number) -> tuple[int, int, str]:
     return start, end, "…"
 
 
-def numbers_in_company(text: str) -> Iterator[tuple[int, bool, frozenset[str]]]:
-    """The numbers of a text, whether they are spelt out, and the telling words of their sentences."""
+def numbers_in_company(text: str) -> Iterator[tuple[int, bool, bool, frozenset[str]]]:
+    """What `numbers_in` tells of the numbers of a text, with the telling words of their sentences."""
     for start, end in split_sentences(text):
         numbers = [*numbers_in(text[start:end])]
         company = _company(text[start:end]) if numbers else frozenset[str]()
-        yield from ((value, is_spelt, company) for value, is_spelt in numbers)
+        yield from ((*number, company) for number in numbers)
 
 
 _STOP = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
 
 
 def _company(text: str) -> frozenset[str]:
-    words = (word for word in words_of(text) if not any(map(str.isdecimal, word)))
+    words = (word for word in words_of(text) if not any(map(str.isdecimal, word)) and not is_number_word(fold(word)))
     return frozenset(stem_of(word) for word in words if fold(word) not in STOP_WORDS)
 
 
@@ -405,7 +399,7 @@ class TypedPages:
         plain = without_typed_pages(text, before)
         if not self._columns and not A_NUMBER.search(_read(before[-1:] + plain)[1]):
             return self.skip(plain)
-        return "".join(map(self._checked, _LINE.findall(plain)))
+        return "".join(map(self._checked, _LINES.findall(plain)))
 
     def skip(self, text: str) -> str:
         """A piece that is left alone, such as a quotation."""
@@ -420,7 +414,7 @@ class TypedPages:
         shown = _changed(written, len(self._behind), seen, self._unlicensed(seen, written))
         if self._columns:
             shown = self._without_cells(shown)
-        self._follow(part)
+        self.skip(part)
         return shown
 
     def _unlicensed(self, seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
@@ -444,7 +438,7 @@ class TypedPages:
 
     def _is_given(self, number: Number) -> bool:
         sentence = f"{_STOP.split(number.before)[-1]} {_STOP.split(number.after)[0]}"
-        company = _company(sentence) or _company(f"{number.before} {number.after}")
+        company = _company(sentence) or _company(number.after) or _company(number.before)
         return all(self._is_known(value, number.is_in_prose, company) for value in number.values)
 
     def _is_item(self, number: Number) -> bool:

@@ -213,13 +213,15 @@ class AnswerComposer:
             before = text
 
     def _is_known(self, number: int, in_words: bool, company: frozenset[str]) -> bool:
-        """Whether the model was given a number of the book in digits, with a word that stands beside it here too, or
-        (`in_words`) one in words or of a reader: a book's "38 crowns" does not make "(38)" anything but a page.
+        """Whether the book or a reader has the number in digits beside a word that is here too, or (`in_words`) the
+        book in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
         """
         for text, is_given in self._unread:
-            for value, is_spelt, words in numbers_in_company(without_typed_pages(text)):
-                known = self._in_digits if is_given and not is_spelt else self._in_words
-                known[value] = known.get(value, _NONE) | (words if is_given else _ANY)
+            for value, is_spelt, is_plain, words in numbers_in_company(without_typed_pages(text)):
+                if not is_spelt and (is_given or is_plain):
+                    self._in_digits[value] = self._in_digits.get(value, _NONE) | words
+                if is_spelt or not is_given:
+                    self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
         self._unread.clear()
         beside = self._in_digits.get(number, _NONE) | (self._in_words.get(number, _NONE) if in_words else _NONE)
         return bool(beside & (company | _ANY if company else beside))

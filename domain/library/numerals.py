@@ -75,6 +75,87 @@ _HAN_DIGITS = {
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
+CARDINALS = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
+    ein eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf sech sieb zwanzig dreißig vierzig fünfzig
+    sechzig siebzig achtzig neunzig hundert tausend
+    un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente
+    quarante cinquante soixante septante huitante octante nonante cent cents mille
+    uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci veinte veinti treinta
+    cuarenta cincuenta sesenta setenta ochenta noventa ciento cien doscientos trescientos mil
+    due tre quattro cinque sei sette otto nove undici dodici tredici quattordici quindici sedici venti vent trenta trent
+    quaranta quarant cinquanta cinquant sessanta settanta ottanta novanta cento
+    dois duas quatro sete oito dez doze treze vinte trinta quarenta cinquenta sessenta oitenta cem
+    een twee drie vijf zes zeven negen tien twaalf dertig veertig vijftig zestig zeventig tachtig negentig honderd
+    två fyra sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton arton nitton tjugo trettio fyrtio femtio
+    sextio sjuttio åttio nittio syv sju otte fjorten seksten sytten atten tyve tjue tredive tretti førti
+    один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
+    пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
+    восемьдесят девяносто сто
+    الأولى الثانية الثالثة الرابعة الخامسة السادسة السابعة الثامنة التاسعة العاشرة عشرة العشرين الثلاثين الأربعين
+    الخمسين الستين السبعين الثمانين التسعين والعشرين والعشرون والثلاثين والثلاثون والأربعين والأربعون والخمسين
+    والخمسون والستين والستون والسبعين والسبعون والثمانين والثمانون والتسعين والتسعون المئة
+"""
+SMALL_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth
+    deuxième troisième quatrième cinquième sixième septième huitième neuvième
+    segunda tercera cuarta quinta sexta séptima octava novena terceira quarta sétima oitava nona terza sesta settima
+    ottava первой второй третьей четвертой пятой шестой седьмой восьмой девятой
+"""
+ORDINALS = """
+    eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
+    fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth
+"""
+_GERMAN_TENS = "(?:zwan|vier|funf|sech|sieb|acht|neun)zig|dreissig"
+_GERMAN = rf"(?:(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und)?(?:{_GERMAN_TENS})"
+_DUTCH = r"(?:(?:een|twee|drie|vier|vijf|zes|zeven|acht|negen)en)?(?:twin|der|veer|vijf|zes|zeven|tach|negen)tig"
+_ITALIAN_TENS = "(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[aio]?"
+CARDINAL_IN_ONE_WORD = (
+    rf"(?:(?:\w{{3,7}})?hundert(?:und)?)?{_GERMAN}|{_DUTCH}"
+    rf"|(?:cento)?{_ITALIAN_TENS}(?:uno?|due|tre|quattro|cinque|sei|sette|otto|nove)?"
+    r"|(?:dieci|veinti)(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)|deze(?:sseis|ssete|nove)|dezoito"
+    r"|diciassette|diciotto|diciannove|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:one|two|three|four|five|six|seven|eight|nine)"
+    r"|(?:tjugo|trettio|fyrtio|femtio|sextio|sjuttio|attio|nittio|tjue|tretti|forti|femti|seksti|sytti|atti|nitti)"
+    r"(?:en|ett|to|tva|tre|fyra|fire|fem|sex|seks|sju|syv|atta|atte|nio|ni)"
+    r"|(?:en|to|tre|fire|fem|seks|syv|otte|ni)og(?:tyve|tredive|fyrre|halvtreds|tres|halvfjerds|firs|halvfems)"
+)
+ORDINAL_IN_ONE_WORD = (
+    rf"(?:{_GERMAN}s|(?:drei|vier|funf|sech|sieb|acht|neun)zehn|elf|zwolf|hunderts)te[nrms]?"
+    rf"|{_DUTCH}ste|(?:der|veer|vijf|zes|zeven|ach|negen)tiende|elfde|twaalfde|honderdste"
+    r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|quarant|cinquant|soixant|septant|nonant|cent)ieme"
+    rf"|(?:vi|tri|cuadra|quadra|quincua|quinqua|sexa|septua|octo|nona)gesim[ao]|{_ITALIAN_TENS}\w{{0,9}}esim[ao]|[cd]entesim[ao]"
+)
+"""Patterns for numbers that are one word, such as "achtunddreißig", with letters folded."""
+STEMS = """
+    jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost siedem
+    siedm siodm osiem osm dziewi dziesi jedena dwuna trzyna czterna czterdz setn sto stu osma osmej osmy osme osmi pata
+    pate piata sesta seste sedma sedme dva dve dvac dvana druh tri trec tric trin ctyr ctvrt pet pat sest sedm devet
+    devat deset desat trid один одн перв перш друг два две дві двад двана три трет четыр четв чотир пят п'ят п’ят шест
+    шіст сем сім сед сьом вос вісім дев девят дев'ят дев’ят десят трид сорок сот седем осем двадесет тридесет
+    четиридесет ενα μια δυο δεκ δωδ εντ τρι τεσσ τεταρτ πεντ πεμπτ εξι εξην εκτ εκτη επτα εφτα εβδομ οκτω οχτω ογδο
+    εννε εννι ενατ ενεν εικοσ τριακ τριαντ σαραντ τεσσαρ εκατο πρωτ δευτερ bir iki uc bes alti yedi sekiz dokuz onuncu
+    yirmi otuz kirk elli altmis yetmis seksen doksan yuz egy ketto kette ket harom harm harminc negy ot otod oton otven
+    hatod hatvan hetven heted nyolc kilenc tiz tized tizen husz huszon szaz yksi yhden yhdes kaksi kahd kolm nelja
+    viisi viide viiti kuusi kuude kuut seitsem kahdeks yhdeks kymmen sata sada אחת אחד שתיים שתים שלוש ארבע חמש שש שבע
+    שמונה תשע עשר עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה واحد احد اثن ثلاث اربع خمس ست سبع ثمان تسع
+    عشر عشرون مئة مائة یک دو سه چهار پنج شش هفت هشت نه ده بیست سی چهل ایک تین چار پانچ چھ سات آٹھ نو دس اڑتیس एक दो तीन
+    चार पांच पाँच छह छः सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस unu doi doua trei patru
+    cinci sase sapte opt noua zece unspre doispre treispre paispre cincispre saispre saptespre optspre nouaspre
+    douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci suta tva tre fire fyra fem seks sex syv
+    sju sjo otte atte atta nio elleve tolv tretten fjorten femten seksten sytten atten nitten tyve tjue tredive tretti
+    trettio fyrre forti femti fyrti halvtreds tres halvfjerds firs halvfems hundrede hundre jedan dvije dvanaest
+    trinaest cetiri sedam osam dvadeset trideset cetrdeset pedeset dvaja tridsat styridsat dvajset stirideset vienas
+    trys keturi penki sesi septyni astuoni devyni desimt viens divi tris cetri pieci septini astoni devini desmit uks
+    kaks viis kuus seitse kaheksa uheksa kumme mot hai bon nam sau bay tam chin muoi tram satu dua tiga empat lima enam
+    tujuh delapan lapan sembilan sepuluh puluh belas ratus moja mbili tatu nne tano sita saba nane tisa kumi ishirini
+    thelathini arobaini unus duo tria quattuor quinque septem octo novem decem viginti triginta quadraginta
+    quinquaginta kvar kvin ses nau dek dudek tridek kvardek bat bi hiru lau bost sei zazpi zortzi hogei hogeita trenta
+    vuit set nou vint quaranta
+"""
+"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
+
+
 @lru_cache(maxsize=8_192)
 def number_value(printed: str) -> int | None:
     """The value of a printed number: 5 for "5", "V", "five", "Fünftes", "五" in "第五"; None if it is no number."""

@@ -361,9 +361,19 @@ async def test_what_a_reader_or_a_tool_says_of_pages_is_no_licence_for_one(typed
 async def test_a_number_of_the_book_stands_only_in_its_company() -> None:
     made = composer()
     made.learn_figures("Dunmore paid 38 crowns for the lamp, of which 12 were false.")
-    await made.feed(TextChunk("Dunmore gave (38) for the lamp. Ann drowned (38). Ann drowned, 12. Source: 38"))
+    await made.feed(TextChunk("Dunmore gave (38) for the lamp. Ann drowned (38). Ann drowned, 12. Source: 38\n"))
+    await made.feed(TextChunk("38\nAnn drowned.\n\n**38**\nShe paid in crowns."))
     await made.finish()
-    assert made.text == "Dunmore gave (38) for the lamp. Ann drowned. Ann drowned. Source: …"
+    begun = "Dunmore gave (38) for the lamp. Ann drowned. Ann drowned. Source: …\n"
+    assert made.text == f"{begun}…\nAnn drowned.\n\n**38**\nShe paid in crowns."
+
+
+async def test_an_age_in_brackets_may_be_the_readers() -> None:
+    made = composer()
+    made.learn_words("Was Jim 12 when he ran? And did Jane die on 17, or marry when she was 16?")
+    await made.feed(TextChunk("Jim (12) ran. At 16, she married. Jane (17) ran."))
+    await made.finish()
+    assert made.text == "Jim (12) ran. At 16, she married. Jane ran."
 
 
 async def test_a_number_of_the_reader_is_theirs_but_no_reference() -> None:
