@@ -38,8 +38,7 @@ from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers
 from domain.book import Book, Passage
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import key_of
-from domain.citations.quotations import find_uncited, uncited_in
+from domain.citations.matching import find_uncited, key_of, uncited_in
 from domain.citations.resolver import Composition, compose, in_language
 from domain.ports import BookView
 from domain.spoilers.detector import SpoilerChecks

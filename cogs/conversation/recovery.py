@@ -17,7 +17,7 @@ from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import calls_of
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.quotations import uncited_in
+from domain.citations.matching import uncited_in
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
 from domain.tools.context import proposals_in

@@ -14,10 +14,13 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from domain.book import Passage, Sentence
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
+from domain.spoilers.filter import spans
+from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FEWEST_TELLING = 3
 """Meaningful words; a sentence with fewer says too little to be identified."""
@@ -288,3 +291,73 @@ def _render_one(passage: Passage) -> str:
     heading = " · ".join(part for part in (passage.chapter, passage.source) if part)
     sentences = " ".join(f"[{key_of(sentence)}] {' '.join(sentence.text.split())}" for sentence in passage.sentences)
     return f"({heading})\n{sentences}"
+
+
+FEWEST_WORDS_CLAIMED = 5
+
+_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
+_MARK = "\ue000"
+"""Stands for a reference while sentences are split: the full stop in "p. 12" does not end a sentence."""
+
+_BLANKS = re.compile(r"\s{2,}")
+_LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
+_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
+"""Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
+_QUOTED_BEFORE_MARK = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
+"""A reference after a quotation covers all of its sentences."""
+_TITLE = re.compile(r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)|[“„«]\d{1,4}\. [^“”„«»\n]{1,120}[”“»]")
+"""What is emphasised, and what is numbered and in quotation marks."""
+_INNER_STOP = re.compile(r"[.?!…]+(?=\s)")
+"""A stop in a title ("12. Return on the Ebb") does not end a sentence."""
+_BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
+_LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
+_OF_THE_TALK = re.compile(
+    r"\b(?:I|I['’]\w+)\b"
+    r"|(?i:\b(?:me|my|you|your|we|us|our|ich|mir|mich|mein\w*|du|dir|dich|wir|uns|je|nous|vous|tu|yo|nosotros)\b)"
+    r"|\b(?:been read|can be read|so far|passages?|bisher|zu lesen ist|Textstellen?)\b"
+    r"|\b(?:peut être lu|se puede leer)\b"
+)
+
+
+async def uncited_in(answer: str) -> tuple[str, ...]:
+    """As `find_uncited`, off the event loop if the answer is long."""
+    return await in_thread_if_long(answer, LONG_ANSWER, partial(find_uncited, answer))
+
+
+def find_uncited(answer: str) -> tuple[str, ...]:
+    """The claims in an answer that have no reference, in order."""
+    long = (line for line in answer.splitlines() if len(line.split()) >= FEWEST_WORDS_CLAIMED)
+    plain = (_BLANKS.sub(" ", line.rstrip()) for line in long)
+    lines = (line for line in plain if line and not _NOT_PROSE.match(line))
+    return tuple(sentence for line in lines for sentence in _sentences(line) if _is_bare_claim(sentence))
+
+
+def _sentences(line: str) -> list[str]:
+    """The sentences of a line; a reference after a full stop belongs to the sentence before it."""
+    line = _REFERENCE.sub(_MARK, _shown(line))
+    if _BLOCK_QUOTATION.match(line):
+        return []
+    line = _TITLE.sub(lambda title: _INNER_STOP.sub("", title[0]), line)
+    lead = _LINE_LEAD.match(line)
+    text = _QUOTED_BEFORE_MARK.sub("“…” ", line[lead.end() :] if lead else line)
+    sentences: list[str] = []
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        leading = _LEADING_MARKS.match(sentence)
+        if leading and sentences:
+            sentences[-1] += _MARK
+            sentence = sentence[leading.end() :].strip()
+        if sentence:
+            sentences.append(sentence)
+    return sentences
+
+
+def _shown(line: str) -> str:
+    """The text without hidden spans, which are neither judged nor repeated."""
+    return "".join(span.text for span in spans(line) if not span.is_hidden)
+
+
+def _is_bare_claim(sentence: str) -> bool:
+    if _MARK in sentence or sentence.rstrip('*_"”’)').endswith(("?", ":")):
+        return False
+    return len(sentence.split()) >= FEWEST_WORDS_CLAIMED and not _OF_THE_TALK.search(sentence)

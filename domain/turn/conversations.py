@@ -10,7 +10,7 @@ from functools import partial
 from string import Template
 
 from domain.chat import ChatMessage, MessageRole, PromptKind
-from domain.citations.quotations import find_uncited
+from domain.citations.matching import find_uncited
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, UsageReported

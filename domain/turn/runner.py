@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from domain.chat import ChatMessage, MessageRole, PromptMessage
-from domain.citations.quotations import uncited_in
+from domain.citations.matching import uncited_in
 from domain.citations.resolver import Composition
 from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.citations.quotations import find_uncited
+from domain.citations.matching import find_uncited
 from domain.spoilers.filter import hide
 
 
