@@ -4,10 +4,11 @@ Pages, chapters, passages and citations are all spans on that one axis, so "has 
 comparison of offsets everywhere.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -274,6 +275,26 @@ def page_reference(first: str, last: str, *, estimated: bool, say: Callable[...,
     if estimated:
         return say("about pp. {first}-{last}", first=first, last=last)
     return say("pp. {first}-{last}", first=first, last=last)
+
+
+def references(citations: Iterable[Citation]) -> str:
+    """The references of citations that stand together: "p. 12, pp. 30-31". No page is named twice."""
+    spans: list[Citation] = []
+    for citation in citations:
+        same = [span for span in spans if _share_a_page(span, citation)]
+        first, last = min([citation, *same], key=_start), max([citation, *same], key=_end)
+        at = spans.index(same[0]) if same else len(spans)
+        spans = [span for span in spans if span not in same]
+        spans.insert(at, replace(first, end=last.end, last_page=last.last_page))
+    return ", ".join(span.reference for span in spans)
+
+
+_start, _end = attrgetter("start"), attrgetter("end")
+
+
+def _share_a_page(one: Citation, other: Citation) -> bool:
+    overlap = one.start < other.end and other.start < one.end
+    return overlap or not {one.page, one.last_page}.isdisjoint((other.page, other.last_page))
 
 
 class PositionState(StrEnum):

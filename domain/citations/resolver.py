@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from domain.book import Book, Citation, Passage, Sentence, numbered
+from domain.book import Book, Citation, Passage, Sentence, numbered, page_reference, references
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, numbers_in_company, settled, without_typed_pages
-from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
+from domain.citations.quotations import LONGEST, QUOTE_START, UNSEEN, Piece, Quotations, Quoting, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView
@@ -303,7 +303,7 @@ class AnswerComposer:
             return ""
         self._is_cited = True
         self._cited.update(dict.fromkeys(citations))
-        return f" ({', '.join(dict.fromkeys(citation.reference for citation in citations))})"
+        return f" ({references(citations)})"
 
 
 def _without_open_key(text: str) -> str:
@@ -330,10 +330,6 @@ def _with_reference(sentence: str, reference: str) -> str:
 
 _NEAR = 20
 """Characters before a reference by which it is told whether the book itself has it there."""
-_CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
-"""Quotation marks that open, and those that close them."""
-_QUOTE_MARK = re.compile(f"[\n{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
-_QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
 
 
 def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str]) -> str:
@@ -343,49 +339,36 @@ def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str
     that code has resolved change: one that stands in the book or in a reader's words, and is quoted, stays as it is.
     """
     cited = tuple(citations)
-    names = {citation.reference: citation.reference_in(say) for citation in cited}
-    if all(name == english for english, name in names.items()):
+    if all(citation.reference == citation.reference_in(say) for citation in cited):
         return text
-    known = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
-    group = re.compile(rf"\((?:{known.pattern})(?:, (?:{known.pattern}))*\)")
+    pages, last_pages = _any_of(each.page for each in cited), _any_of(each.last_page for each in cited)
+    one = re.compile(rf"(about )?pp?\. ({pages}|{last_pages})(?:-({last_pages}))?(?=[,)])")
+    group = re.compile(rf"\({one.pattern}(?:, {one.pattern})*\)")
     quotes = "\n".join(" ".join(citation.quote.split()) for citation in cited)
-    quoting = _Quoting(text)
+    quoting = Quoting(text)
 
     def translate(found: re.Match[str]) -> str:
         if not _is_resolved(found, quotes, is_quoted=quoting.at(found.start())):
             return found[0]
-        return known.sub(lambda reference: names[reference[0]], found[0])
+        return one.sub(
+            lambda each: page_reference(each[2], each[3] or each[2], estimated=bool(each[1]), say=say), found[0]
+        )
 
     return group.sub(translate, text)
+
+
+def _any_of(labels: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted({*labels}, key=len, reverse=True)))
 
 
 def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> bool:
     """Whether code has put a reference there. Inside a quotation it has, where a sentence cited has those words."""
     start = reference.start()
     before = reference.string[max(start - _NEAR, 0) : start]
-    near = " ".join(uncovered(_QUOTE_START.split(before)[-1]).split())
+    near = " ".join(uncovered(QUOTE_START.split(before)[-1]).split())
     if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
         return False
     return not is_quoted or (near != "" and near in quotes)
-
-
-class _Quoting:
-    """Tells, from one place of a text to the next, whether it is in a quotation that was opened in its line."""
-
-    def __init__(self, text: str) -> None:
-        self._marks = _QUOTE_MARK.finditer(text)
-        self._mark = next(self._marks, None)
-        self._closing = ""
-
-    def at(self, place: int) -> bool:
-        while self._mark is not None and self._mark.start() < place:
-            mark = self._mark[0]
-            if mark == "\n" or mark in self._closing:
-                self._closing = ""
-            elif not self._closing:
-                self._closing = _CLOSING.get(mark, "")
-            self._mark = next(self._marks, None)
-        return self._closing != ""
 
 
 def _pieces(text: str) -> Iterator[str]:

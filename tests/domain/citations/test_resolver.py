@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.book import Citation, Sentence
+from domain.book import Citation, Sentence, references
 from domain.citations.matching import key_of
 from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer, in_language
@@ -77,6 +77,22 @@ async def test_several_citations_of_one_block_stand_together_and_a_page_only_onc
 async def test_a_citation_over_two_pages_names_both() -> None:
     shown, _ = await compose("So it was.", CitationMark(SOURCE, 1, 3), TextBlockEnd())
     assert shown == "So it was. (pp. 12-13)"
+
+
+async def test_a_page_that_a_range_has_is_not_named_again() -> None:
+    for first, second in (((1, 3), (2, 3)), ((0, 1), (1, 3))):
+        shown, made = await compose(
+            "So it was.", CitationMark(SOURCE, *first), CitationMark(SOURCE, *second), TextBlockEnd()
+        )
+        assert shown == "So it was. (pp. 12-13)"
+        assert len(made.citations) == 2
+
+
+def test_ranges_that_meet_become_one_in_every_language() -> None:
+    parts = (("74", "75"), ("75", "75"), ("9", "9"), ("75", "76"), ("xii", "xiii"))
+    made = [Citation(at, at + 1, "So.", *pages, "", estimated=True) for at, pages in enumerate(parts)]
+    assert references(made) == "about pp. 74-76, about p. 9, about pp. xii-xiii"
+    assert in_language(f"So ({references(made)}).", made, german) == "So (etwa S. 74-76, etwa S. 9, etwa S. xii-xiii)."
 
 
 @pytest.mark.parametrize(
