@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+import re
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -12,12 +13,18 @@ from bot.providers.anthropic.stream import Event, MessageAccumulator, arriving_e
 from bot.providers.base import (
     CONNECT_TIMEOUT,
     NO_SUCH_ROUTE,
+    REFUSING,
+    STATUS_CODES,
     LateClient,
     Service,
     WireChat,
+    never_connected,
     refuse_long_waits,
+    refused_field,
     retry_after,
+    speaks_against_tools,
 )
+from bot.providers.wordings import code_in, is_not_ready, window_in
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.strategies.window import estimate
@@ -25,9 +32,26 @@ from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import AsyncAnthropic, AsyncStream
+    from anthropic import APIStatusError, AsyncAnthropic, AsyncStream
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+
+OPTIONAL_FIELDS: Final = ("output_config", "thinking", "cache_control", "tool_choice")
+"""Fields that a request can do without; each is left out once a server with this API has refused it by name."""
+
+_TYPES: Final[Mapping[str, LLMErrorCode]] = {
+    "authentication_error": LLMErrorCode.API_KEY_MISSING,
+    "permission_error": LLMErrorCode.API_KEY_MISSING,
+    "billing_error": LLMErrorCode.OUT_OF_CREDIT,
+    "not_found_error": LLMErrorCode.UNKNOWN_MODEL,
+    "rate_limit_error": LLMErrorCode.RATE_LIMITED,
+    "overloaded_error": LLMErrorCode.OVERLOADED,
+    "timeout_error": LLMErrorCode.TIMEOUT,
+    "request_too_large": LLMErrorCode.CONTEXT_EXCEEDED,
+}
+
+_TOO_LONG: Final = "exceed context limit"
+"""The prompt together with the space for the answer is too long."""
 
 logger = logging.getLogger(__name__)
 
@@ -130,8 +154,6 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         await self._loop_yield()
         from anthropic import APIStatusError
 
-        from bot.providers.anthropic.errors import is_about_thinking, refused, refuses_tools
-
         keep_thinking = True
         while True:
             without = frozenset(self._refused_fields)
@@ -139,15 +161,17 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             try:
                 return request, await self._send_once(client, request, call_tools=call_tools)
             except APIStatusError as error:
-                if request.holds_thinking and is_about_thinking(error):
+                if request.holds_thinking and _is_about_thinking(error):
                     logger.info("thinking in the history was refused, asking again without it")
                     logger.debug("%s", error.api_message)
                     keep_thinking = False
-                elif self._elsewhere and (field := refused(error)) and field not in without:
+                elif self._elsewhere and (field := _refused(error)) and field not in without:
                     logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
                     self._refused_fields.add(field)
-                elif self._elsewhere and self._supports_tools is None and tools and refuses_tools(error):
+                elif self._elsewhere and self._supports_tools is None and tools and _refuses_tools(error):
                     raise self._without_tools(error.api_message or "", messages) from error
+                elif self._elsewhere and 0 < _told_window(error) // 2 < self._max_tokens:
+                    self._max_tokens = _told_window(error) // 2  # what is kept free for the reply counts as well
                 else:
                     raise
 
@@ -172,12 +196,74 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     def _failure(self, error: Exception) -> LLMError:
         from anthropic import APIStatusError
 
-        from bot.providers.anthropic.errors import error_code, sentence_of, told_window
-
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
-        code = error_code(error)
-        window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
-        return self._service.error(code, wait, window=window, said=sentence_of(error))
+        return self._service.error(_error_code(error), wait, window=_told_window(error), said=_sentence_of(error))
+
+
+def _error_code(error: Exception) -> LLMErrorCode:
+    """The domain's code. A connection lost in mid-stream raises an exception of httpx2, not of the SDK."""
+    import anthropic
+    import httpx2
+
+    if never_connected(error):
+        return LLMErrorCode.CONNECTION_LOST
+    match error:
+        case anthropic.APIStatusError():
+            return _status_code(error)
+        case anthropic.APITimeoutError() | httpx2.TimeoutException():
+            return LLMErrorCode.TIMEOUT
+        case anthropic.APIConnectionError() | httpx2.TransportError():
+            return LLMErrorCode.CONNECTION_LOST
+        case _:
+            return LLMErrorCode.API_CALL_FAILED
+
+
+def _status_code(error: "APIStatusError") -> LLMErrorCode:
+    """The code of an error, by its type first: an error in mid-stream has status 200. Other servers than Anthropic's
+    have types for few errors, so what they say counts.
+    """
+    said = _sentence_of(error)
+    if is_not_ready(said):
+        return LLMErrorCode.OVERLOADED
+    if known := _TYPES.get(error.type or ""):
+        return known
+    if _TOO_LONG in said:
+        return LLMErrorCode.CONTEXT_EXCEEDED
+    return code_in(said) or STATUS_CODES.get(error.status_code, LLMErrorCode.API_CALL_FAILED)
+
+
+def _told_window(error: Exception) -> int:
+    """The context window in tokens that an error names ("… 210000 tokens > 200000 maximum"); 0 if it names none, or is
+    about something else.
+    """
+    if _error_code(error) is not LLMErrorCode.CONTEXT_EXCEEDED:
+        return 0
+    said = _sentence_of(error)
+    found = re.search(r">\s*(\d{3,8})", said)
+    return int(found[1]) if found else window_in(said)
+
+
+def _sentence_of(error: Exception) -> str:
+    """The API's own sentence about the error."""
+    from anthropic import APIStatusError
+
+    return (error.api_message or "") if isinstance(error, APIStatusError) else ""
+
+
+def _is_about_thinking(error: "APIStatusError") -> bool:
+    """Whether the API rejects signed thinking in the history because the messages before it have changed."""
+    message = _sentence_of(error)
+    return "thinking" in message and ("signature" in message or "different conversation" in message)
+
+
+def _refused(error: "APIStatusError") -> str:
+    """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
+    return refused_field(_sentence_of(error), OPTIONAL_FIELDS) if error.status_code in REFUSING else ""
+
+
+def _refuses_tools(error: "APIStatusError") -> bool:
+    """Whether the server says that its model cannot use tools."""
+    return error.status_code in REFUSING and speaks_against_tools(_sentence_of(error))
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":

@@ -13,6 +13,7 @@ import httpx2
 import openai
 
 from bot.providers.base import REFUSING, STATUS_CODES, never_connected, speaks_against_tools
+from bot.providers.wordings import code_in, is_not_ready, window_in
 from domain.errors import LLMErrorCode
 
 _CODES: Final = {
@@ -27,76 +28,6 @@ _CODES: Final = {
     "model_decommissioned": LLMErrorCode.UNKNOWN_MODEL,  # Groq
     "invalid_model": LLMErrorCode.UNKNOWN_MODEL,  # Mistral's type
 }
-
-_SAID: Final = (
-    (
-        LLMErrorCode.CONTEXT_EXCEEDED,
-        # OpenAI, vLLM, llama.cpp, LM Studio, TGI ("`inputs` tokens + `max_new_tokens` must be <= 4096"), LiteLLM
-        r"maximum context length|context (?:size|length|window)|contextwindow|prompt is too long"
-        r"|input (?:is|was) too long"
-        r"|too many (?:input )?tokens|(?:inputs?|tokens)\W.{0,60}must (?:be|have).{0,20}(?:<=|less than|at most)\s*\d"
-        r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
-        r"|max_tokens must be at least 1, got -|max(?:imum)? model length"
-        r"|(?:input is|prompt is|prompt|request) too (?:large|long)"
-        r"|too large (?:for model|to process)|reduce your message size"
-        # Kimi, xAI, Z.ai, Copilot, Qwen
-        r"|model token limit|maximum prompt length|prompt exceeds max(?:imum)? length|prompt token count"
-        r"|range of input length",
-    ),
-    (
-        LLMErrorCode.UNKNOWN_MODEL,
-        # LiteLLM, Ollama, vLLM, LM Studio, OpenRouter
-        r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found))"
-        r"|no (?:such )?models? (?:found|named)|not a valid model|unknown model|try pulling it"
-        r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist"
-        r"|could not find (?:real modelid|suitable inference handler)",  # llama-swap
-    ),
-    (
-        LLMErrorCode.OUT_OF_CREDIT,
-        r"insufficient (?:credits?|balance|quota|funds)|requires more credits|credit balance|billing"
-        r"|budget has been exceeded",
-    ),
-    (
-        LLMErrorCode.API_KEY_MISSING,
-        # LiteLLM without a database says "No connected db." to every key that is not its own
-        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication|no_db_connection"
-        r"|api[ _]key (?:is )?(?:not valid|invalid)|subscription key",
-    ),
-    (LLMErrorCode.REFUSED, r"content management policy|requires moderation|input was flagged"),
-    (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
-    (
-        LLMErrorCode.OVERLOADED,
-        r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded|service ?unavailable"
-        # LiteLLM, where the server behind it is away
-        r"|connection error|cannot connect to host|connection refused|no healthy upstream",
-    ),
-    (LLMErrorCode.TIMEOUT, r"timed? ?out"),
-    (
-        LLMErrorCode.CONNECTION_LOST,
-        # LiteLLM, where the server behind it has gone in the middle of a reply
-        r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|server disconnected"
-        r"|connection (?:broken|aborted|reset|closed)",
-    ),
-)
-_PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for code, said in _SAID)
-
-_NOT_READY: Final = re.compile(
-    # LM Studio, llama.cpp
-    r"\bmodel (?:is |was )?unloaded|no models? (?:is |are )?(?:currently )?loaded|the model has crashed"
-    r"|model (?:is not|has not been|isn't) (?:loaded|running|ready)|failed to load (?:the )?(?:model|llm)\b"
-    r"|error loading model"
-    r"|loading (?:the )?model\b|model\b.{0,80}\bis (?:still |currently )?loading|model loading (?:aborted|was stopped)"
-    r"|model name=\S+ (?:failed to load|is not running)"
-    # Ollama
-    r"|model runner has unexpectedly stopped|more system memory\b|model failed to load|unable to load model"
-    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|no longer running|to start)|\bpost predict\b"
-    # vLLM, and others
-    r"|engine\w* (?:core )?(?:encountered an issue|is dead|died|has stopped)|enginedead"
-    r"|out of memory|background loop (?:has errored|is not running|is stopped)"
-    r"|server is (?:not ready|starting|shutting down)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""What servers say whose model is known to them but cannot answer now; some give it the code of an unknown model."""
 
 OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens")
 """Fields that a request can do without; each is left out once a server has refused it by name."""
@@ -116,22 +47,10 @@ _NO_ROLES: Final = re.compile(
 _TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|chat template error", re.IGNORECASE)
 """LM Studio, TGI."""
 
-_WINDOW: Final = (
-    re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
-    re.compile(
-        r"(?:context (?:length|size|window)|(?:model|prompt) length|<=|at most|less than|tokens allowed|: limit"
-        r"|token limit|the limit of|cannot exceed|input length should be \[1)"
-        r"(?:(?!\bby\b)\D){0,40}?(?<!limit \()(\d{3,8})",  # MiniMax has its code behind "limit"
-        re.IGNORECASE,
-    ),
-    re.compile(r"(\d{3,8}) (?:tokens? )?(?:context|maximum|limit)", re.IGNORECASE),
-)
 LENGTH_OF_STATUS: Final = 3
 """Digits; Mistral's own codes have four."""
 _TOO_LARGE: Final = re.compile(r"\brequest too large for\b", re.IGNORECASE)
 """Groq says so where a single request exceeds what it accepts in a minute: waiting does not help, less does."""
-LEAST_WINDOW: Final = 512
-"""Tokens; a smaller number in an error is something else, such as its status."""
 
 
 def error_code(error: Exception) -> LLMErrorCode:
@@ -222,9 +141,7 @@ def is_about_template(error: Exception) -> bool:
 
 def told_window(error: Exception) -> int:
     """The context window in tokens that an error names; 0 if it names none."""
-    said = words_of(error).replace(",", "")
-    numbers = (int(found[1]) for pattern in _WINDOW for found in pattern.finditer(said))
-    return next((number for number in numbers if number >= LEAST_WINDOW), 0)
+    return window_in(words_of(error))
 
 
 def words_of(error: Exception) -> str:
@@ -264,7 +181,7 @@ def _loaded(text: str) -> Any:
 
 
 def _reported_code(error: openai.APIError) -> LLMErrorCode:
-    if _NOT_READY.search(words_of(error)):
+    if is_not_ready(words_of(error)):
         return LLMErrorCode.OVERLOADED
     body = error.body if isinstance(error.body, Mapping) else {}
     reported = str(error.code or body.get("code") or "")
@@ -274,8 +191,5 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     status = error.status_code if isinstance(error, openai.APIStatusError) else 0
     written = status or (int(reported) if reported.isdecimal() and len(reported) == LENGTH_OF_STATUS else 0)
     said = f"{reported} {error.type} {words_of(error)}"
-    if written in (0, 400, 403, 404, 413, 422, 500, 502, 503):
-        for code, pattern in _PATTERNS:
-            if pattern.search(said):
-                return code
-    return STATUS_CODES.get(written, LLMErrorCode.API_CALL_FAILED)
+    by_words = code_in(said) if written in (0, 400, 403, 404, 413, 422, 500, 502, 503) else None
+    return by_words or STATUS_CODES.get(written, LLMErrorCode.API_CALL_FAILED)

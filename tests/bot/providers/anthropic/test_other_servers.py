@@ -14,6 +14,7 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
 from tests.bot.providers.talk import SEARCH, passage, reply, result, user
 
+C = LLMErrorCode
 Json = dict[str, Any]
 SAID = (
     {"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}},
@@ -96,4 +97,33 @@ async def test_passages_reach_models_of_other_makers_as_text(server: Server, mod
         assert [part["type"] for part in block["content"]] == ["search_result"]
     else:
         assert f"[{key_of(rabbit.sentences[0])}] The rabbit was white." in block["content"]
+    await chat.aclose()
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "code", "window"),
+    [
+        (400, "request (5000 tokens) exceeds the available context size (4096 tokens)", C.CONTEXT_EXCEEDED, 4096),
+        (400, "Cannot truncate prompt with n_keep (15028) >= n_ctx (4096)", C.CONTEXT_EXCEEDED, 4096),
+        (400, "prompt too long; exceeded max context length by 1200 tokens", C.CONTEXT_EXCEEDED, 0),
+        (500, "model failed to load, this may be due to resource limitations", C.OVERLOADED, 0),
+        (404, "No models loaded. Please load a model in the developer page.", C.OVERLOADED, 0),
+        (400, "Invalid model name passed in model=x", C.UNKNOWN_MODEL, 0),
+    ],
+)
+async def test_an_error_is_known_by_what_it_says(
+    server: Server, status: int, said: str, code: LLMErrorCode, window: int
+) -> None:
+    chat, server.refusals = server.chat(max_tokens=512), [(status, said)]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert (caught.value.code, caught.value.window) == (code, window)
+    await chat.aclose()
+
+
+async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Server) -> None:
+    too_long = "This model's maximum context length is 4096 tokens. However, you requested 4096 output tokens."
+    chat, server.refusals = server.chat(max_tokens=4_096), [(400, too_long)]
+    assert [await chat.chat([user("?")]), await chat.chat([user("?")])] == ["Hobb.", "Hobb."]
+    assert [request["max_tokens"] for request in server.requests] == [4_096, 2_048, 2_048]
     await chat.aclose()
