@@ -35,6 +35,9 @@ PAGES_TOOL = "read_pages"
 PASSAGES = 8
 """More than a model with tools requests at once, because there is no second search."""
 
+LONGEST_QUERY = 50
+"""Words; a small model that writes more, and more than twice as much as the reader, has answered the question."""
+
 _OWN_CALL = re.compile(r"(?:search|pages)_[0-9a-f]+")
 """The ids of the calls that the strategy makes itself."""
 
@@ -149,7 +152,8 @@ class AlwaysRetrieveStrategy:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
                 raise
             return asked
-        return " ".join(reply.split()) or asked
+        words = reply.split()
+        return " ".join(words) if 0 < len(words) <= max(LONGEST_QUERY, 2 * len(asked.split())) else asked
 
 
 def is_by_model(call: ToolInvocation) -> bool:

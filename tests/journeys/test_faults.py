@@ -13,7 +13,7 @@ import pytest
 from bot.providers.anthropic.client import AnthropicChat
 from domain.book import PositionState, ReadingPosition
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import NOTHING_WRITTEN, Answer, ToolCallFinished, TurnFailed, TurnStarted
+from domain.event import NOTHING_WRITTEN, Answer, ToolCallFinished, ToolCallStarted, TurnFailed, TurnStarted
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, TokenUsage
 from domain.turn import runner, state
@@ -247,6 +247,14 @@ async def test_without_tools_old_lookups_take_no_room_in_the_history(tmp_path: P
     asked = [message.content for message in model.requests[-1] if message.role == "user"]
     assert asked[:-1] == [f"Was it dark in night {night}?" for night in range(10)], "twenty messages"
     assert model.requests[-1][:-1] == model.requests[-2][:-1], "the query is asked for where the conversation ends"
+
+
+async def test_an_answer_in_place_of_a_query_is_not_searched_for(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("It was dark. " * 20, supports_tools=False)) as room:
+        talk = await room.talk()
+        await room.answer(talk, "Was it dark?")
+        [search] = [event for event in await room.ask(talk, WHERE) if isinstance(event, ToolCallStarted)]
+    assert search.arguments["query"] == WHERE
 
 
 @pytest.mark.parametrize("knows_tools", [True, False])
