@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from domain.chat import PromptMessage
+from domain.chat import PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, TextChunk, ToolDefinition
 
@@ -61,7 +61,33 @@ def _phrases() -> str:
 
 
 def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-    """Imported late: its word lists and patterns take 0.1 s to load, which most commands do not need."""
-    from bot.providers.extractive.overview import reply_to
+    """The reply to these messages; it depends on nothing else.
 
-    return reply_to(messages, tools)
+    What makes it is imported late: word lists and patterns take 0.1 s to load, which most commands do not need.
+    """
+    from bot.providers.extractive import intents, overview, planning
+
+    if messages and (written := _written_for(messages[-1])) is not None:
+        return ChatResponse(text=written)
+    transcript = planning.transcribe(messages)
+    wishes = planning.wishes_of(transcript)
+    choices = planning.Choices(transcript, questions=len(wishes))
+    offered = intents.OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}")
+    calls = planning.next_calls(wishes, choices, offered)
+    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=overview.answer_to(wishes, choices))
+
+
+def _written_for(prompt: PromptMessage) -> str | None:
+    """The title or query that a prompt asks for, empty for a summary; None if it is a message of a talk."""
+    from bot.providers.extractive import wording
+
+    data = prompt.data or {}
+    match prompt.kind:
+        case PromptKind.TITLE:
+            return wording.title_of(data["question"])
+        case PromptKind.SEARCH_QUERY:
+            return wording.standalone_query(data["history"], data["message"])
+        case PromptKind.SUMMARY:
+            return ""
+        case _:
+            return None

@@ -29,9 +29,10 @@ class Language(StrEnum):
 
 _WORDS: dict[str, Any] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
-language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `typed`
-are hasty spellings by the words that are meant, `expected` the wordings that ask for a sort of thing with English words
-of that sort, and `cues` the regular expressions of `Cues` for other languages than English.
+language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `phrasal`
+are verbs with particles, and verbs that mean the same, `typed` hasty spellings by the words that are meant, `expected`
+the wordings that ask for a sort of thing with English words of that sort, and `cues` the regular expressions of `Cues`
+for other languages than English.
 """
 
 REMARKS: dict[str, list[str]] = _WORDS["remarks"]
@@ -71,6 +72,27 @@ def _alike(language: Language) -> dict[str, frozenset[str]]:
 def alike(stem: str, language: Language) -> frozenset[str]:
     """The stems of words that may occur in an answer instead of this one in the question."""
     return _alike(language).get(stem, frozenset())
+
+
+_PARTICLE_REACH = 5
+"""Words behind a verb among which its particle is: "put the old brass lamp out"."""
+
+
+@cache
+def _phrasal() -> dict[tuple[str, str], frozenset[str]]:
+    """English verbs and the particles that belong to them, with the stems of verbs that mean the same as both."""
+    found = ((key.split(), words) for key, words in _WORDS["phrasal"].items())
+    return {(stem_of(verb), particle): frozenset(map(stem_of, words.split())) for (verb, particle), words in found}
+
+
+def phrasal_verbs(stems: Sequence[str]) -> dict[str, tuple[str, frozenset[str]]]:
+    """The verbs among these stems that have a particle behind them, each with that and with verbs that mean both."""
+    return {
+        verb: (particle, _phrasal()[verb, particle])
+        for at, verb in enumerate(stems)
+        for particle in stems[at + 1 : at + 1 + _PARTICLE_REACH]
+        if (verb, particle) in _phrasal()
+    }
 
 
 def expected_in(text: str) -> frozenset[str]:

@@ -16,7 +16,6 @@ from bot.providers.extractive.intents import (
     Count,
     Intent,
     Line,
-    OfferedTools,
     Onward,
     Overview,
     Pages,
@@ -30,11 +29,8 @@ from bot.providers.extractive.planning import (
     Choices,
     Transcript,
     Wish,
-    next_calls,
     phrase_hits,
     places_of,
-    transcribe,
-    wishes_of,
 )
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import (
@@ -55,16 +51,12 @@ from bot.providers.extractive.wording import (
     book_told,
     lead_in,
     nothing_found,
-    standalone_query,
     story_chapter,
     tally_of,
-    title_of,
 )
 from domain.book import Passage, Sentence
-from domain.chat import PromptKind, PromptMessage
 from domain.citations.matching import KEY_GROUP, key_of
 from domain.library.summaries import most_salient, weights_of
-from domain.tool_use import ChatResponse, ToolDefinition
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""
@@ -383,31 +375,6 @@ def _opening(following: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def reply_to(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-    """The reply to these messages; it depends on nothing else."""
-    if messages and (written := _written_for(messages[-1])) is not None:
-        return ChatResponse(text=written)
-    transcript = transcribe(messages)
-    wishes = wishes_of(transcript)
-    choices = Choices(transcript, questions=len(wishes))
-    calls = next_calls(wishes, choices, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
-    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, choices))
-
-
-def _written_for(prompt: PromptMessage) -> str | None:
-    """The title or query that a prompt asks for, empty for a summary; None if it is a message of a talk."""
-    data = prompt.data or {}
-    match prompt.kind:
-        case PromptKind.TITLE:
-            return title_of(data["question"])
-        case PromptKind.SEARCH_QUERY:
-            return standalone_query(data["history"], data["message"])
-        case PromptKind.SUMMARY:
-            return ""
-        case _:
-            return None
-
-
 def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
     """One paragraph for each wish; never empty."""
     return "\n\n".join(dict.fromkeys(filter(None, (_answer(wish, choices) for wish in wishes))))
@@ -475,24 +442,23 @@ def _lookup(question: Question, choices: Choices) -> str:
     unknown = choices.unknown(question)
     if choice.candidates and not choices.still_to_quote(choice).candidates:
         return ""  # another question of the message has quoted all of it
-    answer = "" if unknown else _quoted(choices.as_looked_up(question), choices.still_to_quote(choice), phrases)
+    asked, missing = choices.as_looked_up(question), choices.missing(question)
+    is_foreign = asked.language is not language
+    absent = [] if is_foreign else missing
+    answer = "" if unknown else _quoted(asked, choices.still_to_quote(choice), phrases, is_rest=bool(absent))
     choices.quoted.update(choice.candidates)
     if not answer:
-        about = unknown or choices.missing(question) or question.name_words
-        return nothing_found(about, question.text, phrases, reading=reading)
+        return nothing_found(unknown or missing or question.name_words, question.text, phrases, reading=reading)
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
-    foreign = [phrases.foreign] if choices.as_looked_up(question).language is not language else []
-    absent = [] if foreign else choices.missing(question)
+    foreign = [phrases.foreign] if is_foreign else []
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
 
 
-def _quoted(question: Question, choice: Choice, phrases: Phrases) -> str:
-    """What is quoted with its lead-in; empty where nothing is."""
+def _quoted(question: Question, choice: Choice, phrases: Phrases, *, is_rest: bool) -> str:
+    """What is quoted with its lead-in; empty where nothing is. `is_rest`: something of the question is not there."""
     if choice.confidence is Confidence.NONE:
         return ""
     quoted = quotations(choice.candidates)
-    rendered = render(quoted, question.language)
-    if choice.confidence is Confidence.NEAR:
-        return introduce(phrases.near, rendered)
-    return introduce(lead_in(question, choice, phrases, several=len(quoted) > 1), rendered)
+    lead = phrases.rest if is_rest else lead_in(question, choice, phrases, several=len(quoted) > 1)
+    return introduce(lead, render(quoted, question.language))

@@ -39,7 +39,7 @@ from bot.providers.extractive.quotation import (
     with_whole_replies,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, NOTHING, Choice, Confidence, Evidence, choose
-from bot.providers.extractive.wording import last_pages, story_chapter
+from bot.providers.extractive.wording import absent, essential, is_replaceable, last_pages, story_chapter
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
@@ -229,7 +229,7 @@ class Choices:
 
     def _respelt(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how, unless an answer may do without them."""
-        own = [without_possessive(term.word) for term in question.terms if not _has_others(term, question)]
+        own = [without_possessive(term.word) for term in question.terms if not is_replaceable(term, question)]
         return {word: spelt[0] for word in own if (spelt := self.transcript.missing.get(word))}
 
     def spoken(self, question: Question) -> Language:
@@ -251,29 +251,16 @@ class Choices:
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
         gone = self._gone(question)
-        return [term.word for term in gone if not _has_others(term, question)] or [term.word for term in gone]
+        return [term.word for term in gone if not is_replaceable(term, question)] or [term.word for term in gone]
 
     def unknown(self, question: Question) -> list[str]:
-        """Missing words without which a question has no answer: a name, or all but one of those asked about."""
-        own = [term for term in question.terms if term.weight == 1.0]
-        gone = [term for term in self._gone(question) if not _has_others(term, question)]
-        names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
-        typed = [term for term in names if term.word[0].isupper()] or (names if len(names) == len(own) else [])
-        if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
-            return [term.word for term in typed]
-        known = len(own) - len(gone) - len(self._respelt(question))
-        if known and self.book_language not in (None, question.language):  # whose other words it cannot have
-            return []
-        return [term.word for term in gone] if not known or (known == 1 and len(gone) > 1) else []
+        """Missing words without which a question has no answer."""
+        is_foreign = self.book_language not in (None, question.language)  # whose other words it cannot have
+        return essential(question, self._gone(question), len(self._respelt(question)), is_foreign=is_foreign)
 
     def _gone(self, question: Question) -> list[Term]:
-        own = (term for term in question.terms if term.weight == 1.0)
-        return [term for term in own if self.transcript.missing.get(without_possessive(term.word)) == []]
-
-
-def _has_others(term: Term, question: Question) -> bool:
-    """Whether an answer may have other words instead; no other word replaces a name."""
-    return bool(term.others) and term.stem not in question.names
+        told = {stem for candidate in self.of(question).candidates for stem in candidate.stems}
+        return absent(question, self.transcript.missing, told)
 
 
 _CONTEXT_WORDS = 30

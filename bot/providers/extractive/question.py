@@ -18,8 +18,10 @@ from bot.providers.extractive.language import (
     is_little,
     is_of_today,
     language_of,
+    phrasal_verbs,
     split_words,
     stem,
+    stems_of,
 )
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
@@ -51,13 +53,14 @@ class Term:
     """A meaningful word of a question.
 
     `weight` is below 1 if it comes from an earlier question; `others` are the stems of words that may replace it in an
-    answer.
+    answer, `particle` is what belongs to a verb ("put the lamp out").
     """
 
     stem: str
     word: str
     weight: float = 1.0
     others: frozenset[str] = frozenset()
+    particle: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +300,9 @@ def other_phrasings(question: Question) -> list[str]:
     main = [term.word for term in question.terms if term.stem not in question.setting]
     answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
     parts = [main, setting] if setting and main else []
+    for verb in (term for term in question.terms if term.particle):
+        rest = [term.word for term in question.terms if term is not verb]
+        parts.append([f'"{verb.word} {verb.particle}"', *rest])
     if any(term.others for term in question.terms):
         parts.append(answer)
     phrasings = dict.fromkeys(" ".join(words) for words in parts)
@@ -334,10 +340,14 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
     ] or [word for word, _ in words]
     terms = {stem(word, language): word for word in reversed(telling)}
     measure = _MEASURE.search(text)
-    return tuple(
-        Term(key, terms[key], _MEASURED if measure and measure[1] == terms[key] else 1.0, alike(key, language))
-        for key in dict.fromkeys(stem(word, language) for word in telling)
-    )
+    verbs = phrasal_verbs(stems_of(text, language)) if language is Language.ENGLISH else {}
+    found: list[Term] = []
+    particles = {particle for particle, _ in verbs.values()}
+    for key in dict.fromkeys(key for word in telling if (key := stem(word, language)) not in particles):
+        particle, others = verbs.get(key, ("", alike(key, language)))
+        weight = _MEASURED if measure and measure[1] == terms[key] else 1.0
+        found.append(Term(key, terms[key], weight, others, particle))
+    return tuple(found)
 
 
 def _names(text: str, language: Language) -> set[str]:

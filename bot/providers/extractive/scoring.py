@@ -23,6 +23,7 @@ from bot.providers.extractive.language import (
     is_role,
     measured_in,
     number_with,
+    phrasal_verbs,
     role_holders,
     stems_of,
 )
@@ -32,9 +33,6 @@ from domain.library.search.words import without_possessive, words_of
 
 WEIGHTS: dict[str, float] = {
     # Where the question's words stand.
-    "here": 0.0,
-    "near": 0.0,
-    "short": 0.0,
     "wide": 3.5,
     "behind": 2.2,
     "pairs": 0.6,
@@ -90,8 +88,8 @@ _SAME_SCENE = 4
 _ALIKE = 0.5
 """The weight of a word that may replace one of the question."""
 
-_SHORT = 6
-"""Words; shorter sentences seldom say anything by themselves."""
+_PARTED = 0.25
+"""The weight of a verb whose particle is missing: "put" in a question for who put the lamp out."""
 
 _ROOT = 5
 """Initial letters that identify a word with its plural."""
@@ -120,7 +118,7 @@ class Evidence:
         self.sets = [frozenset(candidate.stems) for candidate in candidates]
         known = Counter(stem for stems in self.sets for stem in stems)
         self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
-        self._hits = {term.stem: [_hit(term, stems) for stems in self.sets] for term in question.terms}
+        self._hits = {term.stem: [_hit(term, candidate.stems) for candidate in candidates] for term in question.terms}
         self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
         self._total = sum(self.weight.values()) or 1.0
         self.here = self._cover(lambda hits: hits)
@@ -139,11 +137,13 @@ class Evidence:
         own = {term.stem for term in question.terms if term.weight >= _ALIKE}
         return bool(own) and own <= question.names and question.kind is not QuestionKind.WHO_IS
 
-    def is_about_names(self, at: int) -> bool:
-        """Whether a name in the question occurs in a candidate or shortly before it; True if it names nobody."""
-        names, near = self.question.names, range(max(0, at - _SAME_SCENE), at + 2)
-        runs = self._runs
-        return not names or any(names & self.sets[i] for i in near if i < len(runs) and runs[i] == runs[at])
+    def is_about_it(self, at: int) -> bool:
+        """Whether a name in the question, and each verb with a particle, occur in a candidate or shortly before it."""
+        names, runs = self.question.names, self._runs
+        near = [i for i in range(max(0, at - _SAME_SCENE), min(at + 2, len(runs))) if runs[i] == runs[at]]
+        verbs = (self._hits[term.stem] for term in self.question.terms if term.particle)
+        is_named = not names or any(names & self.sets[i] for i in near)
+        return is_named and all(max(hits[i] for i in near) >= _ALIKE for hits in verbs)
 
     def share(self, stems: frozenset[str], at: int) -> float:
         """The share of these words' weight that a candidate has."""
@@ -210,15 +210,12 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
     candidate, question = evidence.candidates[at], evidence.question
     text = candidate.text
     return {
-        "here": evidence.here[at],
-        "near": evidence.near[at],
         "wide": evidence.wide[at],
         "behind": evidence.behind[at],
         "pairs": _pairs(question, candidate),
         "names": evidence.share(question.names, at),
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
-        "short": float(candidate.length < _SHORT),
         "verbatim": _verbatim(question, candidate),
         "is speech": float(bool(_QUOTES.search(text))),
         "is question": float(bool(_ASKS.search(text))),
@@ -380,11 +377,11 @@ def _found(pattern: re.Pattern[str], text: str) -> float:
     return float(bool(pattern.search(text)))
 
 
-def _hit(term: Term, stems: frozenset[str]) -> float:
-    """1 for each occurrence of a word, less for a word that may replace it."""
+def _hit(term: Term, stems: Sequence[str]) -> float:
+    """1 for each occurrence of a word, less for a word that may replace it, or for a verb without its particle."""
     if term.stem in stems:
-        return 1.0
-    return _ALIKE if term.others & stems else 0.0
+        return 1.0 if not term.particle or term.particle in phrasal_verbs(stems).get(term.stem, ()) else _PARTED
+    return 0.0 if term.others.isdisjoint(stems) else _ALIKE
 
 
 def _rarity(holders: int, among: int) -> float:
@@ -463,7 +460,7 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     if cover < (_GENERAL if evidence.question.is_general else _FAINT) and not evidence.question.names:
         return NOTHING  # but if its names are there, the book has to do with it
     best = max(chosen, key=shares.__getitem__)
-    is_sure = shares[best] >= _SURE and evidence.is_about_names(best)
+    is_sure = shares[best] >= _SURE and evidence.is_about_it(best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
     return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence)
 

@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from bot.providers.extractive.language import CUES, Language, as_meant
-from bot.providers.extractive.question import Question, QuestionKind, analyse, in_context
+from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title
 from bot.providers.extractive.scoring import Choice, Confidence, has_number
+from domain.library.search.words import without_possessive
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
 
@@ -24,6 +25,7 @@ class Phrases:
     no_time: str
     near: str
     likely: str
+    rest: str
     nothing: str
     nothing_yet: str
     greeting: str
@@ -81,7 +83,7 @@ class Phrases:
     @property
     def unsure(self) -> tuple[str, ...]:
         """Lead-ins that say that what follows may not be an answer."""
-        return (self.near, self.likely, self.no_number, self.no_time)
+        return (self.near, self.likely, self.rest, self.no_number, self.no_time)
 
 
 PHRASES: dict[Language, Phrases] = {
@@ -158,6 +160,49 @@ def last_pages(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {"from": str(max(int(first), int(last) - 1)), "to": last}
 
 
+def is_replaceable(term: Term, question: Question) -> bool:
+    """Whether an answer may have other words instead; no other word replaces a name."""
+    return bool(term.others) and term.stem not in question.names
+
+
+def absent(question: Question, missing: Mapping[str, Sequence[str]], told: Collection[str]) -> list[Term]:
+    """The words of a question that the book has in no spelling, if nothing replaces them in what is told (stems).
+
+    `missing` are words that the book does not have, each with similar ones that it has.
+    """
+    own = (term for term in question.terms if term.weight == 1.0)
+    gone = (term for term in own if missing.get(without_possessive(term.word)) == [])
+    return [term for term in gone if not is_replaceable(term, question) or term.others.isdisjoint(told)]
+
+
+_ARTICLES = r"(?:the|an?|any|some|his|her|its|their|my|your|our|der|die|das|de[nm]|ein\w*|une?|l[aeo]s?|el|un[oa]?)"
+
+
+def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_foreign: bool) -> list[str]:
+    """Absent words without which a question has no answer: a name; all but one of the words asked about; or the only
+    thing: of "Who found the dragon?", "found" alone says nothing. `respelt` words are found in another spelling.
+    """
+    own = [term for term in question.terms if term.weight == 1.0]
+    lost = [term for term in gone if not is_replaceable(term, question)]
+    names = [term for term in lost if term.stem in question.names and not is_title(term.word)]
+    typed = [term for term in names if term.word[0].isupper()] or (names if len(names) == len(own) else [])
+    if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
+        return [term.word for term in typed]
+    known = len(own) - len(lost) - respelt
+    if known and is_foreign:
+        return []
+    if not known or (known == 1 and len(lost) > 1):
+        return [term.word for term in lost]
+    things = [term for term in own if _is_thing(term, question)]
+    return [term.word for term in things] if all(term in gone for term in things) else []
+
+
+def _is_thing(term: Term, question: Question) -> bool:
+    """Whether a word is a name, or follows an article or the like, perhaps with one word between."""
+    after_article = rf"\b{_ARTICLES} (?:[\w-]+ )?{re.escape(term.word)}\b"
+    return term.stem in question.names or re.search(after_article, question.text, re.IGNORECASE) is not None
+
+
 def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading: bool) -> str:
     """That nothing was found, and about what, as far as that is known, in the words of the question."""
     if not words:
@@ -193,7 +238,11 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
     cues = CUES[question.language]
     texts = [candidate.text for candidate in choice.candidates]
     match question.kind:
-        case QuestionKind.HOW_MANY if not any(has_number(cues, text, question) for text in texts):
+        case _ if choice.confidence is Confidence.NEAR:
+            return phrases.near
+        case QuestionKind.HOW_MANY | QuestionKind.HOW_MUCH if not any(
+            has_number(cues, text, question) for text in texts
+        ):
             return phrases.no_number
         case QuestionKind.WHEN if not any(cues.time.search(text) for text in texts):
             return phrases.no_time

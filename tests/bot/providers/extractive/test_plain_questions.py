@@ -60,6 +60,40 @@ async def test_what_is_nowhere_in_the_book_is_named(talk: Talk, question: str, w
     assert not turn.citations
 
 
+@pytest.mark.parametrize("question", ["Who found the dragon?", "Did anybody ever find and mend the dragon?"])
+async def test_where_the_only_thing_asked_about_is_missing_nothing_is_quoted(talk: Talk, question: str) -> None:
+    turn = await talk.ask(question)
+    assert turn.text == SAY.nothing_about.format("*dragon*")
+
+
+async def test_where_only_a_part_is_missing_the_quotations_are_for_the_rest(talk: Talk) -> None:
+    turn = await talk.ask("Why did the doctor stay in the submarine?")
+    assert turn.text.startswith(f"{SAY.nothing_about.format('*submarine*')}\n\n{SAY.rest}")
+    assert SAY.near not in turn.text
+    assert "because the bridge was under water" in turn.text
+
+
+@pytest.mark.parametrize("question", ["Who put the lamp out?", "Who put out the lamp?"])
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ("In the end it was Ahrens who put the old lamp out.", "it was Ahrens who put the old lamp out"),
+        ("In the end it was Ahrens who extinguished it.", "it was Ahrens who extinguished it"),
+        ("In the end nobody spoke.", ""),
+    ],
+)
+async def test_a_verb_is_found_with_what_belongs_to_it_and_not_alone(
+    tmp_path: Path, question: str, told: str, answer: str
+) -> None:
+    supper = (
+        f"Wilhelmina put down the pudding beside the lamp. They ate. {told} Then it was dark and they went to bed. "
+    )
+    async with reading(tmp_path, {"I. Supper": supper, "II. The Bridge": BRIDGE}) as talk:
+        turn = await talk.ask(question)
+    assert answer in turn.text
+    assert answer or turn.text.startswith((SAY.near, SAY.likely))
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -65,6 +65,15 @@ def test_the_words_that_carry_it(text: str, query: str) -> None:
     assert analyse(text).query == query
 
 
+def test_a_particle_belongs_to_its_verb() -> None:
+    """Wherever it stands; without one, a verb is itself alone."""
+    apart, together = analyse("Who put the old lamp out?"), analyse("Who put out the old lamp?")
+    assert apart.terms == together.terms
+    assert [term.particle for term in apart.terms] == ["out", "", ""]
+    assert [term.word for term in analyse("Who gave the boat away?").terms] == ["gave", "boat"]
+    assert not any(term.particle for term in analyse("Where did he put the lamp?").terms)
+
+
 def test_names_are_told_by_their_capitals() -> None:
     assert analyse("Where did Kit Varley drive Hilda’s crate?").name_words == ["Kit", "Varley", "Hilda’s"]
 
