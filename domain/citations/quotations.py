@@ -29,9 +29,7 @@ LONGEST = 1_200
 """Characters held back at most while a quotation is open; a longer one cannot be checked whole and loses its mark."""
 
 MOST_LOOKED_UP = 40
-"""Quotations per answer that are searched in the whole book, at some milliseconds each. Those found in what the model
-was given, as true ones usually are, do not count.
-"""
+"""Quotations per answer that are searched in the whole book, at some ms each; not those of the model's passages."""
 
 QUOTATIONS_AT_ONCE = 16
 """Quotations after which other tasks run: what was held back may have hundreds of them."""
@@ -41,6 +39,8 @@ _NEXT_LINE = r"\n(?![ \t]*(?:\n|\Z|[-*•>#|]|\d+[.)]\s))"
 _OTHER_MARKS = '“”„‟"＂«»❝❞〝〞〟″״⹂´'
 """Marks in pairs that have no pattern of their own, such as the Swedish ones, or an opening mark that closes."""
 _ENTITY = r"&(?:quot|[lrb]dquo|[lr]aquo|#34|#822[0-2]);"
+_SAID, _END_OF_SAID, _NEUTRAL = "\ue103", "\ue104", "\ue105"
+"""Stand for emphasis that quotes, where it begins and ends, and for a straight mark in code."""
 _SPELT_MARK = rf"{_ENTITY}|</?(?:q|blockquote)>|``|''"
 _SPELT_OUT = (
     rf"{_ENTITY}(?=\w)[^&\n]+{_ENTITY}|<(?:q|blockquote)>[^<\n]+</(?:q|blockquote)>"
@@ -50,24 +50,24 @@ _SPELT_OUT = (
 _DOUBLE = (
     rf"“(?:[^“”\n]|{_NEXT_LINE}|“[^“”\n]*”)+”|„(?:[^„“”\n]|{_NEXT_LINE})+[“”]|«(?:[^«»\n]|{_NEXT_LINE})+»"
     rf"|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›|「+[^「」\n]+」+|『[^『』\n]+』"
-    rf"|\"{{1,3}}[^\"\n]+\"{{1,3}}|{_SPELT_OUT}"
+    rf"|\"{{1,3}}[^\"\n]+\"{{1,3}}|{_SPELT_OUT}|{_SAID}+[^{_SAID}{_END_OF_SAID}\n]+{_END_OF_SAID}+"
     rf"|(?<![\w.,;:!?…)])[{_OTHER_MARKS}](?=\w)[^{_OTHER_MARKS}\n]+(?<!\s)[{_OTHER_MARKS}](?!\w)"
 )
-_MARK_THERE = re.compile(rf"{_SPELT_MARK}|\"+|「+|.")
-_LAST_MARK = re.compile(rf"(?:{_SPELT_MARK}|\"+|」+|.)\Z")
+_MARK_THERE = re.compile(rf"{_SPELT_MARK}|\"+|「+|{_SAID}+|.")
+_LAST_MARK = re.compile(rf"(?:{_SPELT_MARK}|\"+|」+|{_END_OF_SAID}+|.)\Z")
 _CURLY_SINGLE = r"(?<!\w)[‘ʻ‛][^‘’ʻʼ\n]++(?:[’ʼ](?=\w)[^‘’ʻʼ\n]*+)*+[’ʼ](?!\w)|(?<!\w)‚(?:[^‚‘’\n]|’(?=\w))++[‘’](?!\w)"
 _ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]++(?:'(?=\w)[^'\n]*+)*+'(?!\w)"
 _UNCLOSED = rf"[“„«](?:[^“”„«»\n]|{_NEXT_LINE})+(?=\n|\Z)|(?<![\w\"])\"(?=\w)[^\"\n]+(?=\n|\Z)"
 _BLOCK = r"(?:^[ \t]*>[^\n]*\n?)+"
-_FIRST = rf"(?=[{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`])"
+_FIRST = rf"(?=[{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`{_SAID}])"
 """A look at one character before all the patterns: most are no mark."""
 _QUOTED = re.compile(
     rf"(?P<block>{_BLOCK})|{_FIRST}(?:(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED}))",
     re.MULTILINE,
 )
-_NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>]*")
+_NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>{_SAID}]*")
 _OPENING = re.compile(
-    rf"{_FIRST}(?:[“«„‹「『\"]|(?<![\w.,;:!?…)])(?:[{_OTHER_MARKS}]|{_SPELT_MARK})(?=\w|\Z)|(?<!\w)[‘‚ʻ‛]"
+    rf"{_FIRST}(?:[“«„‹「『\"{_SAID}]|(?<![\w.,;:!?…)])(?:[{_OTHER_MARKS}]|{_SPELT_MARK})(?=\w|\Z)|(?<!\w)[‘‚ʻ‛]"
     r"|(?:(?<![\w&;#])&[#\w]{0,5}|(?<![\w<>])</?\w{0,10}|[`']++)\Z"
     r"|(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b))|^[ \t]*>",
     re.MULTILINE,
@@ -132,9 +132,7 @@ _DISGUISE = re.compile(
     rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
     r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
 )
-"""Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
-Of a link, only the label is read.
-"""
+"""Characters that do not read as written. Keys cannot separate a word from its number; a link is read as its label."""
 LINK_INTO_A_BOOK = re.compile(
     r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
     re.IGNORECASE,
@@ -238,24 +236,22 @@ class Quotations:
         self._looked_up = 0
 
     def learn(self, source: Passage | str) -> None:
-        """Add what the model may quote: a passage and its chapter's title, or a text, such as the book's title.
-
-        A history has dozens of them; they are folded only when there is a quotation to compare.
-        """
-        self._unfolded.append(source)
+        """Add what the model may quote: a passage and its chapter's title, or a text, such as the book's title."""
+        self._unfolded.append(source)  # a history has dozens; they are folded when there is a quotation to compare
 
     def learn_reader(self, text: str) -> None:
         """Add a reader's words: they may be quoted, but what is quoted from them stands on no page."""
         self._unfolded_readers.append(text)
 
     def open_at(self, text: str, before: str = "") -> int:
-        """Where an unfinished quotation begins; the length of the text if there is none.
-
-        `before` is the preceding text, or its last character.
-        """
-        if _NO_MARK.fullmatch(text):
+        """Where an unfinished quotation begins after the text `before`; the length of the text if there is none."""
+        if "`" in text or "~" in text:
+            code = _OPEN_CODE.search(_CODE.sub(lambda found: "·" * len(found[0]), text))
+            if code and len(text) - code.start() <= LONGEST:
+                text = text[: code.start()]
+        whole = _stand_in(before) + _read(text, before)
+        if _NO_MARK.fullmatch(whole, 1):
             return len(text)
-        whole = _stand_in(before) + text
         rest = _QUOTED.sub(lambda found: found[0] if _may_go_on(found, len(whole)) else "·" * len(found[0]), whole)
         for opening in _OPENING.finditer(rest):
             waits = opening[0].endswith(">") or not _end_of(opening[0], rest, opening.start())
@@ -265,27 +261,28 @@ class Quotations:
 
     async def check(self, text: str, before: str = "") -> list[Piece]:
         """The text, with the marks removed from every quotation that is not in the book."""
-        if _NO_MARK.fullmatch(text):
+        whole, written = _stand_in(before) + _read(text, before), f" {text}"
+        if _NO_MARK.fullmatch(whole, 1):
             return [Piece(text)] if text else []
-        whole = _stand_in(before) + text
         pieces, at = [], 1
         for number, found in enumerate(_QUOTED.finditer(whole), 1):
             if number % QUOTATIONS_AT_ONCE == 0:
                 await asyncio.sleep(0)
-            pieces.append(Piece(whole[at : found.start()]))
-            inner = _inside(found)
+            pieces.append(Piece(written[at : found.start()]))
+            quotation = written[slice(*found.span())]
+            inner = _inside(found, quotation)
             plain = _without_additions(inner)
             if not _quotes(found, plain):
-                pieces.append(Piece(found[0]))
+                pieces.append(Piece(quotation))
             elif await self._is_true(plain):
-                pieces += _told_apart(found[0])
+                pieces += _told_apart(quotation)
             elif self._is_readers(plain):
-                pieces.append(Piece(found[0], refused=len(words_of(plain)) >= SHORT))
+                pieces.append(Piece(quotation, refused=len(words_of(plain)) >= SHORT))
             else:
                 words = await self.check(KEY_GROUP.sub("", inner).strip(" \xa0\u202f"), "·")
                 pieces += [*(replace(piece, misquoted=True) for piece in words), Piece("", refused=True)]
             at = found.end()
-        return [piece for piece in (*pieces, Piece(whole[at:])) if piece.text or piece.refused]
+        return [piece for piece in (*pieces, Piece(written[at:])) if piece.text or piece.refused]
 
     async def _is_true(self, plain: str) -> bool:
         if any(len(words_of(bracket)) > MOST_ADDED for bracket in _BRACKET.findall(plain)):
@@ -375,6 +372,73 @@ def _told_apart(quotation: str) -> Iterator[Piece]:
     yield Piece(quotation[at:], quoted=True)
 
 
+_SPEAKS = (
+    r"says?|said|saying|(?:cr|repl)(?:y|ies|ied)|(?:whisper|shout|exclaim|declar|remark|mutter|insist)(?:s|es|ed)|sagte?|ruft|rief"
+    r"|flüsterte?|meinte?|dit|s['’]écri[ea]|murmur[ea]|dice|dijo|disse|diz|grita|gritó|zegt|zei|говорит|сказала?"
+)
+_SPEAKS_UP = (
+    r"tells?|told|(?:ask|answer|add|warn|beg|quote)(?:s|g?ed|d)?|writes?|wrote|reads?|words|fragte?|antwortete?|schreibt|schrieb"
+    r"|steht|heißt|zitat|demand[ea]|répond|répondit|écrit|pregunta|preguntó|responde|respondió|escrib[ei]ó?|chiede|chiese"
+    r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
+)
+_WHOM = r"(?:\s(?!(?:that|dass|daß|que|che|dat|что)\b)[^\s*_`《〈,:.!?]+){0,4}\s?[,:：]"
+_SPOKEN = re.compile(
+    rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?)"
+    r"(?P<opening>\*{1,3}|(?<!\w)__?|(?<!`)`(?!`)|《|〈)"
+    r"(?:(?P<words>(?<=[*_`])(?=[^\s*_`])[^\n*_`]*[^\s*_`]|(?<=[《〈])[^《》〈〉\n]+)"
+    r"(?P<closing>(?<![》〉])(?:(?P=opening)(?![\w*])|(?<=[^\s*_`])[》〉´]))|(?!\s)[^\n]*\Z)",
+    re.IGNORECASE,
+)
+"""Emphasis, code or title marks behind a verb of saying; without `closing` if the text ends before it."""
+_CODE = re.compile(
+    r"^(?P<fence>`{3,}+|~{3,}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)[ \t]*$"
+    r"|(?<!`)(?P<tick>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=tick)(?!`)",
+    re.MULTILINE | re.DOTALL,
+)
+_OPEN_CODE = re.compile(r"(?:\A|(?<=\n))(?:`{3,}|~{3,}|~{1,2}\Z)|(?<!`)`{1,2}(?=[^`\s][^`\n]*\Z)")
+_CODE_SIGN = re.compile(r"[=(){}\[\];<>\\$#|/+@]|\w[_.]\w|(?<!\S)--?\w")
+_STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))
+
+
+def _read(text: str, before: str) -> str:
+    """The text as the patterns read it, letter by letter: straight marks in code are none, emphasis may be one."""
+    if "`" in text or "~" in text:
+        text = _CODE.sub(_without_straight_marks, text)
+    if "[quote]" in text:
+        text = text.replace("[quote]", _SAID * 7).replace("[/quote]", _END_OF_SAID * 8)
+    if not any(mark in text for mark in "*_`《〈"):
+        return text
+    return _SPOKEN.sub(_as_quotation, before + text)[len(before) :]
+
+
+def _without_straight_marks(code: re.Match[str]) -> str:
+    if code["fence"]:
+        lines = code["lines"].splitlines(keepends=True)
+        shown = [line.translate(_STRAIGHT) if code["language"].strip() or _is_code(line) else line for line in lines]
+        return f"{code[0][: code.start('lines') - code.start()]}{''.join(shown)}{code['fence']}".ljust(len(code[0]))
+    if (code["tick"] == "``" and "''" in code["code"]) or not _is_code(code["code"]):
+        return code[0]
+    return _NEUTRAL * len(code["tick"]) + code["code"].translate(_STRAIGHT) + _NEUTRAL * len(code["tick"])
+
+
+def _is_code(text: str) -> bool:
+    """Whether it is code rather than words that are quoted as code."""
+    plain = KEY_GROUP.sub("", text)
+    return len(words_of(plain)) < SHORT or bool(_CODE_SIGN.search(plain))
+
+
+def _as_quotation(spoken: re.Match[str]) -> str:
+    """What is emphasised, with signs of a quotation as its marks unless it is a word or two, or a title."""
+    opening, closing = spoken["opening"], spoken["closing"] or ""
+    words = words_of(spoken["words"] or "")
+    long = [word for word in words if len(word) > SHORT]
+    is_title = bool(long) and all(word[0].isupper() for word in long)
+    if closing[:1] in set("*_`") and (len(words) < SHORT or is_title):
+        return spoken[0]
+    at, end = spoken.start("opening") - spoken.start(), len(spoken[0]) - len(closing)
+    return spoken[0][:at] + _SAID * len(opening) + spoken[0][at + len(opening) : end] + _END_OF_SAID * len(closing)
+
+
 def _stand_in(before: str) -> str:
     """One character that represents the preceding text in the patterns: a line's beginning, a word, or neither."""
     last = before[-1:] or "\n"
@@ -388,21 +452,19 @@ def _end_of(mark: str, text: str, start: int) -> re.Match[str] | None:
 
 def _may_go_on(found: re.Match[str], end: int) -> bool:
     """Whether following text may change the result: a closing mark, another line, a letter after an apostrophe."""
-    return found.end() == end and (not found["closed"] or found[0][-1] in "'’")
+    return found.end() == end and (not found["closed"] or (found[0][-1] in "'’" and found[0][-2:] != "''"))
 
 
-def _inside(found: re.Match[str]) -> str:
+def _inside(found: re.Match[str], quotation: str) -> str:
     if found["block"]:
-        return _BLOCK_MARK.sub("", found[0])
+        return _BLOCK_MARK.sub("", quotation)
     opening = _MARK_THERE.match(found[0])
     closing = None if found["unclosed"] else _LAST_MARK.search(found[0])
-    return found[0][opening.end() if opening else 0 : closing.start() if closing else len(found[0])]
+    return quotation[opening.end() if opening else 0 : closing.start() if closing else len(quotation)]
 
 
 def _quotes(found: re.Match[str], plain: str) -> bool:
-    """Whether what is in quotation marks quotes words: not a number or a sign, nor a name in JSON, nor an apostrophe's
-    letter.
-    """
+    """Whether marks quote words: no number, no sign, no name in JSON, and no letter between apostrophes."""
     words = words_of(plain)
     if not any(map(str.isalpha, plain)) or (found["unclosed"] and len(words) < SHORT):
         return False

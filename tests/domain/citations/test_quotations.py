@@ -1,5 +1,7 @@
 """What stands in quotation marks stands in the book."""
 
+import re
+
 import pytest
 
 from domain.citations.quotations import LONGEST, Quotations, fold
@@ -119,6 +121,39 @@ async def test_a_number_added_to_a_quotation_is_not_the_books(text: str) -> None
     pieces = await quotations().check(text)
     assert "".join(piece.text for piece in pieces) == text
     assert [piece.quoted for piece in pieces if "38" in piece.text] == [False]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "She says *I never let it burn* to Ben.",
+        "She told him: **“I never let it burn”**.",
+        "Ann said to Ben, _I never let it burn_.",
+        "Ann sagte: `I never let it burn`.",
+        "Ann says 《I never let it burn》.",
+        "So [quote]I never let it burn[/quote].",
+        '```\n"I never let it burn"\n```',
+    ],
+)
+async def test_emphasis_behind_a_word_of_saying_is_a_promise_too(typed: str) -> None:
+    true = typed.replace("I never let it burn", "I never let it go out")
+    plain = re.sub(r'[*_“”《》"]|(?<!`)`(?!`)|\[/?quote\]', "", typed)
+    assert (await checked(typed), await checked(true)) == (plain, true)
+    begins = typed.index("I never")
+    assert all(quotations().open_at(typed[: begins + size]) < begins for size in range(1, 15)), "it waits for its end"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It says `print('x')`, `s = \"it is not so\"`, `git commit -m 'not in the book'` and ``it's 'x'``.",
+        "```\nx = 'not in the book'\n```\n~~~sh\necho \"not in the book\"\n~~~\n",
+        "She says *no*, *never again*, that *the lamp was never dark*, and *The Long Night of the Lamp* is a book.",
+        "The **keeper of the lamp** reads *The Light of the North* and saw it in 《灯》: *not in the book at all*.",
+    ],
+)
+async def test_code_and_other_emphasis_stay_as_typed(text: str) -> None:
+    assert await checked(text) == text
 
 
 async def test_a_quotation_that_is_true_is_known_as_one() -> None:
