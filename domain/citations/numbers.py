@@ -171,14 +171,14 @@ _KINDS = (
     r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
     r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
     r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|player|option"
+    r"|(?:answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|option)(?!:)"
     r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
     r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
     r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
     r"|(?:total|number|sum|average|speed|height|out) of|total|altogether"
 )
 _BEING = (
-    rf"is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
+    rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
     r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
     r"|ist|war|waren|sind|wurden?|est|sont|es|son"
 )
@@ -193,10 +193,12 @@ TAKES_A_NUMBER = re.compile(
 )
 """The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
 _IT_IS = re.compile(
-    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si)\W+)?(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])?"
-    rf"(?:(?:it|that)['’]{FOREIGN_SHORT}|is|was|ist|war|est|es)\s(?:{_ROUGHLY}{{0,2}}|la\s)\Z"
+    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
+    rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
+    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|es)\s(?:{_ROUGHLY}{{0,2}}|la\s)\Z"
+    rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
 )
-"""The answer to a question, which may be that for the page: a number of its own right is told of somebody."""
+"""The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _NO_LABEL = re.compile(
@@ -266,7 +268,7 @@ _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
     rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
-    rf"|(?P<joint>\s?-)?{_BLANK}{{0,2}}(?:{CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
+    rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:{CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 _PAGES_IN = re.compile(
     r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep)"
@@ -291,7 +293,7 @@ _COMPOUND = re.compile(r"\d+([:./])\d+\Z")
 _COUNTED_THINGS = re.compile(
     r"(?:[\s-][^\W\d_]+){0,3}?"
     r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
-    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
+    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|lb|cm|mm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
     rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
 )
 """Nouns in the plural, after "on", "at" and the like, with which references begin."""
