@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.parsers.headings import Heading
@@ -245,3 +246,71 @@ def _tidy_lines(text: str) -> str:
     if " \n" in text or "\t\n" in text:
         text = _LINE_END.sub("\n", text)
     return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text
+
+
+_UNNESTED_NAMES = """
+    a area base body br col colgroup dd dt embed h1 h2 h3 h4 h5 h6 head hr html img input li link meta nobr optgroup
+    option p param source tbody td tfoot th thead tr track wbr
+"""
+_VALUE = r"""=\s*+(?:"[^"]*+"|'[^']*+')"""
+_TAG = re.compile(rf"""<(/?[A-Za-z][^\s/<>]*+)((?:[^"'>=]++|{_VALUE}|[="'])*+)>?""")
+_ATTRIBUTE = re.compile(rf"{_VALUE}|[^\s/=]++|=")
+_DEEPEST = 512
+"""As deep as browsers nest elements. The library's time grows with the square of the depth."""
+_MOST_ATTRIBUTES = 512
+"""The same holds for the attributes of an element."""
+_UNNESTED = frozenset(_UNNESTED_NAMES.split())
+"""Elements that end where the next one begins, or with what contains them."""
+
+
+def without_excess(markup: str, blocks: Collection[str]) -> str:
+    """HTML that the library reads in linear time: elements nested too deeply lose their tags, or become paragraphs if
+    they are `blocks`, and elements with too many attributes lose these.
+    """
+    too_deep, is_crowded = _excesses(markup)
+    if too_deep or is_crowded:
+        return _TAG.sub(lambda tag: _plainer(tag, too_deep, blocks), markup)
+    return markup
+
+
+def _excesses(markup: str) -> tuple[set[str], bool]:
+    """The elements without which nothing in a document is too deep, and whether any has too many attributes.
+
+    Elements that are never closed count as nested.
+    """
+    depth: Counter[str] = Counter()
+    deepest: Counter[str] = Counter()
+    before_ruby: list[int] = []
+    is_crowded = False
+    for tag, attributes in _TAG.findall(markup):
+        name = tag.lower()
+        is_crowded = is_crowded or _are_too_many(attributes)
+        if name == "ruby":
+            before_ruby.append(depth["rt"])
+        elif name == "/ruby" and before_ruby:  # readings end with it
+            depth["rt"] = before_ruby.pop()
+        if name[0] != "/":
+            if name not in _UNNESTED:
+                depth[name] = now = depth[name] + 1
+                if now > deepest[name]:
+                    deepest[name] = now
+        elif depth[name[1:]]:
+            depth[name[1:]] -= 1
+    room, too_deep = _DEEPEST, set(deepest)
+    for name in sorted(deepest, key=lambda name: deepest[name]):
+        room -= deepest[name]
+        if room < 0:
+            break
+        too_deep.discard(name)
+    return too_deep, is_crowded
+
+
+def _are_too_many(attributes: str) -> bool:
+    return len(attributes) > 2 * _MOST_ATTRIBUTES and len(_ATTRIBUTE.findall(attributes)) > 2 * _MOST_ATTRIBUTES
+
+
+def _plainer(tag: re.Match[str], too_deep: set[str], blocks: Collection[str]) -> str:
+    name = tag[1].lower().lstrip("/")
+    if name in too_deep:
+        return "<p>" if name in blocks else ""
+    return f"<{tag[1]}>" if _are_too_many(tag[2]) else tag[0]

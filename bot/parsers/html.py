@@ -18,6 +18,7 @@ from bot.parsers.draft import (
     TextBuilder,
     collapse,
     ignore_progress,
+    without_excess,
 )
 from bot.parsers.encoding import decode_document, without_doctype
 from bot.parsers.headings import Heading, is_bare_label, is_label
@@ -71,7 +72,7 @@ def parse(markup: str) -> "LexborHTMLParser":
         markup = _CDATA.sub(lambda section: escape(section[1]), markup[:end]) + markup[end:]
     if "/>" in markup:
         markup = _SELF_CLOSED.sub(r"<\1\2></\1>", markup)
-    return LexborHTMLParser(markup)
+    return LexborHTMLParser(without_excess(markup, _BLOCKS))
 
 
 def add_document(

@@ -17,7 +17,7 @@ from bot.parsers.html import add_document, parse
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
 
-_TAG = re.compile(r"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>[A-Za-z][\w.-]*)(?P<attributes>[^<>]*)>")
+_TAG = re.compile(r"<(?P<end>/?)(?:[\w.-]++:)?(?P<name>[A-Za-z][\w.-]*+)(?P<attributes>[^<>]*+)>")
 _BINARY = re.compile(r"<binary\b[^<>]*>[^<]*")
 _DEEPEST_HEADING = 6
 _MOST_BLANKS = 100

@@ -29,7 +29,7 @@ _POSITION, _LABEL, _DEPTH, _PLACE = 1, 3, 4, 6
 """Tags of the index that is the table of contents."""
 _FRAGMENT_COUNT, _EXTENT = 1, 6
 """Tags of the indexes of skeletons and of fragments."""
-_TOC_REFERENCE = re.compile(rb"""<reference\b[^>]*\btype\s*=\s*["']?toc\b[^>]*>""", re.IGNORECASE)
+_TOC_REFERENCE = re.compile(rb"""<reference\b[^<>]{0,400}?\btype\s{0,9}=\s{0,9}["']?toc\b[^<>]*>""", re.IGNORECASE)
 _FILE_POSITION = re.compile(rb"""\bfilepos\s*=\s*["']?(\d{1,10})""", re.IGNORECASE)
 _LINK = re.compile(rb"""<a\b[^>]{0,200}?\bfilepos\s*=\s*["']?(\d{1,10})[^>]{0,200}>(.{1,400}?)</a>""", re.I | re.S)
 _PAGE_BREAK = re.compile(rb"<mbp:pagebreak", re.IGNORECASE)

@@ -334,7 +334,7 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
     """Bare numerals that count 1, 2, 3 and are between complete sentences, unlike page numbers."""
     ends_of_headings = {heading.end for heading in labelled}
     found: list[HeadingCandidate] = []
-    outer: list[_Series] = []
+    outer: dict[_Series, int] = {}
     last = 0
     for number, block in enumerate(blocks):
         first = _first_line(text, block)
@@ -345,11 +345,13 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
             continue
         style = _style_of_numeral(blocks, number, label)
         running = _style_of_numeral(blocks, found[-1].block, found[-1].label) if found else style
-        held = next((at for at, each in enumerate(outer) if (each.last, each.style) == (label.value - 1, style)), None)
+        before = _Series(label.value - 1, style)
         if label.value == 1 and last:
-            outer.append(_Series(last, len(found), running))
-        elif held is not None and style != running:
-            del found[outer[held].headings :], outer[held:]
+            outer.setdefault(_Series(last, running), len(found))
+        elif before in outer and style != running:
+            del found[outer[before] :]
+            while outer.popitem()[0] != before:
+                continue
         elif label.value not in (last + 1, last + 2 if last > 2 else 0):
             continue
         last = label.value
@@ -391,10 +393,9 @@ def _above(blocks: Sequence[Block], number: int) -> Block | None:
 
 
 class _Series(NamedTuple):
-    """A series of numerals that another one interrupts: its last number, its number of headings, its style."""
+    """A series of numerals that another one interrupts: its last number and its style."""
 
     last: int
-    headings: int
     style: tuple[bool, ...]
 
 

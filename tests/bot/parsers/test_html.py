@@ -1,8 +1,10 @@
 """HTML: what a person sees in the browser is in the book, and nothing else."""
 
 import pytest
+from selectolax.lexbor import LexborNode
 
 from bot.parsers import html
+from bot.parsers.draft import without_excess
 from domain.book import BookText
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
@@ -27,6 +29,55 @@ def test_only_what_is_seen_is_read() -> None:
 def test_text_is_found_however_deep_it_stands() -> None:
     book = read("<div><div><p>One <b>bold <i>and</i></b> two.</p>loose words<ul><li>a</li><li>b</li></ul></div></div>")
     assert book.text == "One bold and two.\n\nloose words\n\na\n\nb"
+
+
+@pytest.mark.parametrize(
+    ("opened", "closed"),
+    [
+        ("<div>", "</div>"),
+        ("<DIV>x", ""),
+        ("<font>x", ""),
+        ("<i></b>", ""),
+        ("<b><p><i>x</b>", ""),
+        ("<p><b class={number}>x", ""),
+        ("<x{number}>x", ""),
+        ("<table><tr><td>x", ""),
+        ("<ruby>x<rt>y", ""),
+        ("<ruby></ruby><rt>", ""),
+        ("<ul><li>x", "</ul>"),
+    ],
+)
+def test_no_tree_is_so_deep_that_it_takes_long(opened: str, closed: str) -> None:
+    """The library's time grows with the square of the depth."""
+    begun = "".join(opened.replace("{number}", str(number)) for number in range(5_000))
+    tree = html.parse(f"<body>{begun}The lamp was dark.{closed * 5_000}")
+    assert tree.body is not None
+    assert "The lamp was dark." in tree.body.text()
+    assert depth_of(tree.body) < 2_000
+
+
+def depth_of(root: LexborNode) -> int:
+    deepest, waiting = 0, [(root, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        waiting += [(inner, depth + 1) for inner in node.iter(include_text=False)]
+    return deepest
+
+
+def test_an_element_has_no_more_attributes_than_anybody_needs() -> None:
+    """The library's time grows with the square of their number. Long ones may stay."""
+    many = "".join(f"a{number}='>' " for number in range(5_000))
+    picture = "data:image/png;base64," + "A/+B" * 5_000
+    tree = html.parse(f"<body><p {many}>Dark.</p><img src='{picture}' alt='W'>")
+    [paragraph], [image] = tree.css("p"), tree.css("img")
+    assert (paragraph.attributes, paragraph.text()) == ({}, "Dark.")
+    assert image.attributes == {"src": picture, "alt": "W"}
+
+
+@pytest.mark.parametrize("page", ["<p>x<li>y<a name=n>z<br>", "<ruby>x<rt>y</ruby>", "<p><font>x</font></p>"])
+def test_a_long_page_that_leaves_out_ends_is_read_as_it_is(page: str) -> None:
+    assert without_excess(page * 5_000, ()) == page * 5_000
 
 
 def test_white_space_is_the_browsers() -> None:

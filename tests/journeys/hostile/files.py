@@ -84,6 +84,12 @@ def _deep() -> Iterator[HostileFile]:
     tags = "<span>" * 60_000 + WORDS
     yield HostileFile("html, 60,000 nested tags", "deep.html", tags.encode())
     yield HostileFile("epub, 60,000 nested tags", "deep.epub", epub_of(tags))
+    blocks = "<div>" * 200_000 + WORDS + "</div>" * 200_000
+    yield HostileFile("html, 200,000 nested blocks", "blocks.html", blocks.encode())
+    attributes = "".join(f"a{number}=1 " for number in range(100_000))
+    yield HostileFile("html, 100,000 attributes", "attributes.html", f"<p {attributes}>{WORDS}".encode())
+    name = f"<FictionBook><body><{'a' * 1_000_000}<p>{WORDS}</p></body></FictionBook>"
+    yield HostileFile("fb2, a name of a million letters", "name.fb2", name.encode())
     runs = "<w:p><w:r>" * 30_000 + f"<w:t>{WORDS}</w:t>" + "</w:r></w:p>" * 30_000
     yield HostileFile("docx, 60,000 nested tags", "deep.docx", builders.docx(runs))
     points = "<navPoint>" * 60_000 + "</navPoint>" * 60_000
@@ -108,6 +114,7 @@ def _odd_texts() -> Iterator[HostileFile]:
     for encoding in ("punycode", "unicode_escape", "utf-7", "zlib"):
         told = f"<meta charset='{encoding}'><p>{WORDS}\\ud800".encode() + b"\xff"
         yield HostileFile(f"html, said to be in {encoding}", f"{encoding}.html", told)
+    yield HostileFile("text, a hundred thousand times 1", "ones.txt", b"1\n\n" * 100_000 + WORDS.encode())
     tables = b"<table><tr><td>" * 5_000 + WORDS.encode()
     yield HostileFile("html, tables 5,000 deep", "tables.html", tables)
     yield HostileFile("pdf, cut in half", "half.pdf", whole_files()["pdf"][:700])

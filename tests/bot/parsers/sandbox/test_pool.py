@@ -19,7 +19,7 @@ from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
 
 _NOVEL = f"Chapter 1\n\n{prose(1, 9)}\n\nChapter 2\n\n{prose(20, 9)}".encode()
-_SLOW = b"<div>" * 300_000
+_SLOW = b"<dd><p><b>x</b>" * 600_000
 
 
 async def refused(reader: SandboxedParser, data: bytes, filename: str = "a.epub") -> BookError:
