@@ -85,9 +85,7 @@ _ADDED = re.compile(
 )
 """What an answer adds to the book's words in a quotation: what it cites, who says it, a word of its own in brackets."""
 _MARKS = "“”„«»‹›‘’\"'「」『』"
-_FOLDS = str.maketrans(
-    {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "...", "*": "", "_": ""}
-)
+_FOLDS = {**str.maketrans("’‘ʼ“”–—", "'''\"\"--", "*_"), ord("…"): "..."}
 UNSEEN = re.compile(
     "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|(?<=[ -~])[\u200c\u200d]"
 )
@@ -123,8 +121,7 @@ _NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
 
 _KERAIAS = "\u0374\u0384\u02b9"
 """Signs that make a number of Greek letters, as they are written; one of them would read as a blank."""
-_TATWEEL = "\u0640"
-"""It only makes an Arabic word longer."""
+_TATWEEL = "\u0640"  # it only makes an Arabic word longer
 SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
 _UNSEEN = frozenset({"Mn", "Mc", "Me", "Cf", "Cc", "Co"})
 """Categories of characters that are left out; the vowel signs of Indian scripts are among them."""
@@ -383,13 +380,14 @@ _SPEAKS_UP = (
 )
 _WHOM = r"(?:\s(?!(?:that|dass|daß|que|che|dat|что)\b)[^\s*_`《〈,:.!?]+){0,4}\s?[,:：]"
 _SPOKEN = re.compile(
-    rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?)"
+    rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?|(?P<colon>[:：]\s?))"
     r"(?P<opening>\*{1,3}|(?<!\w)__?|(?<!`)`(?!`)|《|〈)"
     r"(?:(?P<words>(?<=[*_`])(?=[^\s*_`])[^\n*_`]*[^\s*_`]|(?<=[《〈])[^《》〈〉\n]+)"
     r"(?P<closing>(?<![》〉])(?:(?P=opening)(?![\w*])|(?<=[^\s*_`])[》〉´]))|(?!\s)[^\n]*\Z)",
     re.IGNORECASE,
 )
-"""Emphasis, code or title marks behind a verb of saying; without `closing` if the text ends before it."""
+"""Emphasis, code or title marks behind a verb of saying or a `colon`; without `closing` if the text ends before it."""
+_IN_PERSON = re.compile(r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|[Jj]e|[Mm]oi|[Yy]o|[Ii]o)\b")
 _CODE = re.compile(
     r"^(?P<fence>`{3,}+|~{3,}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)[ \t]*$"
     r"|(?<!`)(?P<tick>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=tick)(?!`)",
@@ -428,12 +426,12 @@ def _is_code(text: str) -> bool:
 
 
 def _as_quotation(spoken: re.Match[str]) -> str:
-    """What is emphasised, with signs of a quotation as its marks unless it is a word or two, or a title."""
+    """What is emphasised, as a quotation; not a word or two, a title, or behind a colon what nobody says as "I"."""
     opening, closing = spoken["opening"], spoken["closing"] or ""
     words = words_of(spoken["words"] or "")
-    long = [word for word in words if len(word) > SHORT]
-    is_title = bool(long) and all(word[0].isupper() for word in long)
-    if closing[:1] in set("*_`") and (len(words) < SHORT or is_title):
+    is_name = len(words) < SHORT or "".join(word[0] for word in words if len(word) > SHORT).isupper()
+    is_weak = closing[:1] in set("*_`") or (closing and spoken["colon"])
+    if (is_weak and is_name) or (closing and spoken["colon"] and not _IN_PERSON.search(spoken["words"])):
         return spoken[0]
     at, end = spoken.start("opening") - spoken.start(), len(spoken[0]) - len(closing)
     return spoken[0][:at] + _SAID * len(opening) + spoken[0][at + len(opening) : end] + _END_OF_SAID * len(closing)

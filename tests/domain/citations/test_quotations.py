@@ -131,6 +131,7 @@ async def test_a_number_added_to_a_quotation_is_not_the_books(text: str) -> None
         "Ann said to Ben, _I never let it burn_.",
         "Ann sagte: `I never let it burn`.",
         "Ann says 《I never let it burn》.",
+        "Ann: *I never let it burn*",
         "So [quote]I never let it burn[/quote].",
         '```\n"I never let it burn"\n```',
     ],
@@ -150,6 +151,7 @@ async def test_emphasis_behind_a_word_of_saying_is_a_promise_too(typed: str) -> 
         "```\nx = 'not in the book'\n```\n~~~sh\necho \"not in the book\"\n~~~\n",
         "She says *no*, *never again*, that *the lamp was never dark*, and *The Long Night of the Lamp* is a book.",
         "The **keeper of the lamp** reads *The Light of the North* and saw it in 《灯》: *not in the book at all*.",
+        "Note: **Ann never kept any light**. Ann: *not me*. Title: 《My Lamp》.",
     ],
 )
 async def test_code_and_other_emphasis_stay_as_typed(text: str) -> None:
