@@ -232,14 +232,15 @@ class Verbose(commands.Cog):
         if conversation is None:
             chosen = not default if mode is None else mode == ON
             await self._use_cases.people.set_verbose(reader, chosen)
-            text = _shown_line(chosen, say)
+            text = _shown_line(chosen, say, is_new=chosen != default)
         else:
             assert_may_post(interaction)
             _assert_may_switch(interaction, conversation)
             now = default if conversation.verbose is None else conversation.verbose
             chosen = not now if mode is None else mode == ON
             await self._use_cases.conversations.show_calls(conversation.id, chosen)
-            text = _shown_line(chosen, say) if conversation.is_direct else _thread_line(chosen, say)
+            line = _shown_line if conversation.is_direct else _thread_line
+            text = line(chosen, say, is_new=chosen != now)
         return text, conversation is not None
 
     async def _default(self, interaction: discord.Interaction[Any], reader: str) -> bool:
@@ -265,16 +266,20 @@ def _assert_may_switch(interaction: discord.Interaction[Any], conversation: Conv
     )
 
 
-def _shown_line(chosen: bool, say: Speech) -> str:
+def _shown_line(chosen: bool, say: Speech, *, is_new: bool) -> str:
     if chosen:
-        return say("From now on I'll show you how I look things up.")
-    return say("I won't show you how I look things up.")
+        on = say("From now on I'll show you how I look things up.")
+        return on if is_new else say("I show you how I look things up already.")
+    off = say("I won't show you how I look things up.")
+    return off if is_new else say("I don't show you how I look things up anyway.")
 
 
-def _thread_line(chosen: bool, say: Speech) -> str:
+def _thread_line(chosen: bool, say: Speech, *, is_new: bool) -> str:
     if chosen:
-        return say("This thread now shows how I look things up.")
-    return say("This thread no longer shows how I look things up.")
+        on = say("This thread now shows how I look things up.")
+        return on if is_new else say("This thread shows how I look things up already.")
+    off = say("This thread no longer shows how I look things up.")
+    return off if is_new else say("This thread doesn't show how I look things up anyway.")
 
 
 class FirstSteps(commands.Cog):

@@ -67,10 +67,12 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
         renamed = await self._use_cases.conversations.rename(found.id, title)
-        _note(interaction, later("{who} renamed a conversation that {owner} had opened ({id})."), found)
-        done = say("It's now called “{title}”.", title=plain(renamed.title))
+        done = say("It's called “{title}” already.", title=plain(renamed.title))
+        if renamed.title != found.title:
+            _note(interaction, later("{who} renamed a conversation that {owner} had opened ({id})."), found)
+            done = say("It's now called “{title}”.", title=plain(renamed.title))
         if thread := await thread_of(server_of(interaction), renamed):
-            done += "\n" + await rename_thread(thread, thread_name(renamed), say)
+            done = f"{done}\n{await rename_thread(thread, thread_name(renamed), say)}".strip()
         await interaction.edit_original_response(content=done)
 
     @app_commands.command(description="Delete a conversation, its messages and its thread")

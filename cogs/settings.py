@@ -5,7 +5,7 @@ these settings.
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import discord
@@ -116,7 +116,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
             remove=str(remove.id) if remove else "",
             existing=[str(channel.id) for channel in server.channels],
         )
-        await self._changed(interaction, await defer_if_slow(interaction, changing))
+        await self._changed(interaction, changing)
 
     @app_commands.command(description="Who may add books: everyone, or one role and those who manage the server")
     @app_commands.describe(role="Only people with this role", everyone="Everyone again")
@@ -175,9 +175,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
     async def language(self, interaction: discord.Interaction[Any], locale: str) -> None:
         code = "" if locale == AS_DISCORD_SAYS else locale
         server = _managed(interaction)
-        settings = await defer_if_slow(interaction, self._use_cases.servers.change(str(server.id), language=code))
-        choose_language(server.id, code)
-        await self._changed(interaction, settings)
+        await self._changed(interaction, self._use_cases.servers.change(str(server.id), language=code))
 
     @app_commands.command(description="Where I note who removed or changed what, and what went wrong")
     @app_commands.describe(channel="The channel; leave empty to keep it only in the bot's own log")
@@ -186,12 +184,23 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
 
     async def _change(self, interaction: discord.Interaction[Any], **changes: Any) -> None:
         server = _managed(interaction)
-        changing = self._use_cases.servers.change(str(server.id), **changes)
-        await self._changed(interaction, await defer_if_slow(interaction, changing))
+        await self._changed(interaction, self._use_cases.servers.change(str(server.id), **changes))
 
-    async def _changed(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:
-        assert isinstance(interaction.command, app_commands.Command)
-        note_deed(interaction, later("{who} changed /settings {setting}."), setting=interaction.command.name)
+    async def _changed(
+        self, interaction: discord.Interaction[Any], changing: Coroutine[Any, Any, ServerSettings]
+    ) -> None:
+        """Make a change, show all settings, and record it if it made a difference."""
+        server = _managed(interaction)
+
+        async def change() -> tuple[ServerSettings, ServerSettings]:
+            before = await self._use_cases.servers.settings(str(server.id))
+            return before, await changing
+
+        before, settings = await defer_if_slow(interaction, change())
+        choose_language(server.id, settings.language)
+        if settings != before:
+            assert isinstance(interaction.command, app_commands.Command)
+            note_deed(interaction, later("{who} changed /settings {setting}."), setting=interaction.command.name)
         await self._show(interaction, settings)
 
     async def _show(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:

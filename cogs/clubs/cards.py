@@ -212,6 +212,24 @@ def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str
     return f"`{'█' * full}{'░' * (CELLS - full)}` <@{member.reader_id}> · {where}{paused}"
 
 
+def moved_line(coming: Section | None, say: Speech) -> str:
+    """The outcome of moving the dates; `coming` is the next section that is due."""
+    if coming is None:
+        return say("All coming dates have moved. All dates in the plan have passed now.")
+    return say(
+        "All coming dates have moved. Section {number} is due on {date} now.",
+        number=coming.number,
+        date=date_mark(coming),
+    )
+
+
+def board_line(member: Member, say: Speech, *, hide: bool) -> str:
+    """The outcome of hiding, or not, for a member as they were before."""
+    if hide == member.hidden:
+        return say("You aren't on the board anyway.") if hide else say("You're on the board already.")
+    return say("You're not on the board any more.") if hide else say("You're on the board again.")
+
+
 def check_in_line(scene: ClubScene, member: Member, say: Speech, *, was_there: bool) -> str:
     """The outcome of a check-in. `was_there`: they had read the section before."""
     club = scene.club

@@ -136,14 +136,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         note_deed(interaction, cards.MOVED)
         trouble = await self.duties.attend(club.id)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
-        if coming is None:
-            raise Refusal(say("All dates in the plan have passed, so there was nothing to move."))
-        line = say(
-            "All coming dates have moved. Section {number} is due on {date} now.",
-            number=coming.number,
-            date=cards.date_mark(coming),
-        )
-        await interaction.edit_original_response(content="\n".join([line, *trouble.sentences(say)]))
+        lines = [cards.moved_line(coming, say), *trouble.sentences(say)]
+        await interaction.edit_original_response(content="\n".join(lines))
 
     @app_commands.command(description="End the club; its threads and conversations stay")
     async def end(self, interaction: discord.Interaction[Any]) -> None:
@@ -295,10 +289,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if hide is None:
             await self._post_board(interaction, club, say)
             return
-        if club.member(reader) is None:
+        if (member := club.member(reader)) is None:
             raise Refusal(say("You aren't in this club, so you aren't on its board."))
         club = await self._clubs.hide(club, reader, hidden=hide)
-        line = say("You're not on the board any more.") if hide else say("You're on the board again.")
+        line = cards.board_line(member, say, hide=hide)
         await self._answer(interaction, club, [line], say)
 
     async def _post_board(self, interaction: discord.Interaction[Any], club: Club, say: Speech) -> None:

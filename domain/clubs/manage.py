@@ -279,8 +279,17 @@ class ManageClubs:
     # The plan
 
     async def move(self, club: Club, days: int) -> Club:
-        """Shift all future dates."""
+        """Shift all future dates.
+
+        Raises:
+            ClubError: INVALID_PLAN, no date would change.
+        """
         now = self._clock()
+        if not days:
+            raise ClubError(ClubErrorCode.INVALID_PLAN, "Nothing has moved. Give a number of days, such as 7 or -7.")
+        if all(each.is_over(now) for each in club.sections):
+            message = "All dates in the plan have passed, so there was nothing to move."
+            raise ClubError(ClubErrorCode.INVALID_PLAN, message)
         await self.store.put_sections(club.id, [moved(each, days, now) for each in club.sections])
         return await self.get(club.id)
 

@@ -163,6 +163,8 @@ class TestRename:
         thread = await stage.chat(await stage.book())
         renamed = await stage.ann.slash(thread, "conversations rename", title="Who did it")
         assert "It's now called “Who did it”." in text_of(renamed)
+        again = await stage.ann.slash(thread, "conversations rename", title="Who did it")
+        assert text_of(again) == "It's called “Who did it” already."
         assert thread.name == "Who did it"
         conversation = await stage.conversation(thread)
         assert (conversation.title, conversation.title_source) == ("Who did it", TitleSource.PERSON)

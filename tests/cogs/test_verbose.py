@@ -12,8 +12,10 @@ async def test_elsewhere_it_is_the_readers_default(stage: Stage) -> None:
     assert told.ephemeral
     assert "show you how I look things up" in text_of(told)
     assert await default(stage) is True
+    assert "already" in text_of(await stage.ann.slash(stage.channel, "verbose", mode="on"))
     await stage.ann.slash(stage.channel, "verbose", mode="off")
     assert await default(stage) is False
+    assert "anyway" in text_of(await stage.ann.slash(stage.channel, "verbose", mode="off"))
 
 
 async def test_without_a_mode_it_is_switched_over(stage: Stage) -> None:
@@ -28,6 +30,7 @@ async def test_in_a_thread_it_is_for_the_conversation_and_everybody_is_told(stag
     told = await stage.ann.slash(thread, "verbose", mode="on")
     assert not told.ephemeral
     assert "This thread now shows" in text_of(told)
+    assert "already" in text_of(await stage.ann.slash(thread, "verbose", mode="on"))
     assert (await stage.conversation(thread)).verbose is True
     assert await default(stage) is None
 

@@ -71,6 +71,18 @@ class TestTakingPart:
         assert "can do that" in text_of(await reading.ann.slash(reading.channel, "club move", days=1))
         assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
 
+    async def test_what_changes_nothing_says_so(self, reading: ClubStage) -> None:
+        async def told(command: str, **options: object) -> str:
+            return text_of(await reading.ann.slash(reading.channel, command, **options))
+
+        await reading.start()
+        assert "Nothing has moved." in await told("club move", days=0)
+        assert "You're on the board already." in await told("club board", hide=False)
+        assert "not on the board any more" in await told("club board", hide=True)
+        assert "You aren't on the board anyway." in await told("club board", hide=True)
+        assert "All dates in the plan have passed now." in await told("club move", days=-60)
+        assert "there was nothing to move" in await told("club move", days=7)
+
     async def test_only_the_pressers_own_position_moves(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.press(reading.ben, "Join")
