@@ -107,6 +107,8 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "addresses": lambda: repeat("http://a"),
         "bars": lambda: repeat("|| a "),
         "stars": lambda: repeat("*a "),
+        "emphasis that quotes": lambda: repeat("says *a "),
+        "numbers alone in their lines": lambda: repeat("38\n\n"),
         "full stops": lambda: repeat("."),
         "full stops of a dense script": lambda: repeat("。"),
         "initials": lambda: repeat("A. B. "),
