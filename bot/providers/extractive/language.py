@@ -3,16 +3,16 @@
 import json
 import re
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from domain.library.names import SEPARATORS
-from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
+from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
+from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, without_possessive, words_of
 
 SAMPLE_CHARACTERS = 4_000
 """Characters from which a text's language is determined; a page is plenty."""
@@ -39,10 +39,13 @@ REMARKS: dict[str, list[str]] = _WORDS["remarks"]
 WORDINGS: dict[str, list[str]] = _WORDS["wordings"]
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
-"""Regular expressions: by the phrase that answers, and in other languages than English by intent and by kind."""
+"""Regular expressions by the phrase that answers, by intent (those of English stand in the code), and by kind."""
 
-ANSWERING: list[tuple[str, str, str]] = _WORDS["answering"]
-"""Words that an answer in English may have, by the kind of its question and what that has to match."""
+ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
+"""Words that an answer may have, by its language, the kind of its question, and what that has to match."""
+
+NUMBERS: dict[Language, list[str]] = {Language(name): words.split() for name, words in _WORDS["numbers"].items()}
+"""Small numbers in words."""
 
 LITTLE_WORDS: dict[Language, frozenset[str]] = {
     Language(name): frozenset(words.split()) | (STOP_WORDS if name == Language.ENGLISH else frozenset())
@@ -176,7 +179,17 @@ def stem(word: str, language: Language) -> str:
     """The form under which a word is compared."""
     if language is Language.ENGLISH or is_dense(word):
         return stem_of(word)
-    return _snowball_stem(fold(word), language)
+    found = _snowball_stem(fold(word), language)
+    return found[:-1] if language is Language.GERMAN and _GENITIVE.fullmatch(found) else found
+
+
+_GENITIVE = re.compile(r"\w{2,}[aiouy]s")
+"""A German ending that Snowball leaves, because it may belong to the stem: "Effis" is "Effi"."""
+
+
+def nominative(word: str) -> str:
+    """A German name without the ending of its genitive, as far as that is clear."""
+    return word[:-1] if word[0].isupper() and _GENITIVE.fullmatch(fold(word)) else word
 
 
 @lru_cache(maxsize=2_000)
@@ -384,6 +397,54 @@ def role_holders(roles: Sequence[str], text: str) -> list[str]:
 def is_role(word: str) -> bool:
     """Whether a word says what somebody is."""
     return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None
+
+
+_RELATIVE = any_accents("|".join(_WORDS["relatives"]))
+_RELATION = re.compile(
+    rf"(?:['’]s?|\b(?-i:[A-ZÄÖÜ])\w+s) (?:(?!and\b|und\b)\w+ ){{0,2}}?({_RELATIVE})\b"
+    rf"|\b({_RELATIVE}) (?:of|von|des|der) \w",
+    re.IGNORECASE,
+)
+
+
+def relation_in(text: str) -> str:
+    """The word for what somebody is to somebody else: "sister" in "Ann's younger sister"; empty if there is none."""
+    found = _RELATION.search(text)
+    return next(filter(None, found.groups())) if found else ""
+
+
+_AFTER_ARTICLE = re.compile(
+    r"\b(?:d(?:er|ie|as|en|em|es)|[kmds]?ein\w*|ihr\w*|unser\w*|dies\w*|jed\w*|[iau]m|in|ins|zu[mr]?|vo[mr]|beim|alle\w*)"
+    r" (?:[a-zäöü]\w*e[nrs]? )?([A-ZÄÖÜ]\w+)"
+)
+
+
+def names_in(text: str, language: Language) -> frozenset[str]:
+    """The names in a text, folded; in German, also words with a capital that stand twice and never with an article."""
+    recognizer = NameRecognizer()
+    recognizer.add(text)
+    found = recognizer.names()
+    if language is Language.GERMAN:
+        nouns = set(_AFTER_ARTICLE.findall(text))
+        often = Counter(re.findall(r"(?<=[a-zäöüß,»-] )»?([A-ZÄÖÜ]\w+)", text))
+        found |= {fold(word) for word, count in often.items() if count > 1 and word not in nouns}
+        found -= {word for word in found if is_role(word) or is_little(word, language) or word in TITLES_OF_PEOPLE}
+    return found
+
+
+_RELATIVE_REACH = 4
+"""Words between what somebody is and the name, at most: "her daughter, a girl named Ann"."""
+
+
+def relative_named(
+    words: Sequence[str], stems: Sequence[str], relatives: Collection[str], names: Collection[str]
+) -> float:
+    """1 if one of these names (folded) stands beside the word for a relative (a stem), half if it stands nearby."""
+    folded = [fold(without_possessive(word)) if word[0].isupper() else "" for word in words]
+    places = [at for at, stem in enumerate(stems) if stem in relatives and without_possessive(words[at]) == words[at]]
+    near = [abs(name - place) for name, word in enumerate(folded) if word in names for place in places]
+    nearest = min(near, default=_RELATIVE_REACH + 1)
+    return 0.0 if nearest > _RELATIVE_REACH else 1.0 if nearest == 1 else 0.5
 
 
 _TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Doctor|Professor|Aunt|Uncle|Madame?|Herr|Frau|Monsieur|Señora?)\b"

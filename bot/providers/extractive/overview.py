@@ -35,6 +35,8 @@ from bot.providers.extractive.planning import (
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import (
     Candidate,
+    Choice,
+    Confidence,
     first_told,
     gather,
     introduce,
@@ -44,7 +46,7 @@ from bot.providers.extractive.quotation import (
     stands_in,
     with_neighbours,
 )
-from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
+from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from bot.providers.extractive.wording import (
     PHRASES,
     Phrases,

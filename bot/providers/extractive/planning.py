@@ -25,8 +25,11 @@ from bot.providers.extractive.question import (
     with_words,
 )
 from bot.providers.extractive.quotation import (
+    NOTHING,
     OF_PEOPLE,
     Candidate,
+    Choice,
+    Confidence,
     LastQuoted,
     are_names,
     first_told,
@@ -38,7 +41,7 @@ from bot.providers.extractive.quotation import (
     names_told,
     with_whole_replies,
 )
-from bot.providers.extractive.scoring import MOST_WORDS, NOTHING, Choice, Confidence, Evidence, choose
+from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from bot.providers.extractive.wording import absent, essential, is_replaceable, last_pages, story_chapter
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage

@@ -12,13 +12,16 @@ from bot.providers.extractive.language import (
     COLOURLESS,
     FILLERS,
     KINDS,
+    NUMBERS,
     Language,
     alike,
     any_accents,
     is_little,
     is_of_today,
     language_of,
+    nominative,
     phrasal_verbs,
+    relation_in,
     split_words,
     stem,
     stems_of,
@@ -85,7 +88,12 @@ class Question:
     @property
     def query(self) -> str:
         """The words to search for, without context."""
-        return " ".join(dict.fromkeys(term.word for term in self.terms)) or self.text
+        return " ".join(dict.fromkeys(map(self.searched, (term.word for term in self.terms)))) or self.text
+
+    def searched(self, word: str) -> str:
+        """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""
+        is_owner = self.language is Language.GERMAN and relation_in(self.text)
+        return nominative(word) if is_owner else word
 
     @property
     def says_something(self) -> bool:
@@ -103,56 +111,9 @@ _SOMEBODY = (
 )
 """A name or a few words for a person, and nothing more."""
 
-_ENGLISH_KINDS = (
-    (
-        QuestionKind.HOW_MUCH,
-        r"how (?:rich\b|much (?=.*\b(?:money|cost|pay|paid|worth|own|earn|fortune|income|year|debts?)\b))"
-        r"|what (?:\S+ ){0,3}(?:income|price|salary|fortune)\b",
-    ),
-    (QuestionKind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
-    (QuestionKind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
-    (
-        QuestionKind.NAMED,
-        r"what(?:['’]s| is| was| are| were) (?:\S+ ){0,6}?(?:sur)?names?\b"
-        r"|what(?:['’]s| is| was| are| were) (?:\S+ ){1,8}?(?:called|named)\b"
-        r"|what do(?:es)? (?:\S+ ){1,6}?call\b|how (?:is|was) (?:\S+ ){1,6}?called\b"
-        r"|(?:what|which) (?:ship|boat|vessel|inn|hotel|tavern|club|school|college|university|newspaper|estate)\b",
-    ),
-    (
-        QuestionKind.LOOKS,
-        r"what (?:does|did|do) (?:\S+ ){1,6}?looks? like\b|how (?:does|did) (?:\S+ ){1,5}?look\b"
-        r"|what (?:is|was) (?:\S+ ){1,5}?like\b|describe\b",
-    ),
-    (QuestionKind.HAPPENED, r"how (?:does|did|do) (?:\S+ ){1,5}?die\b"),
-    (QuestionKind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
-    (
-        QuestionKind.WHY,
-        r"why\b|how come\b|(?:what|which) (?:\S+ )?(?:reasons?|causes?|caused|made)\b|for what reason\b",
-    ),
-    (QuestionKind.HAPPENED, r"what (?:\S+ )?(?:happen\w*|became)\b"),
-    (
-        QuestionKind.WHEN,
-        r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
-    ),
-    (QuestionKind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
-    (
-        QuestionKind.WHO_IS,
-        rf"who(?: is| was|['’]s) {_SOMEBODY}|who (?:(?!is\b|was\b)[\w.'’-]+ ){{1,5}}(?:is|was)(?: please)?\W*$",
-    ),
-    (QuestionKind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
-    (QuestionKind.HOW, r"how\b"),
-    (
-        QuestionKind.SAID,
-        r"what (?:\S+ ){0,9}?(?:say|said|tell|told|asks?|asked|reply|answer|promised?|think|order|command|call)\b",
-    ),
-    (QuestionKind.WHAT, r"what\b|which\b"),
-)
-_KINDS: dict[Language, list[tuple[QuestionKind, str]]] = {
-    Language.ENGLISH: [*_ENGLISH_KINDS],
-    **{
-        Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", _SOMEBODY)) for kind, words in kinds]
-        for name, kinds in KINDS.items()
-    },
+_KINDS = {
+    Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", _SOMEBODY)) for kind, words in kinds]
+    for name, kinds in KINDS.items()
 }
 _DENSE_KINDS = (
     (QuestionKind.WHY, "为什么|為什麼|为何|なぜ|どうして|왜"),
@@ -203,6 +164,8 @@ def analyse(text: str, language: Language | None = None) -> Question:
     setting = {stem(word, language) for word in split_words(clause[1], language)} if clause else set()
     stems = {term.stem for term in terms}
     kind = kind_of(text, language)
+    if kind in (QuestionKind.WHO_IS, QuestionKind.NAMED) and relation_in(text):  # not the one named, but another
+        kind = QuestionKind.WHO
     names = _names(text, language) & stems
     if kind is QuestionKind.WHO_IS and not names and not _SOMETHING.search(text):  # "who is captain ahab"
         names = stems
@@ -276,16 +239,29 @@ def without_fillers(text: str) -> str:
     return _FILLERS.sub(" ", text)
 
 
-_ANSWER_WORDS = [(QuestionKind(kind), re.compile(asked, re.IGNORECASE), words) for kind, asked, words in ANSWERING]
+_ANSWER_WORDS = {
+    name: [(QuestionKind(kind), re.compile(asked, re.IGNORECASE), words) for kind, asked, words in answering]
+    for name, answering in ANSWERING.items()
+}
 
 
 def answer_queries(question: Question) -> list[str]:
     """Words to search for that an answer may have: those of the question and words for the kind of answer, without its
     names, which often give way to "he" or "I", and with them. Empty if there are no words for that kind.
     """
-    fitting = (words for kind, asked, words in _ANSWER_WORDS if kind is question.kind and asked.search(question.text))
-    words = next(fitting, "") if question.language is Language.ENGLISH else ""
-    own = [term.word for term in question.terms if term.stem not in question.names]
+    relation = stems_of(relation_in(question.text), question.language)
+    wanted = QuestionKind.NAMED if relation and question.kind is QuestionKind.WHO else question.kind
+    known = _ANSWER_WORDS.get(question.language, ())
+    words = next((words for kind, asked, words in known if kind is wanted and asked.search(question.text)), "")
+    if question.kind is QuestionKind.HOW_MANY and question.terms:
+        words = " ".join(f'"{number} {question.terms[0].word}"' for number in NUMBERS[question.language])
+    own = [
+        term.word
+        for term in question.terms
+        if (term.stem not in question.names or term.stem in relation)
+        and not (question.kind is QuestionKind.HOW_MUCH and term.weight == _MEASURED)
+    ]
+    own += [other for term in question.terms if term.stem in relation for other in sorted(term.others)[:_MOST_ALIKE]]
     queries = (" ".join([*names, *own, words]) for names in ([], question.name_words))
     return list(dict.fromkeys(queries)) if words else []
 
@@ -303,6 +279,9 @@ def other_phrasings(question: Question) -> list[str]:
     for verb in (term for term in question.terms if term.particle):
         rest = [term.word for term in question.terms if term is not verb]
         parts.append([f'"{verb.word} {verb.particle}"', *rest])
+    if question.language is Language.GERMAN and relation_in(question.text):
+        parts.append([term.word for term in question.terms])
+        answer = [question.searched(word) for word in answer]
     if any(term.others for term in question.terms):
         parts.append(answer)
     phrasings = dict.fromkeys(" ".join(words) for words in parts)
@@ -320,7 +299,11 @@ def _is_before_name(word: str, following: str) -> bool:
 
 FULL_NAME = re.compile(r"\b(?:sur|(?:last|first|family|full|whole|christian|given) )names?\b", re.IGNORECASE)
 
-_MEASURE = re.compile(r"\bhow (old|long|far|tall|big|large|high|deep|wide|heavy|soon|late|rich)\b", re.IGNORECASE)
+_MEASURE = re.compile(
+    r"\b(?:how|wie) (old|long|far|tall|big|large|high|deep|wide|heavy|soon|late|rich|alt|reich|groß|hoch|lange?)\b"
+    r"|\bhow much\b.*\b(worth)\b",
+    re.IGNORECASE,
+)
 """What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""
 
 _MEASURED = 0.25
@@ -345,7 +328,7 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
     particles = {particle for particle, _ in verbs.values()}
     for key in dict.fromkeys(key for word in telling if (key := stem(word, language)) not in particles):
         particle, others = verbs.get(key, ("", alike(key, language)))
-        weight = _MEASURED if measure and measure[1] == terms[key] else 1.0
+        weight = _MEASURED if measure and terms[key] in measure.groups() else 1.0
         found.append(Term(key, terms[key], weight, others, particle))
     return tuple(found)
 

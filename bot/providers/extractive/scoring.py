@@ -4,8 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 
 from bot.providers.extractive.language import (
@@ -22,14 +21,18 @@ from bot.providers.extractive.language import (
     is_little,
     is_role,
     measured_in,
+    names_in,
     number_with,
     phrasal_verbs,
+    relation_in,
+    relative_named,
     role_holders,
+    split_words,
     stems_of,
 )
 from bot.providers.extractive.question import FULL_NAME, Question, QuestionKind, Term
-from bot.providers.extractive.quotation import LONG, Candidate
-from domain.library.search.words import without_possessive, words_of
+from bot.providers.extractive.quotation import LONG, NOTHING, Candidate, Choice, Confidence
+from domain.library.search.words import fold, without_possessive, words_of
 
 WEIGHTS: dict[str, float] = {
     # Where the question's words stand.
@@ -65,6 +68,7 @@ WEIGHTS: dict[str, float] = {
     "new name": 0.7,
     "naming": 0.4,
     "holder": 1.0,
+    "related": 2.0,
     # Signs of a reason.
     "reason": 0.3,
     "because": 0.3,
@@ -120,11 +124,21 @@ class Evidence:
         self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
         self._hits = {term.stem: [_hit(term, candidate.stems) for candidate in candidates] for term in question.terms}
         self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
+        relation = stems_of(relation_in(question.text), question.language)
+        self.relatives = {key for term in question.terms if term.stem in relation for key in (term.stem, *term.others)}
         self._total = sum(self.weight.values()) or 1.0
         self.here = self._cover(lambda hits: hits)
         self.near = self._cover(lambda hits: _both_ways(hits, self._runs, _STEEP))
         self.wide = self._cover(lambda hits: _both_ways(hits, self._runs, _FLAT))
         self.behind = self._cover(lambda hits: _onwards(hits, self._runs, _AFTERWARDS))
+
+    @cached_property
+    def known_names(self) -> frozenset[str]:
+        """The names among the candidates, folded, without those in the question."""
+        told = "\n".join(candidate.text for candidate in self.candidates)
+        asked = {*stems_of(self.question.text, self.question.language)}
+        found = names_in(told, self.question.language)
+        return frozenset(name for name in found if asked.isdisjoint(stems_of(name, self.question.language)))
 
     def lacks_names(self) -> bool:
         """Whether the question names somebody and none of its names occurs."""
@@ -194,16 +208,12 @@ def features(evidence: Evidence) -> list[dict[str, float]]:
             **_by_setting(evidence, at),
             **{name: value * factor for name, value in _by_kind(evidence, at).items()},
         }
-        for at in _all(evidence)
+        for at in range(len(evidence.candidates))
     ]
 
 
 _ONLY_NAMES = 1.5
 """How much more the signs of an answer count where a question has no words but names: "How old is Ann?"."""
-
-
-def _all(evidence: Evidence) -> range:
-    return range(len(evidence.candidates))
 
 
 def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
@@ -248,11 +258,11 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             return _introduction(evidence, at, cues)
         case QuestionKind.WHO:
             named = {"new name": _has_new_name(question, text), "naming": _found(cues.naming, text)}
-            return {**named, "holder": _names_the_holder(question, text)}
+            return {**named, "holder": _names_the_holder(evidence, at), "related": _names_a_relative(evidence, at)}
         case QuestionKind.NAMED:
             full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
             named = {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
-            return {**named, "full name": float(bool(full))}
+            return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             return {"expected": min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))}
         case QuestionKind.LOOKS:
@@ -338,11 +348,24 @@ def _has_new_name(question: Question, text: str) -> float:
     return float(any(name.lower() not in asked for name in _NAME.findall(text)))
 
 
-def _names_the_holder(question: Question, text: str) -> float:
+def _names_the_holder(evidence: Evidence, at: int) -> float:
     """Whether a sentence names somebody for a role that is asked about: "who is the captain": "Captain Ahab"."""
+    question, text = evidence.question, evidence.candidates[at].text
     roles = [term.word for term in question.terms if is_role(term.word)]
     asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
-    return float(any(name.lower() not in asked for name in role_holders(roles, text))) if roles else 0.0
+    holders = [name for name in role_holders(roles, text) if name.lower() not in asked] if roles else []
+    if question.language is Language.GERMAN:  # where every noun has a capital
+        holders = [name for name in holders if fold(name) in evidence.known_names]
+    return float(bool(holders))
+
+
+def _names_a_relative(evidence: Evidence, at: int) -> float:
+    """Whether a name that is not in the question stands with the word for a relative that is."""
+    if not evidence.relatives:
+        return 0.0
+    candidate = evidence.candidates[at]
+    words = split_words(candidate.text, evidence.question.language)
+    return relative_named(words, candidate.stems, evidence.relatives, evidence.known_names)
 
 
 def _pairs(question: Question, candidate: Candidate) -> float:
@@ -429,27 +452,6 @@ _GENERAL = 0.5
 """The same share for a question that may be about anything: "Who is the richest man in the world?"."""
 
 
-class Confidence(StrEnum):
-    """How likely it is that an answer is among what is quoted: of plain questions put to novels, eight times of ten
-    where it is FIRM, three times where it is LIKELY, and hardly ever where it is NEAR."""
-
-    FIRM = "firm"
-    LIKELY = "likely"
-    NEAR = "near"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The candidates to quote, in book order."""
-
-    candidates: tuple[Candidate, ...]
-    confidence: Confidence
-
-
-NOTHING = Choice((), Confidence.NONE)
-
-
 def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:
     """Take the best candidates until the confidence is sufficient, or the space is used up."""
     if not evidence.candidates or evidence.lacks_names():
@@ -460,9 +462,20 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     if cover < (_GENERAL if evidence.question.is_general else _FAINT) and not evidence.question.names:
         return NOTHING  # but if its names are there, the book has to do with it
     best = max(chosen, key=shares.__getitem__)
-    is_sure = shares[best] >= _SURE and evidence.is_about_it(best)
+    is_sure = shares[best] >= _SURE and evidence.is_about_it(best) and _shows_it(evidence, best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
     return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence)
+
+
+def _shows_it(evidence: Evidence, at: int) -> bool:
+    """Whether a candidate has what is asked for; a sum beside a name is not surely what somebody owns."""
+    match evidence.question.kind:
+        case QuestionKind.HOW_MUCH:
+            return not evidence.names_alone() and _by_kind(evidence, at)["priced"] == 1.0
+        case QuestionKind.HOW_MANY:
+            return _by_kind(evidence, at)["number"] > 0
+        case _:
+            return not evidence.relatives or _names_a_relative(evidence, at) > 0
 
 
 def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: int) -> list[int]:

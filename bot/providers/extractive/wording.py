@@ -9,7 +9,8 @@ from typing import Any
 
 from bot.providers.extractive.language import CUES, Language, as_meant
 from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title
-from bot.providers.extractive.scoring import Choice, Confidence, has_number
+from bot.providers.extractive.quotation import Choice, Confidence
+from bot.providers.extractive.scoring import has_number
 from domain.library.search.words import without_possessive
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 

@@ -6,17 +6,8 @@ import pytest
 
 from bot.providers.extractive.planning import with_context
 from bot.providers.extractive.question import Question, analyse
-from bot.providers.extractive.quotation import LONG, gather
-from bot.providers.extractive.scoring import (
-    MOST_PIECES,
-    MOST_WORDS,
-    WEIGHTS,
-    Choice,
-    Confidence,
-    Evidence,
-    choose,
-    features,
-)
+from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
+from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
 from domain.book import Passage, Sentence
 
 
@@ -76,6 +67,11 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
             "One sailor saw the brass bell hang by its foot.",
             "The brass bell was about four yards across.",
         ),
+        (
+            "How much is Silas Kemp worth?",
+            "The worth of Silas Kemp is two days of rain.",
+            "Ned knew that Silas Kemp had two thousand pounds a year.",
+        ),
         ("How old is the shy girl?", "Two days ago the shy girl slept.", "The shy girl was nearly sixteen."),
         ("How old is Hilda Tarr?", "Hilda Tarr has an old dog and two sons.", "Ned knew that Tarr was only fifty."),
         ("What does the bell cost?", "Two men carried the bell for money.", "The bell cost some ninety pounds."),
@@ -83,6 +79,30 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
 )
 def test_a_number_counts_with_the_unit_that_is_asked_for(question: str, other: str, answer: str) -> None:
     assert first(question, f"{other} Gulls cried over the sea. {answer}") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "answer"),
+    [
+        (
+            "What is the name of Orme's brother?",
+            "Orme told her brother in the evening that both Vane and Tarr were late.",
+            "Nobody had asked whether her brother Silas slept.",
+        ),
+        (
+            "Wie heißt Annas Tochter?",
+            "Am Abend sahen Anna und ihre Tochter das Boot und den Strand.",
+            "Bald rief Anna ihre Tochter Lotte, und dann sang Lotte.",
+        ),
+    ],
+)
+def test_a_relative_is_the_name_that_stands_with_the_word_for_it(question: str, other: str, answer: str) -> None:
+    assert first(question, f"{other} Orme slept. {answer}") == answer
+
+
+def test_a_sum_beside_a_name_is_not_surely_a_fortune() -> None:
+    text = "Vane asked Silas Kemp for two hundred pounds. Gulls cried. Ned slept."
+    assert chosen("How rich is Silas Kemp?", text).confidence is not Confidence.FIRM
 
 
 def test_a_question_of_names_alone_is_answered_by_the_kind_of_answer() -> None:

@@ -157,6 +157,49 @@ async def test_the_sentence_with_the_kind_of_answer_is_quoted_whole(talk: Talk, 
     assert quoted in (await talk.ask(question)).text
 
 
+FAMILY = (
+    "Mrs. Orme came with her three daughters and a great deal of luggage. Her brother was late. Her brother Silas "
+    "Kemp had two thousand pounds a year, people said, and no friends. Mrs. Orme had five aunts. The youngest daughter "
+    "cried. The daughter, a thin girl named Ottilie, said nothing. Silas was worth more than he looked, said "
+    "Mrs. Orme, and she was worth listening to."
+)
+FAMILIE = (
+    "Frau Orme kam mit drei Töchtern und viel Gepäck aus Bremen, und der Kutscher fluchte. Mutter und Tochter gingen "
+    "früh zu Bett. Was Mia wollte, das bekam sie; so hatte es Mia gern. Am Morgen nannte Ottilie das Kind ihrer "
+    "Schwester wieder Lotte, und Lotte lachte. Ottilies Tochter Mia weinte. Der Hund Pluto bellte."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("How many daughters has Mrs. Orme?", "Mrs. Orme came with her three daughters"),
+        ("How many aunts does Mrs. Orme have?", "Mrs. Orme had five aunts."),
+        ("How rich is Silas?", "two thousand pounds a year"),
+        ("How much is Silas Kemp worth?", "two thousand pounds a year"),
+        ("What is the name of Mrs. Orme's brother?", "Her brother Silas Kemp"),
+        ("What is Mrs. Orme's daughter called?", "named Ottilie"),
+        ("Who is Mrs. Orme's brother?", "Her brother Silas Kemp"),
+    ],
+)
+async def test_a_family_and_its_money_are_found_by_what_is_asked(tmp_path: Path, question: str, quoted: str) -> None:
+    async with reading(tmp_path, {"I. The Family": FAMILY, "II. The Bridge": BRIDGE}) as talk:
+        assert quoted in (await talk.ask(question)).text
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("Wie heißt Ottilies Tochter?", "Ottilies Tochter Mia weinte."),
+        ("Wer ist die Tochter von Ottilie?", "Ottilies Tochter Mia weinte."),
+        ("Wie viele Töchter hat Frau Orme?", "drei Töchtern"),
+    ],
+)
+async def test_a_relative_is_named_by_a_german_genitive(tmp_path: Path, question: str, quoted: str) -> None:
+    async with reading(tmp_path, {"I. Die Familie": FAMILIE}) as talk:
+        assert quoted in (await talk.ask(question)).text
+
+
 @pytest.mark.parametrize("message", ["Wilhelmina?", "Frau Tasker?", "Señora Tasker?", "who is wilhelmina tasker"])
 async def test_a_name_by_itself_asks_who_that_is(talk: Talk, message: str) -> None:
     turn = await talk.ask(message)
