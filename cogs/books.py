@@ -28,7 +28,7 @@ from cogs.cards import (
     plain,
     progress_line,
 )
-from cogs.errors import BEGAN, DISCORD_ERRORS, EXPIRED, WORK, Refusal, edit_reply, sentence_for
+from cogs.errors import BEGAN, DELETED, DISCORD_ERRORS, EXPIRED, WORK, Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
     assert_fresh,
@@ -172,7 +172,12 @@ async def _read(
     card = added_card(added, took.total_seconds(), say)
     questions = await access.first_questions(interaction, added.book, say)
     view = added_buttons(added.book, questions, say, can_talk=not is_guest(interaction))
-    await edit_reply(interaction, content=None, embed=card, view=view)
+    try:
+        await edit_reply(interaction, content=None, embed=card, view=view)
+    except discord.NotFound as error:
+        if error.code != DELETED:
+            raise
+        await interaction.followup.send(embed=card, view=view, ephemeral=True)  # nobody else wants to see it
 
 
 async def _is_taken_back(interaction: discord.Interaction[Any]) -> bool:

@@ -56,6 +56,8 @@ async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
 
 TOO_LATE, ACKNOWLEDGED, TOO_MANY_THREADS = 10062, 40060, 160006
 """Discord's codes: an interaction was not answered in time, or was answered before; no room for another thread."""
+DELETED = 10008
+"""Discord's code: there is no such message any more."""
 EXPIRED = (10015, 50027)
 """Discord's codes: an interaction cannot be answered any more, because a quarter of an hour has passed."""
 
@@ -169,6 +171,20 @@ def sentence_for(error: BaseException, say: Speech) -> str:
             return say("You can't use this command here.")
         case app_commands.CommandNotFound() | app_commands.CommandSignatureMismatch():
             return say("This command has changed. Please reload Discord (Ctrl+R) and try again in a minute.")
+        case discord.HTTPException() | discord.RateLimited() if sentence := _refusal_of_discord(error, say):
+            return sentence
+        case discord.DiscordServerError() | aiohttp.ClientError() | ConnectionError() | TimeoutError():
+            return say("Discord is having trouble. Please try again in a minute.")
+    number = secrets.token_hex(3)
+    logger.error("unexpected error %s", number, exc_info=error)
+    return say("Something went wrong on my side (error {number}). Please try again.", number=number)
+
+
+def _refusal_of_discord(error: discord.DiscordException, say: Speech) -> str:
+    """What Discord's refusal means for people; empty if it was not expected."""
+    match error:
+        case discord.HTTPException() if error.code == DELETED:
+            return say("Somebody deleted the message for this while I was working on it.")
         case discord.HTTPException() if error.code == TOO_MANY_THREADS:
             return say("This server has reached Discord's limit of open threads. Archive some and try again.")
         case discord.Forbidden():
@@ -179,11 +195,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case discord.RateLimited():
             seconds = round(error.retry_after)
             return say("Discord wants me to wait {seconds} seconds before I do that again.", seconds=seconds)
-        case discord.DiscordServerError() | aiohttp.ClientError() | ConnectionError() | TimeoutError():
-            return say("Discord is having trouble. Please try again in a minute.")
-    number = secrets.token_hex(3)
-    logger.error("unexpected error %s", number, exc_info=error)
-    return say("Something went wrong on my side (error {number}). Please try again.", number=number)
+    return ""
 
 
 def bot_lacks(names: Iterable[str], say: Speech) -> str:

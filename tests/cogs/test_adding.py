@@ -1,10 +1,13 @@
-"""The line that says how far a book is."""
+"""Adding a book: the line that says how far it is, and what comes of it."""
 
 import discord
 import pytest
 
 from cogs.cards import progress_line
 from cogs.i18n import speech_for
+from tests.bot.online import Online
+from tests.doubles.discord_api import DiscordDouble
+from tests.journeys.reading_room import TALE
 
 SAY = speech_for(discord.Locale.american_english)
 
@@ -23,3 +26,17 @@ def test_a_file_name_cannot_format_the_line() -> None:
 
 def test_the_stage_is_said_in_the_readers_language() -> None:
     assert progress_line("a.txt", "Reading", 0.1, speech_for(discord.Locale.german)).startswith("Lese")
+
+
+async def test_if_the_progress_is_deleted_whoever_adds_the_book_still_hears_what_came_of_it(
+    bot: Online, double: DiscordDouble
+) -> None:
+    ann = double.user("ann")
+    adding = await ann.slash("books add", file=double.file("tale.txt", (TALE * 200).encode()))
+    await double.until(lambda: "tale.txt" in adding.text)
+    assert adding.original
+    double.world.delete(adding.original)
+    await double.until(lambda: adding.followups)
+    [card] = adding.messages
+    assert card.ephemeral
+    assert "Took" in adding.text
