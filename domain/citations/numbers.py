@@ -175,7 +175,8 @@ _KINDS = (
     r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
     r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
     r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
-    r"|(?:total|number|sum|average|speed|height|out) of|total|altogether"
+    r"|(?:total|number|sum|average|speed|height|out) of|total|altogether|scale (?:of|from)"
+    r"|(?:call|give|rate)(?:s|d)? (?:it|this|that|him|her)(?= an?\s)"
 )
 _BEING = (
     rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
@@ -357,6 +358,13 @@ class Number:
         return _BESIDE_PAGE.search(self.left) is not None
 
     @property
+    def is_in_item_marks(self) -> bool:
+        """Whether brackets make it the number of what follows: "(1) the cook", "first 1) the cook", not "(p. 5, 1)"."""
+        is_closed = self.right.startswith((")", "]") if self.form == "open" else ")")
+        has_opened = self.form == "open" or self.left.rfind("(") <= self.left.rfind(")")
+        return is_closed and has_opened and bool(self.right[1:3].strip(" .,;:"))
+
+    @property
     def is_word(self) -> bool:
         """Whether it is a word or a name rather than a number: "one of them", "Henry VIII", "Nineteen Eighty-Four"."""
         if not self.is_in_words:
@@ -426,6 +434,8 @@ class Number:
     def is_taken(self) -> bool:
         """Whether a word stands before it that takes a number."""
         taken = TAKES_A_NUMBER.search(self.left)
+        if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
+            return True  # from nine to five: no pages are read backwards
         if not taken:
             return bool(LISTS_NUMBERS.search(self.left)) or self._is_of_a_label
         if taken["being"]:

@@ -10,7 +10,8 @@ as well (`TypedPages`): a noun that it counts ("300 men"), a word that takes a n
 a place in a numbered list, or that a reader wrote it or the model was given it of the book.
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
-becomes "in the book", "page 42" becomes "a page"; where that does not fit, an ellipsis replaces the number alone.
+becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
+does not fit, an ellipsis replaces the number alone.
 """
 
 import re
@@ -303,16 +304,25 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
     return "".join([*kept, written[at:]])
 
 
+_BY_NOW = r"(?: (?:now|only|just|so far|still|already))?"
+_THE_READER_IS = re.compile(
+    rf"\byou(?:(?:['’]re| are){_BY_NOW}|(?:['’]ve| have)?{_BY_NOW}"
+    r" (?:reached|(?:read|got|gotten|come|been)(?: up| on)? (?:to|until|till|as far as)))\s\Z"
+)
+"""What stands before the reader's own page: "you've read up to page 42"."""
+_NEAR = 60
+
+
 def _edits(seen: Seen, read: str, written: str) -> Iterator[tuple[int, int, str]]:
     """The replacements, in order, in terms of the text as it reads."""
     if not _SIGNPOST.search(read):
         return
     for typed in _typed().finditer(read):
         is_capital = written[seen.starts[typed.start()]].isupper()
-        if typed["bracketed"]:
-            yield *typed.span(), ""
-        elif typed["bracket"]:
-            yield typed.end("bracket"), typed.end(), ""
+        if typed["bracketed"] or typed["bracket"]:
+            yield max(typed.start(), typed.end("bracket")), typed.end(), ""
+        elif not typed["foreign"] and _THE_READER_IS.search(read[max(typed.start() - _NEAR, 0) : typed.start()]):
+            yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
         elif typed["plain"] and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
@@ -356,7 +366,8 @@ def _without(number: Number) -> tuple[int, int, str]:
         item = _ITEM.match(number.right)
         return (start, end + item.end(), "") if item else (start, end, "…")
     if number.form == "sign" or (number.form == "joint" and ends):
-        return first, end + marks, ""
+        is_between = number.right.startswith(",") and number.left.endswith(", ")  # then one comma stays
+        return first + is_between, end + marks + is_between, ""
     if ends and not LEADS_ON.search(number.left):
         opening = len(number.left) - len(_WITHOUT_MARK.sub("", number.left))
         return start - opening, end + marks, ""
@@ -443,8 +454,7 @@ class TypedPages:
 
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""
-        goes_on = number.form == "open" and number.right[:1] in ")]" and number.right[1:3].strip(" .,;:")
-        if not (goes_on or number.form == "line") or len(number.values) != 1:
+        if not (number.is_in_item_marks or number.form == "line") or len(number.values) != 1:
             return False
         next_one = self._items + (1 if number.is_decimal else 2)  # I and V are letters
         heads = _HEADING.search(number.left) and _ITEM.match(number.right) and number.values[0] <= _LATE_HEADING

@@ -303,3 +303,39 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
 )
 def test_a_text_gone_wild_takes_no_longer_than_another(piece: str) -> None:
     assert bare((piece * 20_000)[:20_000]) is not None
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        (
+            "There are three: 1) the cook, 2) the maid and 3) the doctor.",
+            "There are three: 1) the cook, 2) the maid and 3) the doctor.",
+        ),
+        (
+            "He works from 9 to 5. On a scale from 1 to 10, I'd call it a 7.",
+            "He works from 9 to 5. On a scale from 1 to 10, I'd call it a 7.",
+        ),
+        ("It begins in June, 38) and ends.", "It begins in June) and ends."),
+        ("It runs from 38 to 41.", "It runs from …."),
+    ],
+)
+def test_a_number_of_an_item_or_a_scale_stays(typed: str, shown: str) -> None:
+    assert TypedPages(lambda *_: False).remove(typed) == shown
+
+
+def test_between_two_commas_a_number_takes_one_of_them_along() -> None:
+    pages = TypedPages(lambda *_: False)
+    assert pages.remove("Lydia,") + pages.remove(" 15, is the youngest.", "Lydia,") == "Lydia, is the youngest."
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("You're on page 40, so I'll stop.", "You're on your page, so I'll stop."),
+        ("You've read up to page 40.", "You've read up to your page."),
+        ("You can read on page 40 that she dies.", "You can read in the book that she dies."),
+    ],
+)
+def test_where_the_reader_is_becomes_their_page(typed: str, shown: str) -> None:
+    assert without_typed_pages(typed) == shown
