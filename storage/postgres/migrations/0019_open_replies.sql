@@ -11,3 +11,4 @@ CREATE TABLE open_replies (
   lease TEXT COLLATE "C" NOT NULL,
   epoch INTEGER NOT NULL
 );
+CREATE INDEX open_replies_by_reader ON open_replies (reader_id);

@@ -11,3 +11,4 @@ CREATE TABLE open_replies (
   lease TEXT NOT NULL,
   epoch INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX open_replies_by_reader ON open_replies (reader_id);
