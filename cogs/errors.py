@@ -276,8 +276,14 @@ class OpenReplies:
 
     def ended(self, interaction: discord.Interaction[Any]) -> None:
         """Nobody waits for the reply to an interaction any more. Returns at once."""
-        if noted := self._own.get(str(interaction.id)):
+        noted = self._own.get(str(interaction.id))
+        if noted and not self.is_for_others(interaction):
             self._begin(self._forget(str(interaction.id), noted))
+
+    def is_for_others(self, interaction: discord.Interaction[Any]) -> bool:
+        """Whether another process ends the reply to an interaction, because it may have taken over from this one."""
+        lease = CURRENT_LEASE.get()
+        return lease is not None and not lease.is_held() and str(interaction.id) in self._own
 
     async def _forget(self, reply_id: str, noted: asyncio.Task[None]) -> None:
         await noted

@@ -399,9 +399,10 @@ class Marginalia(ServingBot):
         myself = asyncio.current_task()
         working = {task: interaction for task, interaction in self.at_work.items() if task is not myself}
         late = await _end(working, COMMAND_PATIENCE_S)
+        mine = [working[task] for task in late if not self.replies.is_for_others(working[task])]
         with suppress(TimeoutError):
             async with asyncio.timeout(FAREWELL_S):
-                await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
+                await asyncio.gather(*map(excuse, mine), return_exceptions=True)
 
     async def _finish_replies(self) -> None:
         with suppress(TimeoutError):

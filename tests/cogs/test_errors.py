@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from cogs.errors import Refusal, is_left, sentence_for
+from cogs.errors import OpenReplies, Refusal, is_left, sentence_for
 from cogs.i18n import speech_for
 from cogs.interactions import on_stale_press
 from domain.book import Page
@@ -25,7 +26,7 @@ from domain.errors import (
     MarginaliaError,
     Worded,
 )
-from domain.leases import HeldLease
+from domain.leases import CURRENT_LEASE, HeldLease
 from domain.library.progress import page_missing
 from domain.usage import OpenReply
 from storage.sqlite.connection import storage_error
@@ -189,3 +190,34 @@ def test_a_node_ends_the_replies_of_those_before_it_and_leaves_the_living_alone(
     reply = OpenReply("9", "dodo", None, None, "key", "{}", MIDNIGHT, noted_under, epoch)
     assert is_left(reply, HeldLease(f"shard/{mine}", "me", 8, 0.0), (mine, 2)) is ends_it
     assert is_left(reply, None, (0, 1)), "the only process has none but those before it"
+
+
+async def test_a_node_that_has_lost_its_shard_leaves_its_replies_to_the_next_one(stage: Stage) -> None:
+    known = stage.app.open_replies
+    replies, lease = OpenReplies(stage.bot, known), HeldLease("shard/0", "me", 8, time.monotonic() + 60)
+    answered: Any = SimpleNamespace(
+        id=9,
+        user=stage.ann,
+        guild_id=None,
+        channel_id=None,
+        token="key",
+        locale=discord.Locale.german,
+        context=discord.app_commands.AppCommandContext(dm_channel=True),
+        extras={},
+        client=stage.bot,
+        is_guild_integration=lambda: True,
+        is_user_integration=lambda: False,
+    )
+    mine = CURRENT_LEASE.set(lease)
+    try:
+        await replies.note(answered, hidden=True)
+        held, lease.valid_until = lease.valid_until, 0.0
+        replies.ended(answered)
+        await replies.settle()
+        assert [each.id for each in await known.list()] == ["9"]
+        lease.valid_until = held
+        replies.ended(answered)
+        await replies.settle()
+        assert await known.list() == []
+    finally:
+        CURRENT_LEASE.reset(mine)
