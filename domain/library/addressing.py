@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from domain.errors import BookError, BookErrorCode
-from domain.library.numerals import number_value
+from domain.library.numerals import CARDINALS, number_value
 from domain.library.search.words import fold, words_of
 
 _CHAPTERS = """
@@ -246,3 +246,24 @@ def _number_at(words: Sequence[str], at: int) -> tuple[int | None, int]:
 
 def _folded(title: str) -> str:
     return " ".join(fold(word) for word in words_of(title))
+
+
+_NTH_CHAPTER = re.compile(
+    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) (?P<kind>chapter|kapitel|chapitre|capítulo)\b", re.IGNORECASE
+)
+_ORDINAL_SIGN = re.compile(r"(?<=\d)(?:\.|st|nd|rd|th|er|re|e|º|o)$")
+_CARDINALS = frozenset(CARDINALS.split())
+
+
+def with_chapter_numbers(text: str) -> str:
+    """A text with chapters by their numbers: "the first chapter" as "the chapter 1"; "one chapter" stays."""
+    return _NTH_CHAPTER.sub(_numbered, text)
+
+
+def _numbered(nth: re.Match[str]) -> str:
+    words = nth["words"].split()
+    for at in range(len(words)):
+        number = " ".join(words[at:])
+        if number.lower() not in _CARDINALS and (value := number_value(_ORDINAL_SIGN.sub("", number))):
+            return " ".join([*words[:at], nth["kind"], str(value)])
+    return nth[0]

@@ -12,6 +12,7 @@ from typing import Any
 from bot.providers.extractive import language
 from bot.providers.extractive.language import any_accents
 from bot.providers.extractive.question import MEANS_A_MATTER, Question, analyse, is_bare_phrase
+from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
 from domain.library.search.words import is_dense, words_of
 from domain.tool_use import ToolDefinition, ToolInvocation
@@ -415,6 +416,7 @@ def _length(text: str) -> int:
 def _structure(text: str) -> ContentsList | Overview | None:
     if CONTENTS.search(text):
         return ContentsList()
+    text = with_chapter_numbers(text)
     if OVERVIEW.search(text) or (BARE_CHAPTER.fullmatch(text) and _chapter(text) is not None):
         return Overview(_chapter(text), bool(LATEST.search(text)))
     return None
