@@ -361,7 +361,9 @@ def _parsed(url: str) -> URL:
     try:
         if len(url) > LONGEST_ADDRESS or any(ord(letter) < 32 for letter in url.strip()):
             raise ValueError("too long, or with control characters in it")
-        return URL(url.strip())
+        address = URL(url.strip())
+        address.human_repr()  # decodes the host, which fails for some that begin with "xn--"
+        return address
     except ValueError as error:
         raise _not_allowed(Worded("That isn't the address of a book. It must begin with https.")) from error
 

@@ -170,6 +170,7 @@ TYPED = [
     "https://①②⑦.⓪.⓪.①/book.epub",
     "https://ⓛocalhost/book.epub",
     "https://93.184.216.34/book.epub",
+    "https://¡․",
     "https://gutenberg.org/" + "a" * 3_000,
 ]
 
