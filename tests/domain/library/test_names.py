@@ -1,0 +1,35 @@
+"""Names, told from other words by how a book uses them."""
+
+from domain.library.names import NameRecognizer
+
+FILLER = "Der Garten war groß, und das Haus stand am Weg, und die Frau ging in die Küche. " * 500
+
+
+def names_in_book(text: str) -> frozenset[str]:
+    recognizer = NameRecognizer()
+    recognizer.add(text)
+    return recognizer.names()
+
+
+def test_in_german_a_name_may_have_an_article_and_a_noun_none() -> None:
+    told = "Effi lachte. Da rief Effi nach Hulda. Effi kam, und Hulda ging mit Effi. Hulda hatte gute Laune. " * 5
+    names = names_in_book(f"{FILLER}{told}Da kam die Effi, und die Hulda kam auch.")
+    assert {"effi", "hulda"} <= names
+    assert "laune" not in names
+    assert "garten" not in names
+
+
+def test_in_german_who_stands_beside_titles_has_a_name() -> None:
+    told = "Da kam Herr Samsa. Dann sprach er mit Frau Samsa, und Herr Samsa ging. Es war die Schuld von Herrn Samsa. "
+    assert "samsa" in names_in_book(FILLER + told * 2)
+
+
+def test_in_german_the_name_with_an_s_is_no_other_name() -> None:
+    told = "Effi lachte, und Effi ging. Das war Effis Haus. Effis Mutter stand vor Effis Haus, und sie sah Effi. " * 3
+    assert not {"effis"} & names_in_book(FILLER + told)
+
+
+def test_a_misprint_in_small_letters_takes_no_name_away() -> None:
+    book = "Да, Раскольников молчал, и Раскольников ушел. " * 100
+    assert "раскольников" in names_in_book(f"{book} Потом раскольников вернулся. Он увидел, что Заметов пришел.")
+    assert "ушел" not in names_in_book(book)
