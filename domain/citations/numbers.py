@@ -187,12 +187,18 @@ _ROUGHLY = (
     r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|nur|etwa|circa|ca)"
     r"\.?\s)"
 )
-TAKES_A_NUMBER = re.compile(
-    rf"\b(?:(?P<kind>{_KINDS}|{MONTHS})|(?P<being>{_BEING})"
-    rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-    rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
-)
-"""The end of a text that takes a number; `thing`: not as a citation, ", item 38." """
+
+
+@cache
+def _takes_a_number() -> re.Pattern[str]:
+    """The end of a text that takes a number; `thing`: not as a citation, ", item 38."."""
+    return re.compile(
+        rf"\b(?:(?P<kind>{_KINDS}|{MONTHS})|(?P<being>{_BEING})"
+        rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
+        rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+    )
+
+
 _IT_IS = re.compile(
     rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
     rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
@@ -239,8 +245,14 @@ ANY_NUMBER = (
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
 )
 _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
-_SPAN = re.compile(rf"{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
-"""A number or a range of numbers that is not part of something else: 10:38, 5 %, 3D."""
+
+
+@cache
+def _span() -> re.Pattern[str]:
+    """A number or a range of numbers that is not part of something else: 10:38, 5 %, 3D."""
+    return re.compile(rf"{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
+
+
 A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|[〇零一二三四五六七八九十百]")
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
@@ -308,7 +320,13 @@ _PLACE = re.compile(
     rf"|edition|copy)\b|{ANY_PAGE})[^.!?]*\Z"
 )
 _CITING = re.compile(r"(?:^|[,;:.(\[–—\n])\s?\Z")
-_MORE_TO_COME = re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
+
+
+@cache
+def _more_to_come() -> re.Pattern[str]:
+    return re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
+
+
 _GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
@@ -320,11 +338,9 @@ _OTHER_WORD = re.compile(
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
-_FEW = 12
-_LONGEST_SMALL = 5
+_FEW, _LONGEST_SMALL = 12, 5
 _YEARS = range(1_000, 2_100)
-_LEAST_ROMAN = 3
-_LEAST_NOUN = 3
+_LEAST_ROMAN = _LEAST_NOUN = 3
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -361,8 +377,8 @@ class Number:
     def is_in_item_marks(self) -> bool:
         """Whether brackets make it the number of what follows: "(1) the cook", "first 1) the cook", not "(p. 5, 1)"."""
         is_closed = self.right.startswith((")", "]") if self.form == "open" else ")")
-        has_opened = self.form == "open" or self.left.rfind("(") <= self.left.rfind(")")
-        return is_closed and has_opened and bool(self.right[1:3].strip(" .,;:"))
+        is_bracketed = self.form != "open" and self.left.rfind("(") > self.left.rfind(")")
+        return is_closed and not is_bracketed and bool(self.right[1:3].strip(" .,;:"))
 
     @property
     def is_word(self) -> bool:
@@ -393,7 +409,7 @@ class Number:
     @property
     def is_counting(self) -> bool:
         """Whether a noun follows that it counts."""
-        listed = _MORE_TO_COME.match(self.right)
+        listed = _more_to_come().match(self.right)
         at = listed.end() if listed and self.form != "place" else 0
         if _GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
             return True
@@ -433,7 +449,7 @@ class Number:
     @property
     def is_taken(self) -> bool:
         """Whether a word stands before it that takes a number."""
-        taken = TAKES_A_NUMBER.search(self.left)
+        taken = _takes_a_number().search(self.left)
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
@@ -459,7 +475,7 @@ class Number:
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
-    return (Number(found, seen, written) for found in _SPAN.finditer(marked(seen.text), begin))
+    return (Number(found, seen, written) for found in _span().finditer(marked(seen.text), begin))
 
 
 def numbers_in(text: str) -> Iterator[tuple[int, bool, bool]]:

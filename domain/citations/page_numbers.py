@@ -190,10 +190,14 @@ def _label() -> re.Pattern[str]:
     return re.compile(rf"{_STEMMED}|{number}|\d+|{HAN_NUMBER}|{_HANGUL_NUMBER}|{_KANA_NUMBER}")
 
 
-_CLOSES = re.compile(
-    rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
-    rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?\s*{CLOSE}"
-)
+@cache
+def _closes() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
+        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?\s*{CLOSE}"
+    )
+
+
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _ITEM = re.compile(r"[.)]\s+(?=\S)")
 LONGEST_REFERENCE = 160
@@ -360,7 +364,7 @@ def _without(number: Number) -> tuple[int, int, str]:
         return first, end + marks, "In the book" if number.begins_capital else "in the book"
     if number.form == "goes":
         return last, end, " a page" if len(number.values) < 2 else " some pages"
-    if number.form == "open" and (closing := _CLOSES.match(number.right)):
+    if number.form == "open" and (closing := _closes().match(number.right)):
         return first, end + closing.end(), ""
     if number.form == "line":
         item = _ITEM.match(number.right)
