@@ -77,7 +77,9 @@ async def warm_up(provider: ChatProvider) -> None:
     if isinstance(provider, WireChat):
         with suppress(LLMError):  # the first request will report it
             await provider.warm_up()
-    await asyncio.to_thread(TypedPages(lambda *_: False).remove, "Page one, (2), on 25.")  # compiles its patterns
+    await asyncio.to_thread(
+        TypedPages(lambda *_: False).remove, "Page one, on 25. It is (38 below)."
+    )  # compiles its patterns
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()

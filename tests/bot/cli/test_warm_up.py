@@ -2,14 +2,17 @@
 
 import asyncio
 import gc
+import re
 import sys
 import weakref
 from collections.abc import Iterator
+from typing import get_type_hints
 
 import pytest
 
 from bot.cli.run import collect_when_idle, warm_up
 from bot.providers.anthropic.client import AnthropicChat
+from domain.citations import numbers, page_numbers
 from tests.doubles.scripted_chat import ScriptedChat
 
 
@@ -52,3 +55,17 @@ async def test_what_goes_in_circles_is_collected_once_nobody_waits() -> None:
         await asyncio.sleep(0.001)
     collecting.cancel()
     gc.enable()
+
+
+async def test_every_large_pattern_is_compiled() -> None:
+    patterns = [
+        each
+        for module in (numbers, page_numbers)
+        for each in vars(module).values()
+        if hasattr(each, "cache_clear") and get_type_hints(each).get("return") == re.Pattern[str]
+    ]
+    assert len(patterns) > 3
+    for pattern in patterns:
+        pattern.cache_clear()
+    await warm_up(ScriptedChat("x"))
+    assert all(pattern.cache_info().currsize for pattern in patterns)
