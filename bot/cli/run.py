@@ -77,9 +77,8 @@ async def warm_up(provider: ChatProvider) -> None:
     if isinstance(provider, WireChat):
         with suppress(LLMError):  # the first request will report it
             await provider.warm_up()
-    await asyncio.to_thread(
-        TypedPages(lambda *_: False).remove, "Page one, on 25. It is (38 below)."
-    )  # compiles its patterns
+    compiles_all_patterns = "Page one, on 25. It is (38 below)."
+    await asyncio.to_thread(TypedPages(lambda *_: False).remove, compiles_all_patterns)
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()
