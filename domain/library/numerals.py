@@ -234,16 +234,3 @@ def _simple_value(word: str) -> int | None:
         if word[-length:] in _ENDINGS and (value := _VALUE_OF.get(word[:-length])) is not None and len(word) > 4:
             return value
     return None
-
-
-def stands_spelt(number: int, text: str) -> bool:
-    """Whether an English text, in small letters, has a number below a hundred in words: "thirty-eight"."""
-    tens, ones = number - number % 10, number % 10
-    if number in _WORDS:
-        ways = "|".join(_WORDS[number].split()[:2])
-    elif tens in _WORDS and ones in _WORDS:
-        [ten, *_], [one, *_] = _WORDS[tens].split(), _WORDS[ones].split()
-        ways = rf"{ten}[\s-]{one}|{one}[\s-]and[\s-]{ten}"
-    else:
-        return False
-    return re.search(rf"\b(?:{ways})\b", text) is not None
