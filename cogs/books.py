@@ -47,7 +47,7 @@ from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
 from domain.book import Book, DownloadedFile
 from domain.conversation import Conversation
-from domain.leases import CURRENT_LEASE
+from domain.leases import is_lease_lost
 from domain.ports import Progress
 from domain.use_cases import UseCases
 
@@ -106,7 +106,7 @@ class ProgressReport:
         say, shown = speech_for_all(self._interaction), ""
         while True:
             line = progress_line(self._name, *self._latest, say)
-            if line != shown and _holds_lease():
+            if line != shown and not is_lease_lost():
                 with contextlib.suppress(*DISCORD_ERRORS):
                     await edit_reply(self._interaction, content=line)
                 shown = line
@@ -164,7 +164,7 @@ async def _read(
                 limits=use_cases.facts.limits.of_shelf,
             )
     except asyncio.CancelledError:
-        if _holds_lease():  # else another node reads on, in this reply
+        if not is_lease_lost():  # else another node reads on, in this reply
             await _is_taken_back(interaction)
         raise
     say, took = speech_for_all(interaction), use_cases.clock() - since
@@ -195,11 +195,6 @@ async def _tell_instead(interaction: discord.Interaction[Any], error: Exception)
     """Tell an error in place of the progress."""
     with contextlib.suppress(*DISCORD_ERRORS):
         await edit_reply(interaction, content=sentence_for(error, speech_for_all(interaction)))
-
-
-def _holds_lease() -> bool:
-    lease = CURRENT_LEASE.get()
-    return lease is None or lease.is_held()
 
 
 async def _download(bot: ServingBot, url: str, name: str, say: Speech, progress: Progress) -> DownloadedFile:

@@ -18,7 +18,7 @@ from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
 from cogs.services import ServingBot, is_guest
 from domain.errors import BookError, ConversationError, DownloadError, MarginaliaError, StorageError, StorageErrorCode
-from domain.leases import CURRENT_LEASE, HeldLease, Shard
+from domain.leases import CURRENT_LEASE, HeldLease, Shard, is_lease_lost
 from domain.ports import OpenReplyRepository
 from domain.usage import OpenReply
 
@@ -282,8 +282,7 @@ class OpenReplies:
 
     def is_for_others(self, interaction: discord.Interaction[Any]) -> bool:
         """Whether another process ends the reply to an interaction, because it may have taken over from this one."""
-        lease = CURRENT_LEASE.get()
-        return lease is not None and not lease.is_held() and str(interaction.id) in self._own
+        return is_lease_lost() and str(interaction.id) in self._own
 
     async def _forget(self, reply_id: str, noted: asyncio.Task[None]) -> None:
         await noted

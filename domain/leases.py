@@ -52,5 +52,12 @@ class HeldLease:
 CURRENT_LEASE: ContextVar[HeldLease | None] = ContextVar("current_lease", default=None)
 """The lease under which the current task works; None if there is only one process. Tasks it starts inherit it."""
 
+
+def is_lease_lost() -> bool:
+    """Whether another process may have taken over from the one in which the current task works."""
+    lease = CURRENT_LEASE.get()
+    return lease is not None and not lease.is_held()
+
+
 ANSWERING: ContextVar[bool] = ContextVar("answering", default=False)
 """Whether the current task posts answers, which only the holder of the lease may do."""
