@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +22,7 @@ from cogs.conversation.buttons import (
     view_of,
 )
 from cogs.delivery.channel import DiscordChannel
-from cogs.delivery.message_group import Delivery, DeliveryState, MessagePayload
+from cogs.delivery.message_group import Delivery, DeliveryError, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.errors import DISCORD_ERRORS, sentence_for
@@ -48,6 +49,7 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
+from domain.leases import ANSWERING
 from domain.usage import PersonalPost
 from domain.use_cases import UseCases
 
@@ -359,6 +361,26 @@ class ThreadContexts:
         guild = self._bot.get_guild(int(conversation.guild_id))
         thread = await thread_of(guild, conversation)
         return self._context(thread, speech_in(thread.guild)) if thread else None
+
+    async def tell_without_lease(self, note: str, buttons: Buttons, place: ThreadContext) -> PostedMessages:
+        """Say that the database is away, if that stands nowhere, in a message of its own. Whoever answers next takes
+        it away. Drafts stay as they are: if only this process is cut off, another one writes its answer there.
+
+        Raises:
+            DeliveryError: Discord refuses, or has trouble.
+        """
+        if place.thread.id in self.told_below | self.told_above:
+            return NOTHING
+        self.told_above.add(place.thread.id)
+        answering = ANSWERING.set(False)
+        try:
+            sent = await place.channel.send(MessagePayload(note, view=buttons), secrets.token_hex(8))
+        except DeliveryError:
+            self.told_above.discard(place.thread.id)
+            raise
+        finally:
+            ANSWERING.reset(answering)
+        return PostedMessages((sent.message_id,))
 
     def _context(self, place: discord.Thread | discord.PartialMessageable, say: Speech) -> ThreadContext:
         return ThreadContext(place, self._bot, self._writers, self._removals, say)

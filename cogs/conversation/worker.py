@@ -33,7 +33,7 @@ from domain.chat import MessageRole
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
-from domain.leases import ANSWERING
+from domain.leases import ANSWERING, is_lease_lost
 from domain.turn.conversations import PlayedTurn
 from domain.use_cases import UseCases
 
@@ -319,22 +319,24 @@ class ConversationWorker:
             logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
             self.cut_short = True
             return
-        note = f"⚠️ {waiting_sentence(error, place.say)}"
-        message = AnswerMessage(place.writer, uuid.uuid4().hex, standing=self.leftover.replies)
-        thread_id, away = place.thread.id, is_away(error)
-        self.cut_short = away
+        note, buttons = f"⚠️ {waiting_sentence(error, place.say)}", again_button(self._id, place.say)
+        self.cut_short = away = is_away(error)
         try:
-            if away and thread_id in self._places.told_below:
+            if away and is_lease_lost():
+                self.leftover += await self._places.tell_without_lease(note, buttons, place)
+                return
+            if away and place.thread.id in self._places.told_below:
                 leftover, self.leftover = self.leftover, NOTHING
                 await self._showing.remove(leftover, place)
                 return
             if away:
-                self._places.told_above.add(thread_id)
-            delivery = await message.settle("", note, again_button(self._id, place.say))
+                self._places.told_above.add(place.thread.id)
+            message = AnswerMessage(place.writer, uuid.uuid4().hex, standing=self.leftover.replies)
+            delivery = await message.settle("", note, buttons)
             self.leftover += PostedMessages(delivery.message_ids)
             if not delivery.delivered:
                 self.cut_short = True
-                self._places.told_above.discard(thread_id)
+                self._places.told_above.discard(place.thread.id)
         except Exception:
             logger.exception("trouble in conversation %s could not be told", self._id)
 

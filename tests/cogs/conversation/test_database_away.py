@@ -13,6 +13,8 @@ from cogs.conversation import backfill, worker
 from cogs.errors import sentence_for
 from cogs.i18n import speech_for
 from domain.errors import StorageError, StorageErrorCode
+from domain.leases import CURRENT_LEASE, HeldLease
+from storage.opening import open_storage
 from storage.postgres import database
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import until_gone
@@ -50,6 +52,18 @@ async def room(double: DiscordDouble, tmp_path: Path, wire: Wire) -> AsyncIterat
     async with scene(double, tmp_path, database_url=wire.url) as room:
         await room.prepare()
         yield room
+
+
+@pytest.fixture
+async def lease(wire: Wire) -> AsyncIterator[HeldLease]:
+    """Held by this process, as where there are several; what is started afterwards works under it."""
+    async with await open_storage(wire.url) as storage:
+        assert storage.leases is not None
+        held = await storage.leases.acquire("shard/0", "me", 600.0)
+        assert held is not None
+        token = CURRENT_LEASE.set(held)
+        yield held
+        CURRENT_LEASE.reset(token)
 
 
 async def until_the_database_answers(room: Scene) -> None:
@@ -221,6 +235,29 @@ async def test_who_writes_below_the_notice_of_an_answer_is_told_nothing_more(roo
     room.model.say("It was Hobb, by night.")
     wire.mend()
     await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
+
+
+async def test_it_is_told_once_where_the_lease_ended_meanwhile(
+    lease: HeldLease, double: DiscordDouble, tmp_path: Path, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with scene(double, tmp_path, database_url=wire.url) as room:
+        await room.prepare()
+        go_on = await being_answered(room)
+        held, lease.valid_until = lease.valid_until, 0.0
+        wire.cut()
+        go_on.set()
+        await room.until(lambda: AWAY in room.said())
+        waiting = room.state.bot.cogs["ConversationCog"]._not_kept  # type: ignore[attr-defined]
+        await room.ann.say(room.thread, "And when?")
+        await room.until(lambda: len(waiting) == 1)
+        await room.until(lambda: "is out of reach" in caplog.text)  # it was tried again meanwhile
+        assert room.said().count(AWAY) == 1
+        room.model.say("It was Hobb, by night.")
+        room.model.say("It was Hobb, by night.")
+        lease.valid_until = held
+        wire.mend()
+        await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
 
 
 async def test_who_deletes_the_message_meanwhile_gets_no_answer(room: Scene, wire: Wire) -> None:
