@@ -395,7 +395,8 @@ class PostNotes:
         except MarginaliaError as error:
             logger.error("where posts may not be recorded could not be found out: %s", error)
             return
-        await asyncio.sleep(LOOK_THROUGH_AFTER_S)
+        if places:
+            await asyncio.sleep(LOOK_THROUGH_AFTER_S)
         for place in places:
             try:
                 await self._look_through(place, until, own_id)
