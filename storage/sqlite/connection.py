@@ -307,7 +307,7 @@ async def replacing(target: Path) -> AsyncIterator[Path]:
         ) from error
     finally:
         with suppress(OSError):
-            await asyncio.to_thread(partial.unlink, missing_ok=True)
+            await to_the_end(asyncio.to_thread(partial.unlink, missing_ok=True))
 
 
 async def same_file(one: Path, other: Path) -> bool:

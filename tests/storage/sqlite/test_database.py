@@ -2,12 +2,15 @@
 
 import asyncio
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from domain.errors import StorageError
 from domain.tasks import to_the_end
+from storage.sqlite.connection import replacing
 from storage.sqlite.database import SQLiteDatabase
 from tests.storage.sqlite.conftest import OpenNotes
 from tests.storage.sqlite.tables import lines_of, threads_of_connections, write_line
@@ -125,10 +128,30 @@ class TestCancellation:
             await asyncio.sleep(0)
             task.cancel()
             await asyncio.wait({task})
+            assert [file.name for file in copy.parent.iterdir()] == ["notes.db"]
             kept = await open_notes(copy)
             assert len(await lines_of(kept)) % 2 == 0
             await kept.close()
-        assert [file.name for file in copy.parent.iterdir()] == ["notes.db"]
+
+    async def test_what_was_half_written_goes_however_busy_the_threads_are(self, tmp_path: Path) -> None:
+        loop, begun, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+
+        async def write() -> None:
+            async with replacing(tmp_path / "notes.db") as partial:
+                partial.touch()
+                loop.run_in_executor(None, go_on.wait)
+                begun.set()
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(write())
+        await begun.wait()
+        for _ in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+        go_on.set()
+        await asyncio.wait({task})
+        assert [*tmp_path.iterdir()] == []
 
 
 class TestToTheEnd:
