@@ -4,7 +4,6 @@ import gc
 import logging
 import os
 from collections.abc import Iterator
-from itertools import chain, groupby
 
 import pytest
 from hypothesis import settings
@@ -17,13 +16,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each worker begins with a share of the journeys, which mostly wait: at the end nobody waits for a slow one."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    journeys = [[*tests] for path, tests in groupby(items, key=lambda item: item.path) if "journeys" in path.parts]
+    journeys = [item for item in items if "journeys" in item.path.parts]
     others = [item for item in items if "journeys" not in item.path.parts]
     share = -(-len(others) // workers)
     items[:] = [
         item
         for number in range(workers)
-        for item in (*chain(*journeys[number::workers]), *others[number * share : (number + 1) * share])
+        for item in (*journeys[number::workers], *others[number * share : (number + 1) * share])
     ]
 
 
