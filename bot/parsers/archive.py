@@ -42,6 +42,7 @@ class Archive:
                 BookErrorCode.PARSE_FAILED,
                 "This file is damaged: its archive cannot be opened. Please download or export it again.",
             ) from error
+        self._by_name: dict[str, list[str]] = {}
         self._folded = {name.casefold(): name for name in self._members}
 
     def find(self, path: str) -> str | None:
@@ -51,6 +52,17 @@ class Archive:
             if name := self._folded.get(normal.casefold()) or self._folded.get(wanted.casefold()):
                 return name
         return None
+
+    def find_misplaced(self, path: str) -> str | None:
+        """The member that a wrong link most likely means: one with backslashes, with a place within the file, or
+        with the wrong folder; None if several have the name.
+        """
+        if not self._by_name:
+            for member in self._members:
+                self._by_name.setdefault(member.rpartition("/")[2].casefold(), []).append(member)
+        plain = re.split("[#?]", unquoted(path).replace("\\", "/"), maxsplit=1)[0]
+        found = self._by_name.get(plain.rpartition("/")[2].casefold() or "/", [])
+        return found[0] if len(found) == 1 else None
 
     def first_with_extension(self, extension: str) -> str | None:
         """The first member with that suffix; None if there is none."""
@@ -92,6 +104,7 @@ class Archive:
 
 _DECLARATION = re.compile(r"<\?xml[^<>]*\?>\s*")
 _DOCTYPE = "<!DOCTYPE"
+_BARE_AMPERSAND = re.compile(r"&(?!\w{1,32};|#\d{1,8};|#x[0-9A-Fa-f]{1,8};)")
 _NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w{2,31};")
 
 
@@ -102,7 +115,8 @@ def xml_text(data: bytes) -> str:
         ValueError: a document type remains after the first is removed, as if it had been hidden in it.
     """
     text = without_doctype(_DECLARATION.sub("", decode_markup(data).lstrip("\ufeff \t\r\n"), count=1))
-    text = _NAMED_ENTITY.sub(_without_name, text)
+    if "&" in text:
+        text = _NAMED_ENTITY.sub(_without_name, text)
     if _DOCTYPE in text:
         raise ValueError("more than one document type")
     return text
@@ -117,13 +131,13 @@ def _without_name(entity: re.Match[str]) -> str:
 
 
 def parse_xml(data: bytes) -> Element:
-    """The root element.
+    """The root element; a bare ampersand is read as one.
 
     Raises:
         ValueError: this is not well-formed XML.
     """
     try:
-        return fromstring(xml_text(data))  # noqa: S314 - document types, and with them entities, are gone
+        return fromstring(_BARE_AMPERSAND.sub("&amp;", xml_text(data)))  # noqa: S314 - no document types
     except ParseError as error:
         raise ValueError(str(error)) from error
 
@@ -161,3 +175,71 @@ def attribute(element: Element, name: str) -> str:
 def text_of(element: Element) -> str:
     """All text in an element, on one line."""
     return " ".join("".join(element.itertext()).split())
+
+
+_FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_RIGHTS_FILES = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
+_NO_TEXTS = (".otf", ".ttf", ".ttc", ".woff", ".woff2", ".dfont", ".jpg", ".jpeg", ".png", ".gif", ".webp", ".mp3")
+
+
+def refuse_locked(archive: Archive) -> None:
+    """Raise DRM_PROTECTED or ENCRYPTED if an EPUB's texts are locked; fonts that are locked do no harm."""
+    if archive.needs_password:
+        raise BookError(
+            BookErrorCode.ENCRYPTED, "This EPUB is locked with a password. Please add a copy that opens without one."
+        )
+    if any(archive.find(name) for name in _RIGHTS_FILES) or _texts_are_encrypted(archive):
+        raise BookError(
+            BookErrorCode.DRM_PROTECTED,
+            "This book is locked by its shop (DRM), so I cannot read it. Please add an edition without DRM.",
+        )
+
+
+def _texts_are_encrypted(archive: Archive) -> bool:
+    path = archive.find("META-INF/encryption.xml")
+    if path is None:
+        return False
+    try:
+        root = parse_xml(archive.read(path))
+    except (ValueError, KeyError):
+        return True
+    return any(_locks_text(entry) for entry in descendants(root, "EncryptedData"))
+
+
+def _locks_text(entry: Element) -> bool:
+    methods = [attribute(method, "Algorithm") for method in children(entry, "EncryptionMethod")]
+    places = [unquoted(attribute(place, "URI")).lower() for place in descendants(entry, "CipherReference")]
+    is_text = not places or not all(place.endswith(_NO_TEXTS) for place in places)
+    return is_text and any(method not in _FONT_OBFUSCATION for method in methods)
+
+
+_PACKAGE_TYPE = "application/oebps-package+xml"
+
+
+def package_path(archive: Archive) -> str:
+    """The path of an EPUB's package document.
+
+    Raises:
+        BookError: PARSE_FAILED, there is none.
+    """
+    container = archive.find("META-INF/container.xml")
+    if container is not None:
+        try:
+            root = parse_xml(archive.read(container))
+        except (ValueError, KeyError):
+            root = None
+        rootfiles = list(descendants(root, "rootfile")) if root is not None else []
+        for rootfile in sorted(rootfiles, key=lambda each: attribute(each, "media-type") != _PACKAGE_TYPE):
+            if path := archive.find(attribute(rootfile, "full-path")):
+                return path
+    if path := archive.first_with_extension(".opf"):
+        return path
+    raise damaged_epub()
+
+
+def damaged_epub() -> BookError:
+    """The error for an EPUB without a usable package document."""
+    return BookError(
+        BookErrorCode.PARSE_FAILED,
+        "This EPUB is damaged: its list of contents cannot be read. Please download or export it again.",
+    )

@@ -1,5 +1,6 @@
 """DOCX: paragraphs, headings by style, tables row by row, and notes after the paragraph that refers to them."""
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -20,6 +21,7 @@ from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 _NOTE_MARKS = ("separator", "continuationSeparator", "continuationNotice")
+_NOTE_GAPS = ("p", "br", "cr", "tab", "ptab")
 _DEEPEST = 6
 _MOST_ANCESTORS = 50
 
@@ -64,10 +66,26 @@ def outline_level(value: str) -> int:
 def read_notes(part: bytes | None, kind: str) -> dict[str, str]:
     """Footnotes or endnotes (`kind` is "footnote" or "endnote") by id."""
     return {
-        attribute(note, "id"): text_of(note)
+        attribute(note, "id"): _note_text(note)
         for note in _elements(part, kind)
         if attribute(note, "type") not in _NOTE_MARKS
     }
+
+
+def _note_text(note: Element) -> str:
+    """The text of a note, on one line, without what has been deleted."""
+    said: list[str] = []
+    waiting = [note]
+    while waiting:
+        element = waiting.pop()
+        name = local_name(element)
+        if name == "t":
+            said.append(element.text or "")
+        elif name in _NOTE_GAPS:
+            said.append(" ")
+        if name not in _UNSEEN:
+            waiting.extend(reversed(element))
+    return " ".join("".join(said).split())
 
 
 def read_properties(part: bytes | None) -> Properties:
@@ -106,7 +124,9 @@ def _inherited_level(identity: str, levels: Mapping[str, int], parents: Mapping[
     return levels.get(identity, 0)
 
 
-_UNSEEN = frozenset(["del", "moveFrom", "Fallback"])
+_UNSEEN = frozenset(["del", "moveFrom", "rt"])
+_LONGEST_DROP_CAP = 8
+_LONGEST_CONTENTS_LINE = 300
 _CHARACTERS = {"tab": " ", "ptab": " ", "cr": "\n", "noBreakHyphen": "-"}
 _NO = ("0", "false", "off", "none")
 _CELL_GAP = " | "
@@ -145,12 +165,16 @@ class DocxBody:
         self._paragraphs: list[_Paragraph] = []
         self._rows: list[list[list[str]]] = []
         self._drop_cap = ""
+        self._texts = 0
+        self._alternatives: list[int] = []
         builder.mark(PageBreak("1"))
 
     def start(self, element: Element) -> None:
         name = local_name(element)
-        if self._unseen or name in _UNSEEN:
+        if self._unseen or name in _UNSEEN or (name == "Fallback" and self._is_told()):
             self._unseen += 1
+        elif name == "AlternateContent":
+            self._alternatives.append(self._texts)
         elif name == "p":
             self._paragraphs.append(_Paragraph())
         elif name == "tr":
@@ -162,6 +186,8 @@ class DocxBody:
         name = local_name(element)
         if self._unseen:
             self._unseen -= 1
+        elif name == "AlternateContent" and self._alternatives:
+            self._alternatives.pop()
         elif name == "tr" and self._rows:
             self._end_row(self._rows.pop())
         elif self._paragraphs:
@@ -171,10 +197,20 @@ class DocxBody:
             else:
                 self._end_within(self._paragraphs[-1], name, element)
 
+    def close(self) -> None:
+        """Add what waits for a paragraph that does not come."""
+        self._builder.add(self._drop_cap)
+        self._drop_cap = ""
+
+    def _is_told(self) -> bool:
+        """Whether an alternative has given the text that its fallback repeats."""
+        return bool(self._alternatives) and self._texts > self._alternatives[-1]
+
     def _end_within(self, paragraph: _Paragraph, name: str, element: Element) -> None:
         if name == "t":
             if not paragraph.in_hidden_run:
                 paragraph.pieces.append((element.text or "").replace(MARK, ""))
+                self._texts += 1
         elif name in _CHARACTERS:
             paragraph.pieces.append(_CHARACTERS[name])
         elif name == "br":
@@ -219,14 +255,14 @@ class DocxBody:
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
         text = self._drop_cap + "".join(paragraph.pieces)
-        self._drop_cap = text.strip() if paragraph.is_drop_cap else ""
+        self._drop_cap = text.strip() if paragraph.is_drop_cap and len(text) <= _LONGEST_DROP_CAP else ""
         if self._drop_cap:
             self._mark_breaks(paragraph)
             return
         if self._rows and self._rows[-1]:
             self._rows[-1][-1].append(" ".join(text.replace(MARK, "").split()))
             self._mark_breaks(paragraph)
-        elif paragraph.style.is_contents:
+        elif paragraph.style.is_contents and len(text) <= _LONGEST_CONTENTS_LINE:
             self._mark_breaks(paragraph)
         else:
             if paragraph.style.is_title:
@@ -266,7 +302,9 @@ def read(
         BookError: the file is damaged, without text or too large.
     """
     archive = Archive(data, limits)
-    document = _part(archive, DOCUMENT)
+    main = _related(archive, "").get("officeDocument", DOCUMENT)
+    related = _related(archive, main)
+    document = _part(archive, main)
     if document is None:
         raise _damaged()
     try:
@@ -275,9 +313,10 @@ def read(
         raise _damaged() from error
     builder = TextBuilder(limits)
     breaks_at_layout = "lastRenderedPageBreak" in text
-    styles = read_styles(_part(archive, "word/styles.xml"))
-    body = DocxBody(builder, styles, _notes(archive), breaks_at_layout=breaks_at_layout)
+    styles = read_styles(_part(archive, related.get("styles", "word/styles.xml")))
+    body = DocxBody(builder, styles, _notes(archive, related), breaks_at_layout=breaks_at_layout)
     _read_body(text, body, report)
+    body.close()
     builder.close()
     properties = read_properties(_part(archive, "docProps/core.xml"))
     known_pages = body.pages > 1 and (breaks_at_layout or builder.length < body.pages * _LONGEST_PAGE_BY_HAND)
@@ -301,11 +340,20 @@ def _part(archive: Archive, path: str) -> bytes | None:
         return None
 
 
-def _notes(archive: Archive) -> dict[str, str]:
+def _related(archive: Archive, path: str) -> dict[str, str]:
+    """The paths of the parts that belong to a part (to the file, if `path` is empty), by the kind of relation."""
+    folder, name = posixpath.split(path)
+    return {
+        attribute(each, "Type").rpartition("/")[2]: posixpath.join("/", folder, attribute(each, "Target")).lstrip("/")
+        for each in _elements(_part(archive, posixpath.join(folder, "_rels", f"{name}.rels")), "Relationship")
+    }
+
+
+def _notes(archive: Archive, related: Mapping[str, str]) -> dict[str, str]:
     return {
         f"{kind} {identity}": text
         for kind in ("footnote", "endnote")
-        for identity, text in read_notes(_part(archive, f"word/{kind}s.xml"), kind).items()
+        for identity, text in read_notes(_part(archive, related.get(f"{kind}s", f"word/{kind}s.xml")), kind).items()
     }
 
 

@@ -9,7 +9,18 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
-from bot.parsers.archive import Archive, attribute, children, descendants, parse_xml, text_of, unquoted
+from bot.parsers.archive import (
+    Archive,
+    attribute,
+    children,
+    damaged_epub,
+    descendants,
+    package_path,
+    parse_xml,
+    refuse_locked,
+    text_of,
+    unquoted,
+)
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
@@ -26,7 +37,7 @@ from bot.parsers.draft import (
 )
 from bot.parsers.encoding import decode_markup
 from bot.parsers.headings import Heading, is_bare_label, is_label
-from bot.parsers.html import FEWEST_HEADINGS, add_document, parse, styled_titles
+from bot.parsers.html import FEWEST_HEADINGS, add_document, little_text, parse, styled_titles
 from bot.parsers.titles import one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
@@ -39,8 +50,10 @@ if TYPE_CHECKING:
 
 
 _DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document")
-_FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-_RIGHTS_FILES = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
+_PAGE_ENDINGS = (".xhtml", ".html", ".htm", ".xht")
+_DOCUMENT_ENDINGS = (*_PAGE_ENDINGS, ".xml", ".svg")
+_MOST_FALLBACKS = 5
+_LONGEST_WRAPPING = 2_000
 _WRAPPING_REFERENCES = ("cover", "toc", "copyright-page")
 
 
@@ -53,8 +66,14 @@ class Item:
     properties: tuple[str, ...] = ()
 
     @property
+    def is_page(self) -> bool:
+        """Whether it is a page of text, by its type or else by its name: many books declare wrong types."""
+        return self.media_type in _DOCUMENT_TYPES or self.path.lower().endswith(_PAGE_ENDINGS)
+
+    @property
     def is_document(self) -> bool:
-        return self.media_type in _DOCUMENT_TYPES
+        """Whether it may have text if it is in the spine."""
+        return self.is_page or self.path.lower().endswith(_DOCUMENT_ENDINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,63 +100,12 @@ def open_package(archive: Archive) -> Package:
         BookError: DRM_PROTECTED, or PARSE_FAILED if there is no usable one.
     """
     refuse_locked(archive)
-    path = _package_path(archive)
+    path = package_path(archive)
     try:
         root = parse_xml(archive.read(path))
     except (ValueError, KeyError) as error:
-        raise _damaged() from error
+        raise damaged_epub() from error
     return _package(archive, path, root)
-
-
-def refuse_locked(archive: Archive) -> None:
-    """Raise DRM_PROTECTED or ENCRYPTED if the texts are locked; obfuscated fonts are harmless."""
-    if archive.needs_password:
-        raise BookError(
-            BookErrorCode.ENCRYPTED, "This EPUB is locked with a password. Please add a copy that opens without one."
-        )
-    if any(archive.find(name) for name in _RIGHTS_FILES) or _texts_are_encrypted(archive):
-        raise BookError(
-            BookErrorCode.DRM_PROTECTED,
-            "This book is locked by its shop (DRM), so I cannot read it. Please add an edition without DRM.",
-        )
-
-
-def _texts_are_encrypted(archive: Archive) -> bool:
-    path = archive.find("META-INF/encryption.xml")
-    if path is None:
-        return False
-    try:
-        root = parse_xml(archive.read(path))
-    except (ValueError, KeyError):
-        return True
-    methods = [
-        attribute(method, "Algorithm")
-        for entry in descendants(root, "EncryptedData")
-        for method in children(entry, "EncryptionMethod")
-    ]
-    return any(method not in _FONT_OBFUSCATION for method in methods)
-
-
-def _package_path(archive: Archive) -> str:
-    container = archive.find("META-INF/container.xml")
-    if container is not None:
-        try:
-            root = parse_xml(archive.read(container))
-        except (ValueError, KeyError):
-            root = None
-        for rootfile in descendants(root, "rootfile") if root is not None else ():
-            if path := archive.find(attribute(rootfile, "full-path")):
-                return path
-    if path := archive.first_with_extension(".opf"):
-        return path
-    raise _damaged()
-
-
-def _damaged() -> BookError:
-    return BookError(
-        BookErrorCode.PARSE_FAILED,
-        "This EPUB is damaged: its list of contents cannot be read. Please download or export it again.",
-    )
 
 
 def _package(archive: Archive, path: str, root: Element) -> Package:
@@ -145,10 +113,10 @@ def _package(archive: Archive, path: str, root: Element) -> Package:
     manifest = {attribute(entry, "id"): entry for entry in descendants(root, "item")}
     items = {name: item for name, entry in manifest.items() if (item := _item(archive, folder, entry))}
     spine = next(descendants(root, "spine"), None)
-    order = _reading_order(spine) or [name for name, item in items.items() if item.is_document]
+    order = _resolved(_reading_order(spine), manifest, items)
     ncx = items.get(attribute(spine, "toc")) if spine is not None else None
     return Package(
-        spine=tuple(dict.fromkeys(items[name] for name in order if name in items)),
+        spine=tuple({items[name].path: items[name] for name in order if name in items}.values()),
         nav=next((item for item in items.values() if "nav" in item.properties), None),
         ncx=ncx or next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None),
         wrapping=frozenset(_wrapping(archive, folder, root)),
@@ -160,10 +128,33 @@ def _package(archive: Archive, path: str, root: Element) -> Package:
 
 
 def _item(archive: Archive, folder: str, entry: Element) -> Item | None:
-    path = archive.find(posixpath.join(folder, attribute(entry, "href")))
+    href = attribute(entry, "href")
+    path = archive.find(posixpath.join(folder, href)) or archive.find_misplaced(href)
     if path is None:
         return None
-    return Item(path, attribute(entry, "media-type").lower(), tuple(attribute(entry, "properties").split()))
+    media_type = attribute(entry, "media-type").lower().partition(";")[0].strip()
+    return Item(path, media_type, tuple(attribute(entry, "properties").split()))
+
+
+def _resolved(order: Sequence[str], manifest: Mapping[str, Element], items: Mapping[str, Item]) -> list[str]:
+    """The ids of the spine, each as its fallback if it is no document. If some are unknown, the pages that the spine
+    does not name follow.
+    """
+    known = {attribute(entry, "href"): name for name, entry in manifest.items()}
+    known = {name.casefold(): name for name in manifest} | known | {name: name for name in manifest}
+    named = [known.get(name) or known.get(name.casefold(), "") for name in order]
+    rest = [] if order and all(named) else [name for name, item in items.items() if item.is_page]
+    return list(dict.fromkeys([*(_fallback(name, manifest, items) for name in named if name), *rest]))
+
+
+def _fallback(name: str, manifest: Mapping[str, Element], items: Mapping[str, Item]) -> str:
+    """The first document of a chain of fallbacks; the name itself if there is none."""
+    instead = name
+    for _ in range(_MOST_FALLBACKS):
+        if instead not in items or items[instead].is_document:
+            break
+        instead = attribute(manifest[instead], "fallback")
+    return instead if instead in items else name
 
 
 def _reading_order(spine: Element | None) -> list[str]:
@@ -329,7 +320,8 @@ def read(
     package = open_package(archive)
     contents = read_contents(archive, package)
     builder = TextBuilder(limits)
-    lost = [*package.missing, *_read_spine(archive, package, contents, builder, report)]
+    documents = _documents(archive, package, limits)
+    lost = [*package.missing, *_read_spine(archive, documents, contents, builder, report)]
     pictures = len(_pictures(archive, package)) if builder.length < _LITTLE_TEXT else 0
     if pictures * _FEWEST_LETTERS > builder.length:
         raise PicturesOnlyError(
@@ -344,7 +336,7 @@ def read(
         FORMAT,
         builder.text,
         outlines=[[*_headings(contents.chapters, builder)], builder.headings],
-        styled=_styled(archive, package, contents, builder),
+        styled=_styled(archive, documents, contents, builder),
         page_marks=builder.page_marks,
         readings=builder.readings,
         title=package.title,
@@ -405,12 +397,11 @@ def _pictures(archive: Archive, package: Package) -> list[str]:
 
 
 def _read_spine(
-    archive: Archive, package: Package, contents: EpubContents, builder: TextBuilder, report: Report
+    archive: Archive, documents: Sequence[Item], contents: EpubContents, builder: TextBuilder, report: Report
 ) -> list[str]:
-    """Add the documents of the spine to the text; returns the paths of unreadable ones."""
+    """Add the documents to the text; returns the paths of unreadable ones."""
     anchors = _by_file((entry, _place(entry)) for entry in contents.chapters)
     labels = _by_file((entry, entry.title) for entry in contents.pages)
-    documents = _documents(package)
     lost: list[str] = []
     for position, item in enumerate(documents):
         report(position / len(documents))
@@ -432,11 +423,11 @@ def _read_spine(
     return lost
 
 
-def _styled(archive: Archive, package: Package, contents: EpubContents, builder: TextBuilder) -> list[Heading]:
+def _styled(archive: Archive, documents: Sequence[Item], contents: EpubContents, builder: TextBuilder) -> list[Heading]:
     """The titles in a book that has neither contents nor heading elements."""
     if len(contents.chapters) >= FEWEST_HEADINGS or len(builder.headings) >= FEWEST_HEADINGS:
         return []
-    return styled_titles((tree for _, tree in _trees(archive, _documents(package))), builder.text)
+    return styled_titles((tree for _, tree in _trees(archive, documents)), builder.text)
 
 
 def _trees(archive: Archive, items: Iterable[Item]) -> Iterator[tuple[Item, "LexborHTMLParser"]]:
@@ -446,9 +437,19 @@ def _trees(archive: Archive, items: Iterable[Item]) -> Iterator[tuple[Item, "Lex
             yield item, parse(decode_markup(archive.read(item.path)))
 
 
-def _documents(package: Package) -> Sequence[Item]:
+def _documents(archive: Archive, package: Package, limits: ReadingLimits) -> Sequence[Item]:
+    """The documents of the spine, without the contents and other wrapping, unless there is prose in it."""
     every = [item for item in package.spine if item.is_document]
-    return [item for item in every if item != package.nav and item.path not in package.wrapping] or every
+    wrapping = [item for item in every if item == package.nav or item.path in package.wrapping]
+    kept = {item for item, tree in _trees(archive, wrapping) if _has_prose(tree, limits)}
+    return [item for item in every if item not in wrapping or item in kept] or every
+
+
+def _has_prose(tree: "LexborHTMLParser", limits: ReadingLimits) -> bool:
+    builder = TextBuilder(limits)
+    add_document(tree, builder)
+    linked = sum(len(little_text(link) or "") for link in tree.css("a[href]"))
+    return builder.length - linked > _LONGEST_WRAPPING
 
 
 def _by_file(named: Iterable[tuple[Entry, str]]) -> defaultdict[str, dict[str, str]]:

@@ -85,7 +85,9 @@ _PDF = b"%PDF-"
 _PDF_HEADER = 1_024
 _KINDLE = (b"BOOKMOBI", b"TEXtREAd")
 _RTF = b"{\\rtf"
+_RTF_HEADER = 64
 _FICTION_BOOK = re.compile(r"<FictionBook\b")
+_FLAT_ODT = re.compile(r"<office:document\b")
 _HTML = re.compile(r"(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _HEAD = 4_096
 _OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -256,7 +258,7 @@ def detect(data: bytes, filename: str) -> Format:
         return _detect_archive(data, filename)
     if data[60:68] in _KINDLE:
         return Format.MOBI
-    if data.startswith(_RTF):
+    if data[:_RTF_HEADER].lstrip(b"\xef\xbb\xbf\0 \t\r\n").startswith(_RTF):
         return Format.RTF
     _refuse_foreign(data, filename)
     return _detect_text(data, filename)
@@ -275,6 +277,8 @@ def _detect_text(data: bytes, filename: str) -> Format:
             raise _unsupported(name, advice)
     if _FICTION_BOOK.search(head):
         return Format.FB2
+    if _FLAT_ODT.search(head):
+        return Format.ODT
     if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(head)):
         return Format.HTML
     return Format.MARKDOWN if named is Format.MARKDOWN else Format.TXT

@@ -33,20 +33,27 @@ if TYPE_CHECKING:
 
 _BLOCK_NAMES = """
     address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer
-    form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu ol p pre section summary table tbody tfoot thead tr ul
+    form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu ol p pre section summary table tbody text tfoot thead tr ul
 """
 _UNSEEN_NAMES = """
-    area audio base button canvas datalist embed head iframe input link map meta nav noscript object param rp rt
-    script select source style svg template textarea title track video
+    area audio base button canvas datalist defs desc embed head iframe input link map meta metadata nav noscript object
+    param rp rt script select source style template textarea title track video
+"""
+_INLINE_NAMES = """
+    a abbr acronym b bdi bdo big br cite code col colgroup del dfn em font g html i img image ins kbd label legend mark
+    math nobr option picture q rb rbc rtc ruby s samp small span strike strong sub sup svg td th time tspan tt u var wbr
 """
 _PAGE_MARK_CLASSES = "pagenum pageno page-number page_number pagenumber pagebreak newpage pb page"
 _WRAPPING_NAMES = "toc landmarks page-list copyright-page imprint colophon cover loi lot"
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _UNSEEN = frozenset(_UNSEEN_NAMES.split())
+_ELEMENTS = _BLOCKS | _UNSEEN | frozenset(_INLINE_NAMES.split())
+_RUBY = ("ruby", "rtc", "rbc", "rb")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _PAGE_CLASSES = frozenset(_PAGE_MARK_CLASSES.split())
 _WRAPPING_TYPES = frozenset(_WRAPPING_NAMES.split())
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|list-item|flex|grid|table(?!-cell))", re.IGNORECASE)
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
 _LONGEST_PAGE_MARK = 16
 _LONGEST_LABEL = 64
@@ -57,6 +64,12 @@ _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
 _SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_SWALLOWING = re.compile(r"<(?P<end>/?)(?P<name>title|textarea|iframe|noembed|noframes)\b[^<>]*>", re.IGNORECASE)
+
+
+def is_element(name: str) -> bool:
+    """Whether HTML, or the drawings in it, has an element of that name."""
+    return name.lower() in _ELEMENTS
 
 
 def parse(markup: str) -> "LexborHTMLParser":
@@ -72,7 +85,18 @@ def parse(markup: str) -> "LexborHTMLParser":
         markup = _CDATA.sub(lambda section: escape(section[1]), markup[:end]) + markup[end:]
     if "/>" in markup:
         markup = _SELF_CLOSED.sub(r"<\1\2></\1>", markup)
-    return LexborHTMLParser(without_excess(markup, _BLOCKS))
+    return LexborHTMLParser(without_excess(_without_unclosed(markup), _BLOCKS))
+
+
+def _without_unclosed(markup: str) -> str:
+    """The markup without the beginning of a comment, title or the like that would contain all that follows."""
+    if (start := markup.rfind("<!--")) > max(markup.rfind("-->"), markup.rfind("--!>")):
+        markup = f"{markup[:start]}{markup[start + 4 :]}"
+    last = {tag["name"].lower(): tag for tag in _SWALLOWING.finditer(markup)}
+    never_closed = {tag.start() for tag in last.values() if not tag["end"]}
+    return (
+        _SWALLOWING.sub(lambda tag: "" if tag.start() in never_closed else tag[0], markup) if never_closed else markup
+    )
 
 
 def add_document(
@@ -129,9 +153,11 @@ class _Walk:
     def _enter(self, node: "LexborNode", tag: str) -> bool:
         """Whether to read the children of a node."""
         if tag in _UNSEEN or tag[:1] in "-!":
-            if tag == "rt":
+            if tag != "rt":
+                return False
+            if node.parent is not None and node.parent.tag in _RUBY:
                 self._add_reading(node)
-            return False
+                return False
         if tag == "ruby":
             self._ruby = len(self._pieces)
         if tag in _BLOCKS:
@@ -145,8 +171,11 @@ class _Walk:
         return True
 
     def _enter_marked(self, node: "LexborNode", tag: str, attributes: Mapping[str, str | None]) -> bool:
-        if "hidden" in attributes or _HIDDEN_STYLE.search(attributes.get("style") or ""):
+        style = attributes.get("style") or ""
+        if "hidden" in attributes or _HIDDEN_STYLE.search(style):
             return False
+        if tag not in _BLOCKS and self._pieces and _BLOCK_STYLE.search(style):
+            self._pieces.append("\n")
         kinds = _kinds(attributes)
         if kinds and not _WRAPPING_TYPES.isdisjoint(kinds):
             return False

@@ -1,31 +1,43 @@
 """Markdown: headings and readable text, without the marks."""
 
 import re
-from collections.abc import Sequence
-from html import unescape
+from collections.abc import Callable, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, collapse, ignore_progress
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading, is_label
-from bot.parsers.html import divides_into_chapters
+from bot.parsers.html import add_document, divides_into_chapters, is_element, parse
 from bot.parsers.text.blocks import reads_as_title
 from domain.book import BookText
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
+
+    Rule = Callable[[StateBlock, int, int, bool], bool]
 
 
 FORMAT = "markdown"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|author|lang|language)[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
+_FRONT_MATTER_LINE = re.compile(r"[ \t#-].*|[\w][\w .-]{0,60}:.*|", re.ASCII)
 _PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[/!?]?[A-Za-z][^<>]*>", re.DOTALL)
+_ANGLES = re.compile(r"<([A-Za-z][\w-]*+)([^<>=]*+)>")
+_CELL = re.compile(r"<t[rdh]\b", re.IGNORECASE)
+_TABLE = re.compile(r"<table\b", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)[^*_\n]{1,90}\1")
 _HARD_BREAK = "  \n"
 _CELL_GAP = " | "
+_COLUMN = re.compile(r"(?<!\\)\|")
+_DEEPEST = 20
+"""As deep as quotes and lists are nested; what is deeper is read line by line. The parser's time grows with it."""
+_DEEP_MARKS = re.compile(r"^[ \t>]*+((?:(?:[-*+]|\d{1,9}[.)])[ \t][ \t>]*+)*+)", re.MULTILINE)
+_DEFINITION = re.compile(r"\[(?P<label>[^\[\]]{1,999})\]:\s*(?P<target>\S*)")
+_LINK_TARGET = re.compile(r"[^/:#@?<]*(?:[/:#@?<]|\.[A-Za-z])")
 
 
 def read(
@@ -37,7 +49,7 @@ def read(
         BookError: the file is not text, has none, or is too long.
     """
     text, warnings = decode(data)
-    fields, body = _front_matter(text.replace("\r\n", "\n"))
+    fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     builder = TextBuilder(limits)
     bold = _add_blocks(body, builder)
     report(0.8)
@@ -55,8 +67,9 @@ def read(
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """The fields at the beginning, and the text after them; text between two lines is no front matter."""
     match = _FRONT_MATTER.match(text)
-    if match is None:
+    if match is None or not match[1].strip() or not all(map(_FRONT_MATTER_LINE.fullmatch, match[1].split("\n"))):
         return {}, text
     fields = {name.lower(): value.strip().strip("\"'") for name, value in _FIELD.findall(match[1])}
     return fields, text[match.end() :]
@@ -70,35 +83,113 @@ def _own_title(headings: Sequence[Heading]) -> str:
 
 def _add_blocks(body: str, builder: TextBuilder) -> list[Heading]:
     """Add the text. The result is the lines that are wholly bold, which may be titles."""
-    from markdown_it import MarkdownIt
+    blocks = _Blocks(body, builder)
+    blocks.add_all()
+    return blocks.bold
 
-    parser = MarkdownIt("commonmark").enable("table")
-    parser.core.ruler.disable(["inline", "text_join"])
-    references: dict[str, Any] = {}
-    heading = 0
-    cells: list[str] | None = None
-    bold: list[Heading] = []
-    for token in parser.parse(body, references):
-        if token.type == "heading_open":
-            heading = int(token.tag[1])
-        elif token.type == "tr_open":
-            cells = []
-        elif token.type == "tr_close":
-            builder.add(_CELL_GAP.join(filter(None, cells or ())))
-            cells = None
-        elif token.type == "inline" and cells is not None:
-            cells.append(_inline_text(parser, token.content, references))
-        elif token.type == "inline":
-            said = _inline_text(parser, token.content, references)
-            start = builder.add(said, heading_level=heading)
+
+class _Blocks:
+    """Takes the parser's tokens in order, and adds their text."""
+
+    def __init__(self, body: str, builder: TextBuilder) -> None:
+        self.bold: list[Heading] = []
+        self._body = body
+        self._lines = body.split("\n")
+        self._builder = builder
+        self._parser = _parser()
+        self._references: dict[str, Any] = {}
+        self._heading = self._columns = 0
+        self._cells: list[str] | None = None
+
+    def add_all(self) -> None:
+        for token in self._parser.parse(self._body, self._references):
+            if token.type == "inline":
+                self._add_inline(token)
+            elif token.type == "heading_open":
+                self._heading = int(token.tag[1])
+            elif token.type in ("fence", "code_block"):
+                for block in _deep_blocks(token.content) if token.level >= _DEEPEST else [token.content]:
+                    self._builder.add(block)
+            elif token.type == "html_block":
+                _add_html(token.content, self._builder)
+            else:
+                self._lay_out_table(token.type)
+
+    def _lay_out_table(self, kind: str) -> None:
+        if kind == "table_open":
+            self._columns = 0
+        elif kind == "tr_open":
+            self._cells = []
+        elif kind == "tr_close" and self._cells is not None:
+            self._builder.add(_CELL_GAP.join(filter(None, self._cells)))
+            self._columns, self._cells = self._columns or len(self._cells), None
+
+    def _add_inline(self, token: "Token") -> None:
+        if self._cells is not None:
+            self._cells.append(self._text(token.content))
+            if len(self._cells) == self._columns and token.map:
+                surplus = _surplus_cells(self._lines[token.map[0]], self._columns)
+                self._cells += map(self._text, surplus)
+        elif token.level > _DEEPEST:
+            for block in _deep_blocks(token.content):
+                self._builder.add(self._text(block))
+        else:
+            said = self._text(token.content)
+            start = self._builder.add(said, heading_level=self._heading)
             if _BOLD.fullmatch(token.content) and (reads_as_title(said) or is_label(said)):
-                bold.append(Heading(start, builder.length, said, 1))
-            heading = 0
-        elif token.type in ("fence", "code_block"):
-            builder.add(token.content)
-        elif token.type == "html_block":
-            builder.add(unescape(_TAG.sub("", token.content)))
-    return bold
+                self.bold.append(Heading(start, self._builder.length, said, 1))
+            self._heading = 0
+
+    def _text(self, content: str) -> str:
+        return _inline_text(self._parser, content, self._references)
+
+
+def _parser() -> "MarkdownIt":
+    """A parser of blocks that leaves no text out, except for marks."""
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import blockquote, list_block, reference
+
+    parser = MarkdownIt("commonmark", {"maxNesting": 2 * _DEEPEST}).enable("table")
+    parser.core.ruler.disable(["inline", "text_join"])
+    ends = ["paragraph", "reference", "blockquote"]
+    parser.block.ruler.at("blockquote", _unless_deep(blockquote), {"alt": [*ends, "list"]})
+    parser.block.ruler.at("list", _unless_deep(list_block), {"alt": ends})
+
+    def define(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+        """Take a line for the target of links if it has one: "[^1]: Ibid." is a note."""
+        said = _DEFINITION.match(state.src, state.bMarks[start] + state.tShift[start])
+        is_text = said and (said["label"][0] == "^" or not _LINK_TARGET.match(said["target"]))
+        return not is_text and reference(state, start, end, silent)
+
+    parser.block.ruler.at("reference", define)
+    return parser
+
+
+def _unless_deep(rule: "Rule") -> "Rule":
+    """The rule, which matches nothing at the greatest depth: the parser would drop what is deeper."""
+    return lambda state, start, end, silent: state.level < _DEEPEST and rule(state, start, end, silent)
+
+
+def _deep_blocks(content: str) -> list[str]:
+    """The blocks of what is nested too deeply to be parsed, without the marks of quotes and lists."""
+    return _DEEP_MARKS.sub(lambda marks: "\n\n" if marks[1] else "", content).split("\n\n")
+
+
+def _surplus_cells(line: str, columns: int) -> list[str]:
+    """The cells of a row beyond those that its table's head has."""
+    cells = _COLUMN.split(line.strip(" \t>").strip("|"))
+    return [cell.strip() for cell in cells[columns:]]
+
+
+def _add_html(markup: str, builder: TextBuilder) -> None:
+    markup = _ANGLES.sub(_kept_angles, markup)
+    is_cut = _CELL.search(markup) and not _TABLE.search(markup)  # a blank line ends a block within a table
+    add_document(parse(f"<table>{markup}" if is_cut else markup), builder)
+
+
+def _kept_angles(tag: re.Match[str]) -> str:
+    """Words between angle brackets, as some books write thoughts, which are no HTML."""
+    return tag[0] if is_element(tag[1]) else escape(tag[0])
 
 
 def _inline_text(parser: "MarkdownIt", content: str, references: dict[str, Any]) -> str:
@@ -120,5 +211,7 @@ def _token_text(token: "Token") -> str:
             return "\n"
         case "html_inline" if token.content.lower().startswith("<br"):
             return "\n"
+        case "html_inline" if (tag := _ANGLES.fullmatch(token.content)) and not is_element(tag[1]):
+            return token.content
         case _:
             return ""

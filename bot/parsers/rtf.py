@@ -11,6 +11,7 @@ from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 FORMAT = "rtf"
+_SIGNATURE = b"{\\rtf"
 _TOKEN = re.compile(
     rb"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<byte>[0-9a-fA-F]{2})|\\(?P<sign>[^a-zA-Z])"
     rb"|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)|\\"
@@ -21,11 +22,11 @@ _CHARACTERS = {
 }  # fmt: skip
 _SIGNS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\"}
 _PARAGRAPH_ENDS = frozenset(["par", "sect", "page", "row"])
+_CELL_ENDS = frozenset(["cell", "nestcell"])
 _LEFT_OUT = frozenset(
     [
         "colortbl",
         "pict",
-        "object",
         "header",
         "headerl",
         "headerr",
@@ -54,7 +55,7 @@ _LEFT_OUT = frozenset(
         "pntext",
         "pnseclvl",
         "nonshppict",
-        "shpinst",
+        "shprslt",
         "revtbl",
         "filetbl",
         "operator",
@@ -70,9 +71,17 @@ _LEFT_OUT = frozenset(
         "txe",
         "rxe",
         "private1",
-        "do",
     ]
 )
+_SHELLS = {"shpinst": "shape", "do": "shape", "object": "object", "upr": "two versions"}
+"""Groups that are left out, but for what is in them by `_KERNELS`."""
+_KERNELS = {
+    ("shape", "shptxt"): "text box",
+    ("shape", "dptxbxtext"): "text box",
+    ("object", "result"): "body",
+    ("two versions", "ud"): "body",
+}
+_ASIDE = ("footnote", "text box")
 _CODE_PAGES = {
     77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "cp950", 161: "cp1253",
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
@@ -120,7 +129,7 @@ def read(
         BookError: the file is damaged, has no text or is too long.
     """
     reader = _Reader(TextBuilder(limits))
-    for share in reader.run(data):
+    for share in reader.run(data[max(0, data.find(_SIGNATURE)) :]):
         report(share)
     document = reader.document
     document.builder.close()
@@ -196,18 +205,17 @@ class _Reader:
             self._group = self._stack.pop()
         if closed.goes_to == self._group.goes_to:
             return
-        if closed.goes_to == "footnote":
-            note = " ".join(self.document.fields.pop("footnote", "").split())
-            self.document.notes.append(f"[{self.document.note_count}] {note}")
+        if closed.goes_to in _ASIDE and self._group.goes_to not in _ASIDE:
+            note = " ".join(self.document.fields.pop(closed.goes_to, "").split())
+            mark = f"[{self.document.note_count}] " if closed.goes_to == "footnote" else ""
+            self.document.notes.append(f"{mark}{note}")
         elif closed.goes_to == "style" and (name := _HEADING_STYLE.search(self.document.fields.pop("style", ""))):
             self.document.styles[self._style] = min(int(name[1]), _DEEPEST_HEADING)
 
     def _control(self, word: str, number: int | None) -> None:
         document, group = self.document, self._group
-        if word in _LEFT_OUT:
-            self._group = replace(group, goes_to="nothing")
-        elif word in ("fonttbl", "stylesheet", "info", "footnote") or (group.goes_to == "info" and word in _INTO_INFO):
-            self._enter(word)
+        if destination := self._destination(word):
+            self._enter(destination)
         elif group.goes_to in ("fonttbl", "stylesheet", "style"):
             self._define(word, number)
         elif word in _CHARACTERS:
@@ -223,16 +231,29 @@ class _Reader:
             self._group = replace(group, code_page=document.fonts.get(number, ""))
         elif word == "plain":
             self._group = replace(group, code_page="", is_hidden=False)
-        elif word == "v":
+        elif word in ("v", "deleted"):
             self._group = replace(group, is_hidden=number != 0)
+        elif group.goes_to in _ASIDE and word in _PARAGRAPH_ENDS | _CELL_ENDS:
+            self._say(" ")
         elif group.goes_to == "body":
             self._lay_out(word, number)
 
-    def _enter(self, word: str) -> None:
-        if word == "footnote":
+    def _destination(self, word: str) -> str:
+        """Where a word sends the text of its group; empty if it is no such word."""
+        goes_to = self._group.goes_to
+        if word in _LEFT_OUT:
+            return "nothing"
+        if word in _SHELLS and goes_to in ("body", "unknown"):
+            return _SHELLS[word]
+        if word in ("fonttbl", "stylesheet", "info", "footnote") or (goes_to == "info" and word in _INTO_INFO):
+            return word
+        return _KERNELS.get((goes_to, word), "")
+
+    def _enter(self, destination: str) -> None:
+        if destination == "footnote":
             self.document.note_count += 1
             self._say(f"[{self.document.note_count}]")
-        self._group = replace(self._group, goes_to=word)
+        self._group = replace(self._group, goes_to=destination)
 
     def _define(self, word: str, number: int | None) -> None:
         """Record a font or a style, within its table."""
@@ -249,7 +270,7 @@ class _Reader:
     def _lay_out(self, word: str, number: int | None) -> None:
         if word in _PARAGRAPH_ENDS:
             self._end_paragraph()
-        elif word in ("cell", "nestcell"):
+        elif word in _CELL_ENDS:
             self.document.cells.append("".join(self.document.paragraph))
             self.document.paragraph.clear()
         elif word == "pard":
@@ -261,7 +282,7 @@ class _Reader:
 
     def _sign(self, sign: str) -> None:
         if sign == "*" and self._group.goes_to == "body":
-            self._group = replace(self._group, goes_to="nothing")
+            self._group = replace(self._group, goes_to="unknown")
         elif sign in "\r\n":
             self._end_paragraph()
         else:
@@ -276,7 +297,7 @@ class _Reader:
         goes_to = self._group.goes_to
         if goes_to == "body" and not self._group.is_hidden:
             self.document.paragraph.append(text)
-        elif goes_to in ("footnote", "style", *_INTO_INFO):
+        elif goes_to in (*_ASIDE, "style", *_INTO_INFO) and not (goes_to in _ASIDE and self._group.is_hidden):
             self.document.fields[goes_to] = self.document.fields.get(goes_to, "")[:100_000] + text
 
     def _end_paragraph(self) -> None:

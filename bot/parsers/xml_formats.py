@@ -17,7 +17,7 @@ from bot.parsers.html import add_document, parse
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
 
-_TAG = re.compile(r"<(?P<end>/?)(?:[\w.-]++:)?(?P<name>[A-Za-z][\w.-]*+)(?P<attributes>[^<>]*+)>")
+_TAG = re.compile(r"<(?P<end>/?)(?:(?P<space>[\w.-]++):)?(?P<name>[A-Za-z][\w.-]*+)(?P<attributes>[^<>]*+)>")
 _BINARY = re.compile(r"<binary\b[^<>]*>[^<]*")
 _DEEPEST_HEADING = 6
 _MOST_BLANKS = 100
@@ -41,13 +41,18 @@ class _Rewriter:
                 self.out.append(markup[at : tag.start()])
             at = tag.end()
             attributes = tag["attributes"]
+            name = f"svg:{tag['name']}" if tag["space"] == "svg" else tag["name"]
             if tag["end"]:
-                self._close(tag["name"])
+                self._close(name)
             else:
-                self._open(tag["name"], attributes)
+                self._open(name, attributes)
                 if attributes.endswith("/"):
-                    self._close(tag["name"])
+                    self._close(name)
+        self.finish()
         return "".join(self.out)
+
+    def finish(self) -> None:
+        """Write what still waits at the end of the file."""
 
     def start(self, name: str, attributes: str) -> None:
         self.out.append(self.START.get(name, ""))
@@ -94,7 +99,7 @@ class _FictionBook(_Rewriter):
         "v": "<br>",
         "empty-line": "<p></p>",
     }
-    LEFT_OUT: ClassVar[frozenset[str]] = frozenset(["description", "stylesheet", "binary", "image"])
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset(["description", "stylesheet", "binary"])
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,9 +144,12 @@ class _FictionBook(_Rewriter):
         self._link_ends.append("</a></sup>" if is_note else "")
 
 
+_ASIDE = ("note-body", "text-box", "custom-shape")
+
+
 class _OpenDocument(_Rewriter):
-    """OpenDocument: paragraphs, headings by outline level, the pages of the last layout, and notes after their
-    paragraph.
+    """OpenDocument: paragraphs, headings by outline level, the pages of the last layout, and notes and text boxes after
+    their paragraph.
     """
 
     START: ClassVar[dict[str, str]] = {
@@ -162,8 +170,10 @@ class _OpenDocument(_Rewriter):
             "tracked-changes",
             "table-of-content",
             "alphabetical-index",
-            "frame",
-            "custom-shape",
+            "svg:title",
+            "svg:desc",
+            "math",
+            "binary-data",
             "forms",
             "ruby-text",
             "automatic-styles",
@@ -177,12 +187,12 @@ class _OpenDocument(_Rewriter):
         self.pages = 1
         self._notes: list[str] = []
         self._note_count = 0
-        self._around_note: list[list[str]] = []
+        self._aside: list[tuple[str, list[str]]] = []
         self._heading = 0
         self._cells = 0
 
     def start(self, name: str, attributes: str) -> None:
-        if name in ("p", "h") and (self._around_note or self._cells):
+        if name in ("p", "h") and (self._aside or self._cells):
             self.out.append(" ")
         elif name == "table-cell":
             self._cells += 1
@@ -199,27 +209,46 @@ class _OpenDocument(_Rewriter):
         elif name == "soft-page-break":
             self.pages += 1
             self.out.append(f'<span class="pagebreak" title="{self.pages}"></span>')
-        elif name == "note-body" and not self._around_note:
-            self._note_count += 1
-            self.out.append(f"[{self._note_count}]")
-            self._around_note.append(self.out)
-            self.out = []
+        elif name in _ASIDE:
+            mark = ""
+            if name == "note-body":
+                self._note_count += 1
+                mark = f"[{self._note_count}]"
+                self.out.append(mark)
+            self._aside.append((name, self.out))
+            self.out = [f"<p>{mark} "]
         else:
             super().start(name, attributes)
 
     def end(self, name: str) -> None:
-        if name == "note-body" and self._around_note:
-            self._notes.append(f"<p>[{self._note_count}] {''.join(self.out)}</p>")
-            self.out = self._around_note.pop()
+        if name in _ASIDE:
+            if self._aside and self._aside[-1][0] == name:
+                self._end_aside()
         elif name == "table-cell":
             self._cells = max(0, self._cells - 1)
             self.out.append("</td>")
-        elif name in ("p", "h") and not self._around_note and not self._cells:
+        elif name in ("p", "h") and not self._aside and not self._cells:
             self.out.append(f"</h{self._heading}>" if name == "h" and self._heading else "</p>")
-            self.out += self._notes
-            self._notes, self._heading = [], 0
+            self._heading = 0
+            self._add_notes()
         else:
             super().end(name)
+            if name == "table" and not self._aside and not self._cells:
+                self._add_notes()
+
+    def finish(self) -> None:
+        while self._aside:
+            self._end_aside()
+        self._add_notes()
+
+    def _end_aside(self) -> None:
+        """Keep a note or a box for the end of the paragraph that it belongs to."""
+        self._notes.append(f"{''.join(self.out)}</p>")
+        self.out = self._aside.pop()[1]
+
+    def _add_notes(self) -> None:
+        self.out += self._notes
+        self._notes = []
 
 
 def read_fb2(
@@ -250,11 +279,15 @@ def read_fb2(
 def read_odt(
     data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
-    """Read an OpenDocument text; its pages are those of the last layout, if it says.
+    """Read an OpenDocument text, also a flat one (FODT); its pages are those of the last layout, if it says.
 
     Raises:
         BookError: the document is locked, damaged, without text or too long.
     """
+    if not data.startswith(b"PK"):
+        whole = without_doctype(decode_document(data))
+        start = max(0, whole.find("<office:body"))
+        return _read_office(whole[start:], whole[:start], filename, limits, report)
     archive = Archive(data, limits)
     manifest = archive.find("META-INF/manifest.xml")
     if archive.needs_password or (manifest and b"encryption-data" in _member(archive, manifest, "ODT")):
@@ -262,9 +295,13 @@ def read_odt(
             BookErrorCode.ENCRYPTED,
             "This document is locked with a password. Please save it without one and add that.",
         )
-    markup = without_doctype(decode_document(_member(archive, archive.find("content.xml") or "", "ODT")))
+    content = without_doctype(decode_document(_member(archive, archive.find("content.xml") or "", "ODT")))
     meta_name = archive.find("meta.xml")
     meta = decode_document(_member(archive, meta_name, "ODT")) if meta_name else ""
+    return _read_office(content, meta, filename, limits, report)
+
+
+def _read_office(content: str, meta: str, filename: str, limits: ReadingLimits, report: Report) -> BookText:
     draft = BookDraft(
         "odt",
         "",
@@ -278,7 +315,7 @@ def read_odt(
         body = rewriter.rewrite(source)
         return f'<span class="pagebreak" title="1"></span>{body}' if rewriter.pages > 1 else body
 
-    return _read(rewrite, markup, draft, filename, limits, report)
+    return _read(rewrite, content, draft, filename, limits, report)
 
 
 def _read(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.parsers import rtf
+from bot.parsers import formats, rtf
 from bot.parsers.xml_formats import read_fb2, read_odt
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -133,3 +133,30 @@ def _read_or_refuse(read: Callable[..., BookText], data: bytes) -> None:
         check(read(data, "a"))
     except BookError as error:
         assert error.message.endswith(".")
+
+
+def test_odt_boxes_and_notes_come_after_what_they_belong_to() -> None:
+    lines = "<draw:text-box><text:p>A box</text:p><text:p>of two.</text:p></draw:text-box>"
+    box = f"<draw:frame>{lines}<svg:desc>no</svg:desc></draw:frame>"
+    note = "<text:note><text:note-body><text:p>A note.</text:p></text:note-body></text:note>"
+    cell = f"<table:table-cell><text:p>Cell{note}</text:p></table:table-cell>"
+    table = f"<table:table><table:table-row>{cell}</table:table-row></table:table>"
+    body = f"<text:p>One{box} goes on.</text:p><draw:custom-shape><text:p>Shape.</text:p></draw:custom-shape>{table}"
+    expected = "One goes on.\n\nA box of two.\n\nCell[1]\n\nShape.\n\n[1] A note."
+    assert check(read_odt(odt(body), "a.odt")).text == expected
+    meta = "<office:meta><dc:title>Flat</dc:title></office:meta>"
+    flat = f"<office:document>{meta}<office:body>{body}</office:body></office:document>"
+    book = check(formats.read_book(flat.encode(), "a.fodt"))
+    assert (book.text, book.title, book.format) == (expected, "Flat", "odt")
+
+
+def test_rtf_boxes_versions_and_revisions() -> None:
+    box = r"{\shp{\*\shpinst{\sp{\sn x}}{\shptxt A box\par of two.\par}}{\shprslt{\*\do{\dptxbxtext A box\par}}}}"
+    note = r"{\footnote A note\par of two.\par}"
+    versions = r"{\upr{A}{\*\ud{\u1071?}}}"
+    deleted, linked = r"{\deleted gone }", r"{\object{\*\objdata 00}{\result shown}}"
+    header = r"{\header{\shp{\*\shpinst{\shptxt 7\par}}}}"
+    document = _rtf(rf"{header}One{box} {versions} {deleted}{linked}.{note}\par Two.\par")
+    assert check(formats.read_book(b"\xef\xbb\xbf\n" + document, "a.rtf")).text == (
+        "One Я shown.[1]\n\nA box of two.\n\n[1] A note of two.\n\nTwo."
+    )

@@ -97,3 +97,38 @@ def test_a_drop_capital_joins_its_word() -> None:
     capital = '<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr><w:r><w:t>P</w:t></w:r></w:p>'
     book = check(docx.read(build(capital + docx_paragraph(paragraph(1)[1:])), "a.docx"))
     assert book.text == paragraph(1)
+
+
+def test_text_in_boxes_notes_and_wrong_styles_is_read_once() -> None:
+    box = (
+        '<mc:AlternateContent xmlns:mc="urn:x"><mc:Choice><w:drawing/></mc:Choice>'
+        f"<mc:Fallback>{docx_paragraph('boxed')}</mc:Fallback></mc:AlternateContent>"
+    )
+    note = '<w:r><w:footnoteReference w:id="1"/></w:r>'
+    deleted = (
+        "<w:p><w:r><w:t>One</w:t><w:br/><w:t>two.</w:t></w:r><w:del><w:r><w:delText>no</w:delText></w:r></w:del></w:p>"
+    )
+    framed = '<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:t>The last words</w:t></w:r></w:p>'
+    reading = (
+        "<w:ruby><w:rt><w:r><w:t>kana</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>kanji</w:t></w:r></w:rubyBase></w:ruby>"
+    )
+    book = read(
+        f"<w:p><w:r>{box}{reading}</w:r>{note}</w:p>{docx_paragraph(paragraph(1), 'T1')}{framed}",
+        footnotes=docx_part("footnotes", f'<w:footnote w:id="1">{deleted}{docx_paragraph("Three.")}</w:footnote>'),
+    )
+    assert book.text == f"boxed\n\nkanji[1]\n\n[1] One two. Three.\n\n{paragraph(1)}\n\nThe last words"
+
+
+def test_the_parts_are_found_by_their_relations() -> None:
+    def relations(**targets: str) -> str:
+        lines = "".join(f'<Relationship Type="urn:x/{kind}" Target="{path}"/>' for kind, path in targets.items())
+        return f"<Relationships>{lines}</Relationships>"
+
+    body = docx_paragraph("One", "H1") + docx_paragraph(paragraph(1)) + docx_paragraph("Two", "H1")
+    parts = {
+        "_rels/.rels": relations(officeDocument="/word/document2.xml"),
+        "word/_rels/document2.xml.rels": relations(styles="styles2.xml"),
+        "word/document2.xml": docx_part("document", f"<w:body>{body}{docx_paragraph(paragraph(2))}</w:body>"),
+        "word/styles2.xml": _STYLES,
+    }
+    assert titles(check(docx.read(archive(parts), "a.docx"))) == ["One", "Two"]

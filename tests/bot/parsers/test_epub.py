@@ -194,3 +194,45 @@ def test_files_that_begin_with_their_titles_where_nothing_marks_them() -> None:
     prose = "".join(f"<p>{paragraph(number)}</p>" for number in range(5))
     book = read(build({f"{at}.xhtml": f"<p>{name}</p>{prose}" for at, name in enumerate(names)}))
     assert titles(book) == list(names)
+
+
+_PACKAGE = (
+    """<package><metadata><title>Salt & Ebb</title></metadata><manifest>{}</manifest><spine>{}</spine></package>"""
+)
+
+
+@pytest.mark.parametrize(
+    ("items", "spine"),
+    [
+        ('<item id="a" href="a.xhtml" media-type="text/xml"/><item id="b" href="b.xhtml"/>', "a b"),
+        ('<item id="a" href="a.xhtml#start" media-type="x"/><item id="b" href="Text\\b.xhtml?v=1"/>', "a b"),
+        ('<item id="A" href="a.xhtml"/><item id="i2" href="b.xhtml"/>', "a b.xhtml"),
+        ('<item id="a" href="a.xhtml"/><item id="b" href="b.xhtml"/>', "a lost"),
+        ('<item id="a" href="a.xhtml"/><item id="p" href="p.pdf" fallback="b"/><item id="b" href="b.xhtml"/>', "a p"),
+    ],
+)
+def test_what_a_careless_package_declares_costs_no_text(items: str, spine: str) -> None:
+    references = "".join(f'<itemref idref="{name}"/>' for name in spine.split())
+    parts = {"OPS/book.opf": _PACKAGE.format(items, references), "OPS/p.pdf": "%PDF"}
+    book = read(build({"a.xhtml": ONE, "b.xhtml": TWO}, parts=parts))
+    assert book.text == f"One\n\n{paragraph(1)}\n\nTwo\n\n{paragraph(2)}"
+    assert (book.title, book.warnings) == ("Salt & Ebb", ())
+
+
+def test_prose_in_a_file_that_is_called_wrapping_is_kept() -> None:
+    long = "".join(f"<p>{paragraph(number)}</p>" for number in range(9))
+    guide = "<guide><reference type='toc' href='a.xhtml'/><reference type='cover' href='b.xhtml'/></guide>"
+    book = read(build({"a.xhtml": f"<h1>One</h1>{long}", "b.xhtml": "<p>Cover</p>", "c.xhtml": TWO}, guide=guide))
+    assert titles(book) == ["One", "Two"]
+    assert "Cover" not in book.text
+
+
+def test_a_locked_font_is_no_locked_book() -> None:
+    cipher = '<CipherData><CipherReference URI="OPS/{}"/></CipherData>'
+    method = '<EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/>'
+    locks = "<encryption><EncryptedData>{}{}</EncryptedData></encryption>"
+    font = {"META-INF/encryption.xml": locks.format(method, cipher.format("a%20font.otf"))}
+    assert paragraph(1) in read(build({"a.xhtml": ONE}, parts=font)).text
+    page = {"META-INF/encryption.xml": locks.format(method, cipher.format("a.xhtml"))}
+    with pytest.raises(BookError, match="DRM"):
+        read(build({"a.xhtml": ONE}, parts=page))

@@ -223,3 +223,18 @@ def test_lines_that_look_like_the_prose_are_no_titles() -> None:
 def test_a_chapter_on_another_level_than_the_others_of_its_series() -> None:
     body = "".join(chapter(f"CHAPTER {at}", 5 * at, 3 if at in (1, 3) else 2) for at in range(1, 6))
     assert titles(read(f"<h1>A Book</h1>{body}")) == [f"Chapter {at}" for at in range(1, 6)]
+
+
+@pytest.mark.parametrize("opened", ["<!-- ", "<title>", "<textarea rows=3>", "<!-- a --><!-- - >", "<rt>"])
+def test_what_is_never_closed_swallows_nothing(opened: str) -> None:
+    text = read(f"<p>{paragraph(1)}</p>{opened}<p>{paragraph(2)}</p>").text
+    assert paragraph(1) in text
+    assert paragraph(2) in text
+
+
+def test_the_words_of_drawings_and_lines_by_style_are_read() -> None:
+    drawn = "<svg><title>no</title><text>The</text><text>Ebb</text></svg>"
+    assert (
+        read(f"{drawn}<p><i style='display: block'>a</i><i style='display:block'>b</i></p>").text
+        == "The\n\nEbb\n\na\nb"
+    )

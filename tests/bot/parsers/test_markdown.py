@@ -76,3 +76,28 @@ def test_bold_lines_are_titles_where_there_are_no_headings() -> None:
     names = ("The Lamp", "A Cart at Night", "The Clock Stops")
     parts = (f"**{name}**\n\n" + "\n\n".join(paragraph(9 * at + n) for n in range(4)) for at, name in enumerate(names))
     assert titles(check(markdown.read("\n\n".join(parts).encode(), "a.md"))) == list(names)
+
+
+@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "> - ", "* > "])
+@pytest.mark.parametrize("depth", [5, 30, 400])
+def test_no_text_is_nested_so_deeply_that_it_is_lost(mark: str, depth: int) -> None:
+    items = [f"level {number} is here" for number in range(depth)]
+    in_one_line = f"{paragraph(1)}\n\n{mark * depth}{paragraph(2)}\n\n{paragraph(3)}"
+    assert read(in_one_line).text == f"{paragraph(1)}\n\n{paragraph(2)}\n\n{paragraph(3)}"
+    quotes = "\n".join(">" * number + f" {item}" for number, item in enumerate(items))
+    lists = "\n".join("  " * number + f"- {item}" for number, item in enumerate(items))
+    for staircase in (quotes, lists):
+        text = " ".join(read(f"{staircase}\n\n{paragraph(3)}").text.split())
+        assert text == " ".join([*items, paragraph(3)])
+
+
+def test_what_only_looks_like_markup_is_text() -> None:
+    opening = "It was late.\n\nHe said: go."
+    note = "[^1]: Ibid.\n\n[Exit]: Macbeth\n\n[a]: http://x.example"
+    table = "| a | b |\n|---|---|\n| 1 | 2 | 3 |"
+    html = "<table><tr><td>one</td><td>two</td></tr></table>\n\n<p>three<br>four</p>\n\n<Come closer>\n\n<!-- five"
+    book = read(f"---\n{opening}\n---\n\nA <b>word</b>, and <who are you> he thought.\n\n{note}\n\n{table}\n\n{html}")
+    assert book.text == (
+        "It was late.\n\nHe said: go.\n\nA word, and <who are you> he thought.\n\n[^1]: Ibid.\n\n[Exit]: Macbeth\n\n"
+        "a | b\n\n1 | 2 | 3\n\none | two\n\nthree\nfour\n\n<Come closer>\n\nfive"
+    )
