@@ -147,7 +147,10 @@ async def _read(
     author: str,
     since: datetime,
 ) -> None:
-    """Read a file onto the shelf, in the acknowledged reply; a book added `since` then was added by this reading."""
+    """Read a file onto the shelf, in the acknowledged reply.
+
+    What the person has added `since` then, this reading has: it may have been interrupted by a kill.
+    """
     report = ProgressReport(interaction, incoming.name)
     try:
         async with report.shown(), incoming.room:
@@ -168,7 +171,8 @@ async def _read(
             await _is_taken_back(interaction)
         raise
     say, took = speech_for_all(interaction), use_cases.clock() - since
-    added = replace(added, is_new=added.is_new or added.book.created_at >= since)
+    own = added.book.added_by == str(interaction.user.id) and added.book.created_at >= since
+    added = replace(added, is_new=added.is_new or own)
     card = added_card(added, took.total_seconds(), say)
     questions = await access.first_questions(interaction, added.book, say)
     view = added_buttons(added.book, questions, say, can_talk=not is_guest(interaction))

@@ -40,3 +40,14 @@ async def test_if_the_progress_is_deleted_whoever_adds_the_book_still_hears_what
     [card] = adding.messages
     assert card.ephemeral
     assert "Took" in adding.text
+
+
+async def test_of_two_who_add_the_same_file_at_once_one_is_told_that_it_is_there_already(
+    bot: Online, double: DiscordDouble
+) -> None:
+    people = [double.user("ann"), double.user("ben")]
+    files = [double.file("tale.txt", (TALE * 50).encode()) for _ in people]
+    adding = [await each.slash("books add", file=file) for each, file in zip(people, files, strict=True)]
+    await double.until(lambda: all(each.original and each.original.embeds for each in adding))
+    told = [each.original.embeds[0]["author"]["name"] for each in adding if each.original]
+    assert sorted(told) == ["Added to the shelf", "This book is already on the shelf"]
