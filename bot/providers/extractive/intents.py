@@ -91,14 +91,12 @@ _ENGLISH_REMARKS = {
 REMARKS = {reply: _whole(*_ENGLISH_REMARKS.get(reply, ()), *words) for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
-_LABEL = r"(\d+|[ivxlc]+)"
-POSITION = _whole(
-    rf"i(?:['’]m| am)(?: now| currently)? (?:on|at) (?:page|p\.) ?{_LABEL}(?: now)?",
-    rf"i(?:['’]ve| have) (?:just )?read (?:up )?to (?:page|p\.) ?{_LABEL}",
-    rf"ich bin (?:jetzt )?(?:auf|bei) seite {_LABEL}",
-    rf"je suis (?:maintenant )?à la page {_LABEL}",
-    rf"estoy en la página {_LABEL}",
-)
+PAGE_READ = _whole(*language.WORDINGS["page_read"])
+CHAPTER_READ = _whole(*language.WORDINGS["chapter_read"])
+"""The last chapter somebody has read. "I'm in chapter 3" doesn't say how far."""
+FINISHED = _whole(*language.WORDINGS["finished"])
+SOMEWHERE = _whole(*language.WORDINGS["somewhere"])
+"""A place that is neither a page nor the end of a chapter."""
 _ELSEWHERE = language.WORDINGS
 _SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
 CONTENTS = _anywhere(
@@ -202,7 +200,7 @@ PAGE = _anywhere(
 PAGE_IN_WORDS = _anywhere(r"(?:page|seite|página) (?P<number>[^\W\d_]+(?:[- ][^\W\d_]+)?)")
 PAGE_WORDS = _anywhere(
     r"(?:what(?:['’]s)?|is|does|do|happen(?:s|ed)?|on|at|from|of|read|show|open|quote|me|the|text|please|can|you|says?",
-    r"stands?|there|it|aloud|out|was|steht|auf|lies|zeig|mir|lis|montre|moi|à|la|sur|lee|en|muestra|que|qué|hay|a)\b",
+    r"stands?|there|it|aloud|out|was|steht|passiert|geschieht|auf|lies|zeig|mir|lis|montre|moi|à|la|sur|lee|en|muestra|que|qué|hay|a)\b",
 )
 WRAPPING = "“”\"«»„‘’' .,;:!?"
 ARTICLES = re.compile(
@@ -286,9 +284,10 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The reader says where they are."""
+    """The reader says how far they have read: to a page, or through a chapter; neither: to the end."""
 
-    page: str
+    page: str = ""
+    chapter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,8 +328,14 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
     for reply, wording in REMARKS.items():
         if wording.fullmatch(text):
             return Remark(reply)
-    if told := POSITION.fullmatch(text):
+    if told := PAGE_READ.fullmatch(text):
         return Position(next(filter(None, told.groups())))
+    if told := CHAPTER_READ.fullmatch(text):
+        return Position(chapter=next(filter(None, told.groups())))
+    if FINISHED.fullmatch(text):
+        return Position()
+    if SOMEWHERE.fullmatch(text):
+        return Remark("position")
     if BEGINNING.fullmatch(text) or NARRATOR.fullmatch(text):
         return Beginning(narrator=NARRATOR.fullmatch(text) is not None)
     if CAST.fullmatch(text):

@@ -46,7 +46,7 @@ from bot.providers.extractive.wording import absent, essential, is_replaceable, 
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
-from domain.library.search.words import without_possessive
+from domain.library.search.words import without_possessive, words_of
 from domain.tool_use import ToolInvocation
 
 
@@ -338,6 +338,8 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
     question = in_context(text, past, answer)
+    if transcript.earlier and not words_of(text):  # an emoji: the language of the talk so far
+        question = replace(question, language=language_of(transcript.earlier[-1].question))
     return Wish(intents.intent_of(text, question, has_past=any(e.passages for e in transcript.earlier)), question)
 
 
@@ -376,8 +378,9 @@ def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> l
             return []
         case intents.StoryEnd() if choices.transcript.reading:
             return []
-        case intents.Position(page):
-            return tools.call("propose_position", page=page)
+        case intents.Position(page, chapter):
+            place = {"page": page} if page else {"chapter": chapter} if chapter else {"finished": True}
+            return tools.call("propose_position", **place)
         case intents.Overview() | intents.Cast():
             return _story(wish.intent, tools)
         case intents.Count(term, _):

@@ -96,6 +96,11 @@ async def test_it_knows_the_book_it_is_on() -> None:
     assert await ExtractiveChat().chat([unsigned, user("Who wrote this book?")]) == SAY.title.format("The Dark Lamp")
 
 
+async def test_an_emoji_is_answered_in_the_language_of_the_talk() -> None:
+    talk = [user("Wer ist denn der Wärter?"), PromptMessage("assistant", "Das ist Hobb."), user("😀😀")]
+    assert await ExtractiveChat().chat(talk) == PHRASES[Language.GERMAN].unclear
+
+
 async def test_nobody_asked_anything() -> None:
     assert (await ExtractiveChat().chat([])).strip()
     assert (await ExtractiveChat().chat([system()])).strip()
