@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import discord
 from discord import app_commands
 
-from cogs.cards import clipped, question_line
+from cogs.cards import clipped, day_of, question_line, titled
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import (
@@ -367,16 +367,17 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
         seen = await visibility_of(interaction).at_a_glance(known)
         if len(seen) == MOST_CHOICES or len(known) < limit:
             break
+    say = speech_of(interaction)
     return [
-        app_commands.Choice(name=_conversation_name(each, titles.get(each.book_id, "")), value=each.id)
+        app_commands.Choice(name=_conversation_name(each, titles.get(each.book_id, ""), say), value=each.id)
         for each in seen[:MOST_CHOICES]
     ]
 
 
-def _conversation_name(conversation: Conversation, book: str) -> str:
+def _conversation_name(conversation: Conversation, book: str, say: Speech) -> str:
     """Title, book and day, because several may have the same title."""
-    tail = f" · {clipped(book, 30)} · {conversation.created_at:%Y-%m-%d}"
-    return clipped(conversation.title, LONGEST_NAME - len(tail)) + tail
+    tail = f" · {clipped(book, 30)} · {day_of(conversation.created_at, say)}"
+    return clipped(titled(conversation, say), LONGEST_NAME - len(tail)) + tail
 
 
 async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices:

@@ -1,6 +1,7 @@
 """What books, positions and conversations look like: embeds and lines, made from values alone."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import discord
 from discord import ButtonStyle
@@ -10,7 +11,7 @@ from cogs.i18n import Speech, language_name, later, speech_for
 from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.inline import inert
 from domain.book import Book, BookStatus, Chapter, OfferedBook, Page, PositionState, ReadingPosition, numbered
-from domain.conversation import Conversation
+from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 from domain.library.shelf import AddedBook
@@ -33,6 +34,8 @@ SHOWN_CHAPTERS = 30
 BAR = 12
 """Characters of the progress bar."""
 
+NO_TITLE = later("New conversation")
+
 STAGES = {
     "downloading": later("Downloading"),
     "reading": later("Reading"),
@@ -43,6 +46,16 @@ STAGES = {
 
 def book_title(book: Book, say: Speech) -> str:
     return say("{title} by {author}", title=book.title, author=book.author) if book.author else book.title
+
+
+def titled(conversation: Conversation, say: Speech) -> str:
+    """A conversation's title; one without a title is called so in the person's language."""
+    return say(NO_TITLE) if conversation.title == UNTITLED else conversation.title
+
+
+def day_of(moment: datetime, say: Speech) -> str:
+    """A date where Discord shows no timestamps."""
+    return moment.strftime(say("%Y-%m-%d"))
 
 
 def clipped(text: str, length: int) -> str:

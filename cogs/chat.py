@@ -18,7 +18,7 @@ from discord.ui import View
 
 from cogs import access
 from cogs.access import assert_may_write_in, first_questions, resolve_conversation, visibility_of
-from cogs.cards import clipped, conversation_card, plain, position_line, welcome_buttons
+from cogs.cards import clipped, conversation_card, day_of, plain, position_line, titled, welcome_buttons
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import (
@@ -389,7 +389,7 @@ async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conv
     question = say(
         "More people can see this channel than the one “{title}” was in. Continue here? They'll see what you "
         "ask from now on, and my answers may draw on what you said before.",
-        title=plain(conversation.title),
+        title=plain(titled(conversation, say)),
     )
     view = confirmation("chat-move", conversation.id, say("Go on here"), say)
     await interaction.edit_original_response(content=question, view=view)
@@ -494,5 +494,5 @@ class Chat(commands.Cog):
 
 
 def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:
-    started = say("started {date}", date=f"{conversation.created_at:%Y-%m-%d}")
-    return discord.SelectOption(label=clipped(conversation.title, 100), value=conversation.id, description=started)
+    label, day = clipped(titled(conversation, say), 100), day_of(conversation.created_at, say)
+    return discord.SelectOption(label=label, value=conversation.id, description=say("started {date}", date=day))

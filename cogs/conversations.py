@@ -12,7 +12,7 @@ from discord.ext import commands
 
 from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
-from cogs.cards import INK, clipped, plain
+from cogs.cards import INK, clipped, plain, titled
 from cogs.chat import Opening
 from cogs.errors import Refusal
 from cogs.i18n import Speech, later, speech_of
@@ -69,7 +69,8 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         renamed = await self._use_cases.conversations.rename(found.id, title)
         done = say("It's called “{title}” already.", title=plain(renamed.title))
         if renamed.title != found.title:
-            _note(interaction, later("{who} renamed a conversation that {owner} had opened ({id})."), found)
+            if found.owner_id != str(interaction.user.id):
+                _note(interaction, later("{who} renamed a conversation that {owner} had opened ({id})."), found)
             done = say("It's now called “{title}”.", title=plain(renamed.title))
         if thread := await thread_of(server_of(interaction), renamed):
             done = f"{done}\n{await rename_thread(thread, thread_name(renamed), say)}".strip()
@@ -93,7 +94,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
                 "This permanently deletes {number} messages and the thread.",
             )
         )
-        question = say("Delete “{title}”?", title=plain(found.title))
+        question = say("Delete “{title}”?", title=plain(titled(found, say)))
         view = confirmation("talk-delete", found.id, say("Delete it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
 
@@ -134,7 +135,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await self._use_cases.chat.settle(found.id)
         await self._use_cases.conversations.delete(found.id)
         _note(interaction, later("{who} deleted a conversation that {owner} had opened ({id})."), found)
-        done = say("Deleted “{title}”.", title=plain(found.title))
+        done = say("Deleted “{title}”.", title=plain(titled(found, say)))
         await interaction.edit_original_response(content=done, view=None)
         if thread and (left := await delete_thread(thread, say)):
             await interaction.edit_original_response(content=f"{done}\n{left}", view=None)
@@ -196,7 +197,7 @@ def _note(interaction: discord.Interaction[Any], text: str, conversation: Conver
 
 
 def _line(conversation: Conversation, book: str, say: Speech) -> str:
-    title = clipped(plain(conversation.title.translate(BRACKETS)), 120)
+    title = clipped(plain(titled(conversation, say).translate(BRACKETS)), 120)
     if conversation.is_direct:
         now = " · " + say("the one we're in") if conversation.thread_id else ""
         return (

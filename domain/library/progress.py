@@ -71,7 +71,7 @@ def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
     chapter = find_chapter(chapters, name)
     if chapter is None:
         message = Worded(
-            "I can't find chapter {name!r} in this book. Tell me the page you've read to instead.", name=name.strip()
+            "I can't find chapter “{name}” in this book. Tell me the page you've read to instead.", name=name.strip()
         )
         raise BookError(BookErrorCode.NOT_FOUND, message)
     return with_descendants(chapters, chapter)[-1].end

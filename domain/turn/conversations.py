@@ -15,6 +15,7 @@ from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnS
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, UsageReported
 from domain.leases import Shard
+from domain.library.search.words import words_of
 from domain.ports import (
     BookRepository,
     ChatMessageRepository,
@@ -35,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 30.0
 ANSWER_SHOWN = 2_000
+FEWEST_WORDS_OF_A_TITLE = 2
+"""A greeting, an emoji or a lone question word names no conversation."""
 """Characters of the answer that are sent along: its beginning says what it is about."""
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
@@ -165,9 +168,10 @@ class ManageConversations:
         await self._conversations.update_title(conversation_id, title, TitleSource.MODEL, question.id)
 
     async def title_after(self, conversation_id: str, message: ChatMessage) -> None:
-        """Name a conversation without a title after its first message, if that still exists."""
+        """Name a conversation without a title after a message that says enough for one, if that still exists."""
         conversation = await self.get(conversation_id)
-        if conversation.title == UNTITLED and conversation.title_source is TitleSource.AUTOMATIC:
+        is_untitled = conversation.title == UNTITLED and conversation.title_source is TitleSource.AUTOMATIC
+        if is_untitled and len(words_of(message.content)) >= FEWEST_WORDS_OF_A_TITLE:
             title = title_from(message.content)
             await self._conversations.update_title(conversation_id, title, TitleSource.AUTOMATIC, message.id)
 

@@ -1,11 +1,13 @@
 """A thread gets one title after its first answer, and never over a person's own."""
 
 import asyncio
+import re
 
 import pytest
 
-from domain.conversation import TitleSource
+from domain.conversation import UNTITLED, TitleSource
 from domain.errors import LLMError, LLMErrorCode
+from domain.turn.chat_with_book import Reader
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import Channel
 
@@ -35,6 +37,19 @@ async def test_the_model_names_the_thread_after_the_first_answer(room: Scene, th
     await asyncio.sleep(0.05)
     assert len(room.model.requests) == 3
     assert len(room.double.calls(RENAME)) == 1
+
+
+async def test_a_greeting_names_nothing_and_what_has_no_name_is_called_so_in_the_persons_language(
+    room: Scene, thread: Channel
+) -> None:
+    conversation, ann = await room.conversation(thread), Reader(str(room.ann.id), "Ann")
+    await room.app.chat.receive(conversation.id, "hi!", ann)
+    assert (await room.conversation(thread)).title == UNTITLED
+    room.ann.locale = "de"
+    [found] = await room.ann.autocomplete("conversations delete", "conversation", "new")
+    assert re.fullmatch(r"Neues Gespräch · The Dark Lamp · \d\d\.\d\d\.\d{4}", found["name"])
+    await room.app.chat.receive(conversation.id, "Who put out the lamp?", ann)
+    assert (await room.conversation(thread)).title == "Who put out the lamp?"
 
 
 async def test_a_title_costs_whoever_asked(room: Scene, thread: Channel) -> None:
