@@ -17,6 +17,7 @@ PROPOSE_POSITION = "propose_position"
 """The name of the tool by which a model proposes a position."""
 _PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
+_BOOKS = frozenset("book buch livre libro boek книга".split())  # noqa: SIM905
 _DONE = re.compile(
     r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
     r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
@@ -79,11 +80,19 @@ def _names(words: str, page: str, chapter: str) -> bool:
     tokens = _WORD.findall(words)
     divisions = [is_chapter_word(token) for token in tokens]
     if not (page or chapter):
-        return bool(_DONE.search(fold(words))) and not any(divisions)
+        return bool(_DONE.search(fold(words))) and not any(_is_part(tokens, at) for at in range(len(tokens)))
     named = [at for at, token in enumerate(tokens) if _is_number(token, page or chapter)]
     if page:
         return any(not any(divisions[max(0, at - 1) : at]) for at in named)
     return any(any(divisions[max(0, at - 1) : at + 2]) for at in named)  # "chapter 5", "the fifth chapter"
+
+
+def _is_part(tokens: Sequence[str], at: int) -> bool:
+    """Whether a word means a division of the book: "the book" is all of it, and "book two" a part."""
+    if fold(tokens[at]) not in _BOOKS:
+        return is_chapter_word(tokens[at])
+    beside = [*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]]
+    return any(number_value(token) is not None for token in beside)
 
 
 def _is_number(token: str, label: str) -> bool:

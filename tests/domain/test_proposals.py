@@ -32,6 +32,8 @@ def said(words: str, author: str = "ann", role: MessageRole = MessageRole.USER) 
         ("I finished it last night", "", ""),
         ("Ich habe es ausgelesen.", "", ""),
         ("Je l’ai fini", "", ""),
+        ("I've finished the book", "", ""),
+        ("Ich bin mit dem Buch fertig", "", ""),
     ],
 )
 def test_what_a_reader_writes_can_be_offered(words: str, page: str, chapter: str) -> None:
@@ -48,6 +50,7 @@ def test_what_a_reader_writes_can_be_offered(words: str, page: str, chapter: str
         ("I am on page 800 now", "80", ""),
         ("I've finished chapter 5", "5", ""),
         ("I've finished chapter 5", "", ""),
+        ("I've finished book two", "", ""),
         ("I am on page 5", "", "5"),
         ("I like the number 5", "", "5"),
         ("Is it the end of the lamp?", "80", ""),
