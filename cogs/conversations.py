@@ -134,7 +134,10 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
         await self._use_cases.conversations.delete(found.id)
-        _note(interaction, later("{who} deleted a conversation that {owner} had opened ({id})."), found)
+        deed = later("{who} deleted a conversation that {owner} had opened ({id}).")
+        if found.owner_id == str(interaction.user.id):
+            deed = later("{who} deleted a conversation of their own ({id}).")
+        _note(interaction, deed, found)
         done = say("Deleted “{title}”.", title=plain(titled(found, say)))
         await interaction.edit_original_response(content=done, view=None)
         if thread and (left := await delete_thread(thread, say)):

@@ -71,15 +71,16 @@ class ManagePeople:
 
     async def locale(self, reader_id: str) -> str | None:
         """The last known language of a person, in their platform's naming; None if unknown."""
-        locale = await self._readers.get_locale(reader_id)
-        self._remember_locale(reader_id, locale)
+        locale = await self._readers.get_locale(reader_id) or self._locales.get(reader_id)
+        self.remember_locale(reader_id, locale)
         return locale
 
     def last_locale(self, reader_id: str) -> str | None:
         """The same as it was last known, for when the database is away; None if it has not been known lately."""
         return self._locales.get(reader_id)
 
-    def _remember_locale(self, reader_id: str, locale: str | None) -> None:
+    def remember_locale(self, reader_id: str, locale: str | None) -> None:
+        """Keep a person's language in memory only, until they choose one by starting to talk."""
         self._locales.pop(reader_id, None)
         if locale is not None:
             self._locales[reader_id] = locale
@@ -88,7 +89,7 @@ class ManagePeople:
 
     async def note_locale(self, reader_id: str, locale: str) -> None:
         """Record the language to answer them in where messages do not tell it."""
-        self._remember_locale(reader_id, locale)
+        self.remember_locale(reader_id, locale)
         if await self._readers.get_locale(reader_id) != locale:
             await self._readers.set_locale(reader_id, locale)
 
@@ -110,7 +111,7 @@ class ManagePeople:
         Posts that show them on the platform are on the list of removals from then on. Messages of theirs from before
         `written_before` (by the platform's clock) that come in later are not stored.
         """
-        self._remember_locale(reader_id, None)
+        self.remember_locale(reader_id, None)
         return await self._privacy.erase(reader_id, written_before)
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:

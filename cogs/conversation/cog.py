@@ -94,6 +94,12 @@ class ConversationCog(commands.Cog):
         await self._titles.close()
         await self._writers.close(PATIENCE_S / 3)
 
+    @commands.Cog.listener()
+    async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
+        """A command in direct messages tells the person's language, which messages do not."""
+        if interaction.guild_id is None:
+            self._use_cases.people.remember_locale(str(interaction.user.id), interaction.locale.value)
+
     async def opened(self, thread: discord.Thread, conversation: Conversation) -> None:
         """See cogs.services.Conversing."""
         await self._backfill.read_opened(thread, conversation, self._bot_id)

@@ -162,7 +162,10 @@ async def test_who_has_no_book_yet_is_told_how_to_begin(ann: Reader) -> None:
 
 async def test_a_german_is_answered_in_german(ann: Reader) -> None:
     ann.person.locale = "de"
-    await ann.chat(await ann.add("The Lamp"))
+    book = await ann.add("The Lamp")
+    await ann.person.say(ann.place, "Wer ist Hobb?")
+    await ann.heard("Über welches Buch")
+    await ann.chat(book)
     await ann.person.say(ann.place, "", files=(ann.double.file("bild.png", b"..."),))
     await ann.heard("Ich lese nur Text")
 
