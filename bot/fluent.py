@@ -20,7 +20,7 @@ from domain.event import StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
 from domain.strategies.always_retrieve import ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
-from domain.strategies.window import ContextWindow
+from domain.strategies.window import ContextWindow, metered
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output
 
@@ -243,12 +243,15 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider, window: Conte
         [*registry.get_definitions(), *asked.own_tools],
         _limited(_joined(registry, asked.own_dispatcher), asked.most_calls),
     )
-    async with aclosing(events):
-        async for event in events:
+
+    async def spent(usage: UsageReported) -> None:
+        if asked.usage_watcher:
+            await _finished(asked.usage_watcher(usage))
+
+    async with aclosing(metered(events, spent)) as metered_events:
+        async for event in metered_events:
             if isinstance(event, StrategyOutcome):
                 return event
-            if isinstance(event, UsageReported) and asked.usage_watcher:
-                await _finished(asked.usage_watcher(event))
     raise AssertionError("a strategy ends in an outcome")
 
 

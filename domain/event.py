@@ -7,7 +7,7 @@ from typing import Any
 from domain.book import Binding, Citation, Passage
 from domain.chat import PromptMessage
 from domain.errors import Worded
-from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage
+from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk, TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class ApprovalSettled:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """Tokens of one request to the model."""
+    """Tokens of one request to the model, also of one that brought no answer."""
 
     usage: TokenUsage
     model: str
@@ -187,7 +187,8 @@ class StrategyOutcome:
 
 
 StrategyEvent = (
-    TextChunk
+    RequestSent
+    | TextChunk
     | CitationMark
     | TextBlockEnd
     | DraftDiscarded

@@ -1,6 +1,6 @@
 """What models and tools exchange: definitions, calls, results, replies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -203,6 +203,16 @@ class ChatResponse:
     def tool_invocation(self) -> ToolInvocation | None:
         """The first call, or None in an answer."""
         return self.tool_invocations[0] if self.tool_invocations else None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSent:
+    """A request is on its way. If it ends without a ChatResponse, because it failed or was left, `spent` returns the
+    tokens used up to then; None if the server refused it.
+    """
+
+    model: str
+    spent: Callable[[], TokenUsage | None]
 
 
 ProviderEvent = TextChunk | CitationMark | TextBlockEnd | ChatResponse

@@ -11,16 +11,17 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from bot.providers.wordings import shortened
 from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.library.search.words import STOP_WORDS
-from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
+from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, RequestSent, TokenUsage, ToolDefinition
 
 if TYPE_CHECKING:
     import httpx2
@@ -76,35 +77,8 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.REFUSED: "The model declined to answer this. Please rephrase your question.",
     LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
 }
-_NO_TOOLS: Final = re.compile(
-    r"not support (?:tools|tool|function)"  # Ollama, LM Studio
-    r"|support tool use"  # OpenRouter
-    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires|tool[ -]call[ -]parser"  # vLLM, SGLang
-    r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
-    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
-    r"|unsupported)"
-    r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
-    r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
-    r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
-    r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_REFUSED_FIELD: Final = re.compile(
-    r"not (?:supported|permitted|allowed|implemented)|unsupported|unknown|unrecogni[sz]ed|unexpected"
-    r"|extra (?:inputs|fields)|does not support|invalid (?:parameter|field|argument)",
-    re.IGNORECASE,
-)
 REFUSING: Final = frozenset({400, 404, 422, 500, 501})
 """The status of a response that refuses a part of the request."""
-_SECRET = re.compile(
-    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
-    r"|(?<=key provided: )\S+|://[^\s/@]+@",
-    re.IGNORECASE,
-)
-"""Keys, names of accounts and requests, and passwords in addresses."""
-_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-LONGEST_SAID = 200
-"""Characters of a service's message that are shown."""
 _A_WORD = re.compile(r"[^\W_]+")
 
 
@@ -300,6 +274,43 @@ def never_connected(error: BaseException) -> bool:
     return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)
 
 
+class CountsTokens(Protocol):
+    """Assembles a reply from its stream."""
+
+    @property
+    def used(self) -> TokenUsage | None:
+        """The tokens of the reply as far as it has arrived, and of its request; None as long as nothing has."""
+        ...
+
+
+class OpenRequest:
+    """A request until its reply is complete; `prompt_tokens` estimates its length.
+
+    `reply` is set once the reply begins.
+    """
+
+    def __init__(self, prompt_tokens: Callable[[], int]) -> None:
+        self._prompt_tokens = prompt_tokens
+        self._is_refused = False
+        self.reply: CountsTokens | None = None
+
+    def spent(self) -> TokenUsage | None:
+        """The tokens used so far: those of the prompt as soon as it is sent, unless the server refused it."""
+        if self.reply and (used := self.reply.used):
+            return used
+        return None if self._is_refused else TokenUsage(self._prompt_tokens(), estimated=True)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note a failure. Where the server took too long, it has worked on the prompt nevertheless."""
+        try:
+            yield
+        except LLMError as error:
+            has_status = getattr(error.__cause__, "status_code", None) is not None
+            self._is_refused = has_status or error.code is not LLMErrorCode.TIMEOUT
+            raise
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """Names for error sentences: the service, its model, and the settings that select it."""
@@ -342,22 +353,6 @@ class Service:
         return api_key.strip()
 
 
-def speaks_against_tools(said: str) -> bool:
-    """Whether a server's message says that its model cannot use tools."""
-    return bool(_NO_TOOLS.search(said))
-
-
-def refused_field(said: str, fields: Iterable[str]) -> str:
-    """The first of the fields that a server's message refuses by name, or an empty string."""
-    return next((field for field in fields if field in said), "") if _REFUSED_FIELD.search(said) else ""
-
-
-def shortened(said: str) -> str:
-    """A service's message on one line, without markup and secrets, and not too long."""
-    plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
-    return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
-
-
 def without_echo(said: str, messages: Iterable[PromptMessage]) -> str:
     """A service's message with an ellipsis for every word of the request that it repeats, but for words such as "the".
 
@@ -391,7 +386,7 @@ def _when(seconds: float | None) -> Worded:
 
 
 class WireChat(ABC, Generic[C]):
-    """A ChatProvider without its API: subclasses add `stream`, `check`, and the meaning of the SDK's errors.
+    """A ChatProvider without its API: subclasses add `metered_stream`, `check`, and the meaning of the SDK's errors.
 
     `options` are further fields of every request, in the service's terms; they override those of the provider.
     `supports_tools` None means yes until the server says otherwise.
@@ -430,9 +425,18 @@ class WireChat(ABC, Generic[C]):
     async def check(self) -> str: ...
 
     @abstractmethod
-    def stream(
+    def metered_stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
-    ) -> AsyncGenerator[ProviderEvent, None]: ...
+    ) -> AsyncGenerator[RequestSent | ProviderEvent, None]: ...
+
+    async def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        async with aclosing(self.metered_stream(messages, tools, call_tools=call_tools)) as events:
+            async for event in events:
+                if not isinstance(event, RequestSent):
+                    yield event
 
     @abstractmethod
     def _failure(self, error: Exception) -> LLMError:

@@ -1,6 +1,7 @@
 """How servers word their errors, whatever API they have: local servers and proxies have no codes for most of them."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from domain.errors import LLMErrorCode
@@ -87,6 +88,35 @@ _WINDOW: Final = (
 LEAST_WINDOW: Final = 512
 """Tokens; a smaller number in an error is something else, such as its status."""
 
+_SECRET = re.compile(
+    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
+    r"|(?<=key provided: )\S+|://[^\s/@]+@",
+    re.IGNORECASE,
+)
+"""Keys, names of accounts and requests, and passwords in addresses."""
+_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+LONGEST_SAID = 200
+"""Characters of a service's message that are shown."""
+
+_NO_TOOLS: Final = re.compile(
+    r"not support (?:tools|tool|function)"  # Ollama, LM Studio
+    r"|support tool use"  # OpenRouter
+    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires|tool[ -]call[ -]parser"  # vLLM, SGLang
+    r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
+    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
+    r"|unsupported)"
+    r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
+    r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
+    r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
+    r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_REFUSED_FIELD: Final = re.compile(
+    r"not (?:supported|permitted|allowed|implemented)|unsupported|unknown|unrecogni[sz]ed|unexpected"
+    r"|extra (?:inputs|fields)|does not support|invalid (?:parameter|field|argument)",
+    re.IGNORECASE,
+)
+
 
 def code_in(said: str) -> LLMErrorCode | None:
     """The domain's code for what a server says; None if nothing in it is known."""
@@ -103,3 +133,19 @@ def window_in(said: str) -> int:
     plain = said.replace(",", "")
     numbers = (int(found[1]) for pattern in _WINDOW for found in pattern.finditer(plain))
     return next((number for number in numbers if number >= LEAST_WINDOW), 0)
+
+
+def speaks_against_tools(said: str) -> bool:
+    """Whether a server's message says that its model cannot use tools."""
+    return bool(_NO_TOOLS.search(said))
+
+
+def refused_field(said: str, fields: Iterable[str]) -> str:
+    """The first of the fields that a server's message refuses by name, or an empty string."""
+    return next((field for field in fields if field in said), "") if _REFUSED_FIELD.search(said) else ""
+
+
+def shortened(said: str) -> str:
+    """A service's message on one line, without markup and secrets, and not too long."""
+    plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
+    return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"

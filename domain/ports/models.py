@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from domain.chat import ChatMessage, PromptMessage
 from domain.event import StrategyEvent
 from domain.leases import HeldLease
-from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
+from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
 
 
 class ChatProvider(Protocol):
@@ -65,6 +65,17 @@ class HasPhrases(Protocol):
 
     @property
     def phrases(self) -> str: ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A provider that tells what requests cost that bring no answer."""
+
+    def metered_stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[RequestSent | ProviderEvent, None]:
+        """As `ChatProvider.stream`, with a RequestSent in front."""
+        ...
 
 
 ToolOutput = str | ToolResult

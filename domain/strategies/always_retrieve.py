@@ -16,10 +16,19 @@ from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
 from domain.strategies.tool_use import asked_at, raise_refusal, result_message, run_calls
-from domain.strategies.window import ContextWindow, complete_once, estimate, estimate_text, fit, stream_within
+from domain.strategies.window import (
+    ContextWindow,
+    estimate,
+    estimate_text,
+    events_of_reply,
+    fit,
+    stream_within,
+    words_of,
+)
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
+    RequestSent,
     StopReason,
     TextBlockEnd,
     TextChunk,
@@ -67,11 +76,14 @@ class AlwaysRetrieveStrategy:
         """See RetrievalStrategy."""
         system, past, now = _parted(messages)
         asked = _joined(now)
-        spent: list[UsageReported] = []
-        pages = _reading(asked, tools)
-        query = asked if pages else await self._query(chat_provider, system, past, asked, spent)
-        for usage in spent:
-            yield usage
+        pages, query = _reading(asked, tools), asked
+        if not pages:
+            async with aclosing(self._rewording(chat_provider, system, past, asked)) as rewording:
+                async for piece in rewording:
+                    if isinstance(piece, ChatResponse):
+                        query = _query(words_of(piece), asked)
+                    else:
+                        yield piece
         call = pages or ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")
         yield ToolCallStarted(call.tool_use_id, 1, call.tool_name, call.arguments)
         async with aclosing(run_calls([call], dispatch, lambda _: 1)) as results:
@@ -94,8 +106,6 @@ class AlwaysRetrieveStrategy:
                     response = event
                 else:
                     yield event
-        if response and response.usage:
-            yield UsageReported(response.usage, chat_provider.model_name)
         if response:
             raise_refusal(response)
         if response is None or not (response.text or "").strip():
@@ -123,37 +133,36 @@ class AlwaysRetrieveStrategy:
         data = {"message": _joined(now), "passages": shown}
         return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
 
-    async def _query(
+    async def _rewording(
         self,
         chat_provider: ChatProvider,
         system: Sequence[PromptMessage],
         past: Sequence[PromptMessage],
         asked: str,
-        spent: list[UsageReported],
-    ) -> str:
-        """A self-contained query; while nothing has been answered, the message already is one."""
+    ) -> AsyncGenerator[RequestSent | UsageReported | ChatResponse, None]:
+        """Ask for a self-contained query; while nothing has been answered, the message already is one."""
         talk, unanswered = _to_last_answer(past)
         if not talk:
-            return asked
+            return
         message = "\n\n".join([*(each.content for each in unanswered), asked])
         prompt = self._prompts.reformulation.substitute(message=message)
         data = {"history": [(each.role, each.content) for each in past], "message": asked}
-
-        async def note(usage: UsageReported) -> None:
-            spent.append(usage)
-
-        whole, newest = [*system, *talk, PromptMessage(MessageRole.USER, prompt)], len(system) + len(talk)
-        before = fit(whole, (), newest, self._window.prompt_tokens)[:-1]
+        question = PromptMessage(MessageRole.USER, prompt, kind=PromptKind.SEARCH_QUERY, data=data)
+        fitted = fit([*system, *talk, question], (), len(system) + len(talk), self._window.prompt_tokens)
         try:
-            reply = await complete_once(
-                chat_provider, note, prompt, before=before, kind=PromptKind.SEARCH_QUERY, data=data
-            )
+            async with aclosing(events_of_reply(chat_provider, fitted)) as events:
+                async for event in events:
+                    if isinstance(event, RequestSent | UsageReported | ChatResponse):
+                        yield event
         except LLMError as error:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
                 raise
-            return asked
-        words = reply.split()
-        return " ".join(words) if 0 < len(words) <= max(LONGEST_QUERY, 2 * len(asked.split())) else asked
+
+
+def _query(reply: str, asked: str) -> str:
+    """The query that a model has written; the message itself if it wrote none."""
+    words = reply.split()
+    return " ".join(words) if 0 < len(words) <= max(LONGEST_QUERY, 2 * len(asked.split())) else asked
 
 
 def is_by_model(call: ToolInvocation) -> bool:
@@ -244,6 +253,16 @@ class ChatOnlyProvider:
         text = await self.chat(messages)
         usage = TokenUsage(estimate(messages), estimate_text(text), estimated=True)
         return ChatResponse(text, usage=usage)
+
+    async def metered_stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[RequestSent | ProviderEvent, None]:
+        """See Metered."""
+        prompt = TokenUsage(estimate(messages), estimated=True)
+        yield RequestSent(self.model_name, lambda: prompt)
+        async with aclosing(self.stream(messages, tools)) as events:
+            async for event in events:
+                yield event
 
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True

@@ -16,7 +16,6 @@ from domain.event import (
     StrategyOutcome,
     ToolCallFinished,
     ToolCallStarted,
-    UsageReported,
 )
 from domain.ports import ChatProvider, Dispatcher
 from domain.strategies.window import ContextWindow, stream_within
@@ -179,8 +178,6 @@ class ToolUseRetrievalStrategy:
                         response = event
                     else:
                         yield event
-            if response.usage:
-                yield UsageReported(response.usage, chat_provider.model_name)
             raise_refusal(response)
             if response.tool_invocations and may_call:
                 if response.preamble:

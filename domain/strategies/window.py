@@ -2,17 +2,21 @@
 outside a turn.
 """
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
-from domain.errors import LLMError, LLMErrorCode
-from domain.event import DraftDiscarded, UsageReported
-from domain.ports import ChatProvider
-from domain.tool_use import ChatResponse, ProviderEvent, StopReason, TextChunk, ToolDefinition
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError
+from domain.event import DraftDiscarded, StrategyEvent, UsageReported
+from domain.ports import ChatProvider, Metered
+from domain.tasks import to_the_end
+from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, StopReason, TextChunk, ToolDefinition
+
+logger = logging.getLogger(__name__)
 
 ASCII_PER_TOKEN = 3.5
 """Characters; in other scripts a character takes about a token."""
@@ -111,6 +115,8 @@ class ContextWindow:
         self._tokens = min(self._tokens, known) if self._tokens else known
 
 
+Event = TypeVar("Event", bound=ProviderEvent | StrategyEvent)
+
 Arrange = Callable[[list[PromptMessage]], list[PromptMessage]]
 
 
@@ -123,12 +129,11 @@ async def stream_within(
     newest: int,
     call_tools: bool = True,
     arrange: Arrange = list,
-) -> AsyncGenerator[ProviderEvent | DraftDiscarded | UsageReported, None]:
+) -> AsyncGenerator[RequestSent | ProviderEvent | DraftDiscarded | UsageReported, None]:
     """Ask with as many of the messages as fit, and again with less if that was too much.
 
     `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
-    messages into what is sent. The usage of replies that are not taken is reported here, that of the last ChatResponse
-    is not.
+    messages into what is sent. Each reply's usage is reported, also of those that are not taken.
 
     Raises:
         LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
@@ -140,7 +145,7 @@ async def stream_within(
             break
         said, told = "", 0
         try:
-            async with aclosing(_reply(provider, arrange(fitted), tools, call_tools=call_tools)) as events:
+            async with aclosing(events_of_reply(provider, arrange(fitted), tools, call_tools=call_tools)) as events:
                 async for event in events:
                     if isinstance(event, TextChunk):
                         said += event.text
@@ -157,26 +162,63 @@ async def stream_within(
     raise _too_long()
 
 
-async def _reply(
-    provider: ChatProvider, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
-) -> AsyncGenerator[ProviderEvent | UsageReported, None]:
-    """The events of one reply. If it turns out to be no answer, its usage comes in place of the ChatResponse."""
+async def events_of_reply(
+    provider: ChatProvider,
+    messages: Sequence[PromptMessage],
+    tools: Sequence[ToolDefinition] = (),
+    *,
+    call_tools: bool = True,
+) -> AsyncGenerator[RequestSent | ProviderEvent | UsageReported, None]:
+    """The events of one reply, with its usage before the ChatResponse.
+
+    Raises:
+        LLMError: there is no reply, or the ChatResponse is no answer.
+    """
     response: ChatResponse | None = None
-    try:
-        async with aclosing(provider.stream(messages, tools, call_tools=call_tools)) as events:
-            async for event in events:
-                if isinstance(event, ChatResponse):
-                    response = event
-                else:
-                    yield event
-        if response and response.stop_reason is StopReason.CONTEXT_EXCEEDED:
-            raise _too_long()
-    except LLMError:
-        if response and response.usage:
-            yield UsageReported(response.usage, provider.model_name)
-        raise
+    stream = provider.metered_stream if isinstance(provider, Metered) else provider.stream
+    async with aclosing(stream(messages, tools, call_tools=call_tools)) as events:
+        async for event in events:
+            if not isinstance(event, ChatResponse):
+                yield event
+                continue
+            response = event
+            if response.usage:
+                yield UsageReported(response.usage, provider.model_name)
+    if response and response.stop_reason is StopReason.CONTEXT_EXCEEDED:
+        raise _too_long()
     if response:
         yield response
+
+
+async def metered(
+    events: AsyncGenerator[Event, None], spent: Callable[[UsageReported], Awaitable[None]]
+) -> AsyncGenerator[Event, None]:
+    """The events without those about usage: `spent` receives the usage of each request once.
+
+    A request that fails, or is left or cancelled before its usage is reported, has used tokens as well.
+    """
+    sent: RequestSent | None = None
+
+    async def settle() -> None:
+        if sent and (usage := sent.spent()):
+            await spent(UsageReported(usage, sent.model))
+
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, RequestSent):
+                    await settle()
+                    sent = event
+                elif isinstance(event, UsageReported):
+                    sent = None
+                    await spent(event)
+                else:
+                    yield event
+    finally:
+        try:
+            await to_the_end(settle())
+        except MarginaliaError as error:  # why the request ended is more important
+            logger.warning("the usage of an unfinished request was not recorded: %s", error)
 
 
 def _too_long() -> LLMError:
@@ -255,26 +297,24 @@ async def complete_once(
     question: str,
     /,
     *,
-    before: Sequence[PromptMessage] = (),
     kind: PromptKind = PromptKind.TALK,
     data: Mapping[str, Any] | None = None,
 ) -> str:
     """The model's reply in words; blank if it declines or has nothing to say.
 
-    `spent` receives the tokens used. `before` is the conversation that the question refers to. `kind` and `data` are
-    those of PromptMessage.
+    `spent` receives the tokens used, also if there is no reply. `kind` and `data` are those of PromptMessage.
 
     Raises:
         LLMError: there was no reply; CONTEXT_EXCEEDED if the question does not fit into the model's window.
     """
-    response = ChatResponse(text="")
-    prompt = PromptMessage(MessageRole.USER, question, kind=kind, data=data)
-    async with aclosing(chat_provider.stream([*before, prompt])) as stream:
-        async for event in stream:
+    prompt, said = PromptMessage(MessageRole.USER, question, kind=kind, data=data), ""
+    async with aclosing(metered(events_of_reply(chat_provider, [prompt]), spent)) as events:
+        async for event in events:
             if isinstance(event, ChatResponse):
-                response = event
-    if response.usage:
-        await spent(UsageReported(response.usage, chat_provider.model_name))
-    if response.stop_reason is StopReason.CONTEXT_EXCEEDED:
-        raise LLMError(LLMErrorCode.CONTEXT_EXCEEDED, "This is too long for the model.")
+                said = words_of(event)
+    return said
+
+
+def words_of(response: ChatResponse) -> str:
+    """What a model says in reply to a question outside the talk; blank if it declines."""
     return "" if response.stop_reason is StopReason.REFUSAL else response.text or ""

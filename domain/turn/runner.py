@@ -38,8 +38,9 @@ from domain.event import (
 )
 from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.spoilers.filter import redacted
+from domain.strategies.window import metered
 from domain.tasks import to_the_end
-from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
+from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
 from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, RunningTurn, TurnDraft, stayed_away
@@ -167,14 +168,17 @@ class TurnRunner:
         if self._stand_in:
             draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
+
+        async def spent(event: UsageReported) -> None:
+            await self._meter.record(event, conversation, draft)
+            emit(event)
+
         strategy = self._strategy.execute(draft.provider, prepared.messages, prepared.tools, prepared.dispatch)
-        async with aclosing(strategy) as events:
+        async with aclosing(metered(strategy, spent)) as events:
             async for event in events:
                 if isinstance(event, StrategyOutcome):
                     outcome = event
                     continue
-                if isinstance(event, UsageReported):
-                    await self._meter.record(event, conversation, draft)
                 if isinstance(event, ToolCallFinished) and prepared.file.damage:
                     raise prepared.file.damage  # a model that cannot look anything up would answer from memory
                 await _show(event, answer, draft, emit)
@@ -245,7 +249,7 @@ async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emi
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments
     _emit_text(await answer.follow(event), answer, emit)
-    if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
+    if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | RequestSent | StrategyOutcome):
         emit(shown)
 
 

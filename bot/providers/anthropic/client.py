@@ -16,19 +16,18 @@ from bot.providers.base import (
     REFUSING,
     STATUS_CODES,
     LateClient,
+    OpenRequest,
     Service,
     WireChat,
     never_connected,
     refuse_long_waits,
-    refused_field,
     retry_after,
-    speaks_against_tools,
 )
-from bot.providers.wordings import code_in, is_not_ready, window_in
+from bot.providers.wordings import code_in, is_not_ready, refused_field, speaks_against_tools, window_in
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.strategies.window import estimate
-from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
+from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition
 
 if TYPE_CHECKING:
     import httpx2
@@ -95,19 +94,19 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         self._elsewhere = base_url is not None
         self._refused_fields: set[str] = set()
 
-    async def stream(
+    async def metered_stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
-    ) -> AsyncGenerator[ProviderEvent, None]:
-        """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
+    ) -> AsyncGenerator[RequestSent | ProviderEvent, None]:
+        """See Metered."""
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-        with self._errors_translated(messages):
+        prompt_tokens = partial(estimate, messages, tools)
+        sent = OpenRequest(prompt_tokens)
+        yield RequestSent(self.model_name, sent.spent)
+        with sent.watched(), self._errors_translated(messages):
             request, events = await self._send(messages, tools, call_tools=call_tools)
-            reader = MessageAccumulator(
-                self.model_name,
-                request.prefix(),
-                call_tools=call_tools,
-                prompt_tokens=partial(estimate, messages, tools),
+            reader = sent.reply = MessageAccumulator(
+                self.model_name, request.prefix(), call_tools=call_tools, prompt_tokens=prompt_tokens
             )
             async with events, aclosing(arriving_events(events.response)) as arrivals:
                 async for arrived in arrivals:

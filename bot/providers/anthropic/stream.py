@@ -41,6 +41,9 @@ _STOP_REASONS: Final = {
     "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
 }
 
+_OF_REPLY: Final = frozenset({"message_start", "content_block_start"})
+"""Events that a model's work has begun."""
+
 _SILENT: Final = frozenset({"thinking", "redacted_thinking"})
 
 
@@ -64,6 +67,8 @@ class MessageAccumulator:
         self._characters = WholeCharacters()
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
+        self._is_counted = False
+        self._has_begun = False
         self._ended = False
 
     @property
@@ -71,8 +76,14 @@ class MessageAccumulator:
         """Whether the reply is complete: a connection can also break without an error."""
         return self._ended and self._stop is not None
 
+    @property
+    def used(self) -> TokenUsage | None:
+        """See CountsTokens."""
+        return self._token_usage() if self._has_begun else None
+
     def read(self, event: Event) -> Iterator[ProviderEvent]:
         """Process one event; unknown kinds are ignored."""
+        self._has_begun = self._has_begun or event["type"] in _OF_REPLY
         match event["type"]:
             case "message_start":
                 self._count(event["message"].get("usage"))
@@ -85,6 +96,7 @@ class MessageAccumulator:
             case "message_delta":
                 self._stop = event["delta"].get("stop_reason")
                 self._count(event.get("usage"))
+                self._is_counted = bool((event.get("usage") or {}).get("output_tokens"))
             case "message_stop":
                 self._ended = True
 
@@ -154,20 +166,20 @@ class MessageAccumulator:
         self._usage |= {name: count for name, count in usage.items() if isinstance(count, int)}
 
     def _token_usage(self) -> TokenUsage:
-        if not self._usage.get("input_tokens") and not self._usage.get("output_tokens"):
-            return TokenUsage(self._prompt_tokens(), self._written_tokens(), estimated=True)
+        """The API counts the prompt first, and what was written only at the end. Other servers leave out either."""
         read = self._usage.get("cache_read_input_tokens", 0)
         written = self._usage.get("cache_creation_input_tokens", 0)
+        prompt, reply = self._usage.get("input_tokens", 0) + read + written, self._usage.get("output_tokens", 0)
+        if prompt and self._is_counted:
+            return TokenUsage(prompt, reply, read, written)
         return TokenUsage(
-            input_tokens=self._usage.get("input_tokens", 0) + read + written,
-            output_tokens=self._usage.get("output_tokens", 0),
-            cache_read_tokens=read,
-            cache_write_tokens=written,
+            prompt or self._prompt_tokens(), max(reply, self._written_tokens()), read, written, estimated=True
         )
 
     def _written_tokens(self) -> int:
-        written = (block.get("text") or str(block.get("input") or "") for block in self._blocks.values())
-        return sum(map(estimate_text, written))
+        blocks = self._blocks.values()
+        said = (block.get("text") or block.get("thinking") or str(block.get("input") or "") for block in blocks)
+        return sum(map(estimate_text, [*said, *self._written.values()]))
 
     def _raw(self, *, with_calls: bool) -> RawReply | None:
         """The blocks to send back: without blank text, which is refused, and without calls that nobody will answer."""

@@ -6,19 +6,19 @@ import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from bot.providers.base import (
     CONNECT_TIMEOUT,
     NO_SUCH_ROUTE,
-    REFUSING,
     LateClient,
+    OpenRequest,
     Service,
     WireChat,
     encoded,
     refuse_long_waits,
-    refused_field,
     repair_history,
     retry_after,
 )
@@ -28,10 +28,21 @@ from domain.citations.matching import render
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.strategies.always_retrieve import is_by_model
 from domain.strategies.window import estimate
-from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, StopReason, ToolDefinition, ToolInvocation
+from domain.tool_use import (
+    ChatResponse,
+    Media,
+    MediaKind,
+    ProviderEvent,
+    RequestSent,
+    StopReason,
+    ToolDefinition,
+    ToolInvocation,
+)
 
 if TYPE_CHECKING:
-    from openai import APIError, AsyncOpenAI, AsyncStream
+    from openai import AsyncOpenAI, AsyncStream
+
+    from bot.providers.openai.errors import AcceptedForm
 
 logger = logging.getLogger(__name__)
 
@@ -138,68 +149,6 @@ def _tool(tool: ToolDefinition) -> Wire:
     return {"type": "function", "function": function}
 
 
-class AcceptedForm:
-    """The form of request that a server takes, as far as its refusals have shown."""
-
-    def __init__(self, max_tokens: int) -> None:
-        self._max_tokens = max_tokens
-        self._refused_fields: set[str] = set()
-        self._refuses_null = False
-        self._has_short_ids = False
-        self._alternates = False
-
-    def applied(self, request: Wire) -> Wire:
-        """The request without what the server has refused."""
-        if self._max_tokens:
-            request = {**request, "max_tokens": self._max_tokens}
-        kept = {name: value for name, value in request.items() if name not in self._refused_fields}
-        if self._refuses_null:
-            kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
-        if self._has_short_ids or self._alternates:
-            from bot.providers.openai.errors import alternating, with_short_ids
-
-            messages = map(with_short_ids, kept["messages"]) if self._has_short_ids else kept["messages"]
-            kept["messages"] = alternating(messages) if self._alternates else list(messages)
-        return kept
-
-    def learn(self, refusal: "APIError", sent: Wire) -> bool:
-        """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
-        from bot.providers.openai.errors import (
-            OPTIONAL_FIELDS,
-            refuses_null,
-            refuses_roles,
-            status_of,
-            wants_short_ids,
-            words_of,
-        )
-
-        field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if status_of(refusal) in REFUSING else ""
-        if field in sent:
-            logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)
-            self._refused_fields.add(field)
-            return True
-        if refuses_null(refusal) and not self._refuses_null:
-            self._refuses_null = True
-            return True
-        if wants_short_ids(refusal) and not self._has_short_ids:
-            self._has_short_ids = True
-            return True
-        if refuses_roles(refusal) and not self._alternates:
-            self._alternates = True
-            return True
-        return self._reserves_less(refusal)
-
-    def _reserves_less(self, refusal: "APIError") -> bool:
-        """Whether the room for the reply was too large a part of the window; half of that is kept free at most."""
-        from bot.providers.openai.errors import error_code, told_window
-
-        window = told_window(refusal) if error_code(refusal) is LLMErrorCode.CONTEXT_EXCEEDED else 0
-        if not window or self._max_tokens <= window // 2:
-            return False
-        self._max_tokens = window // 2
-        return True
-
-
 class OpenAIChat(WireChat["AsyncOpenAI"]):
     """A ChatProvider. `timeout` is the longest silence on the connection in seconds, not the length of a reply.
 
@@ -242,19 +191,28 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         super().__init__(service, late, options, supports_tools=supports_tools)
         self._elsewhere = base_url is not None
         self._heeds_tool_choice = True
-        self._form = AcceptedForm(max_tokens)
+        self._max_tokens = max_tokens
         self._reads_tools = False
         self._without_call = 0
 
-    async def stream(
+    @cached_property
+    def _form(self) -> "AcceptedForm":
+        """Created late, because its module imports the SDK."""
+        from bot.providers.openai.errors import AcceptedForm
+
+        return AcceptedForm(self._max_tokens)
+
+    async def metered_stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
-    ) -> AsyncGenerator[ProviderEvent, None]:
-        """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
+    ) -> AsyncGenerator[RequestSent | ProviderEvent, None]:
+        """See Metered."""
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-        with self._errors_translated(messages):
+        sent = OpenRequest(partial(estimate, messages, tools))
+        yield RequestSent(self.model_name, sent.spent)
+        with sent.watched(), self._errors_translated(messages):
             try:
-                async with aclosing(self._reply(messages, tools, call_tools=call_tools)) as pieces:
+                async with aclosing(self._reply(messages, tools, sent, call_tools=call_tools)) as pieces:
                     async for piece in pieces:
                         yield piece
             except Exception as error:
@@ -266,11 +224,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 raise
 
     async def _reply(
-        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
+        self,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolDefinition],
+        sent: OpenRequest,
+        *,
+        call_tools: bool,
     ) -> AsyncGenerator[ProviderEvent, None]:
         """One reply, asked for a second time without tools if the model calls some though told not to."""
         offered = tools if call_tools or self._heeds_tool_choice else ()
-        reader = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
+        reader = sent.reply = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
         request = build_request(self.model_name, messages, offered, call_tools=call_tools)
         async with aclosing(self._read(request, reader)) as pieces:
             async for piece in pieces:
@@ -279,6 +242,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             logger.info("%s calls tools though told not to: when it may not, it is shown none from now on", self.name)
             self._heeds_tool_choice = False
             reader = CompletionAccumulator(call_tools=call_tools, spent=reader.usage, prompt_tokens=estimate(messages))
+            sent.reply = reader
             request = build_request(self.model_name, messages, (), call_tools=call_tools)
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
@@ -359,6 +323,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             try:
                 body = await self._ask_in_one_piece(request)
             except APIStatusError as error:
+                reader.withdraw()
                 if self._failure(error).code is not LLMErrorCode.API_CALL_FAILED or _is_about_tools(error):
                     raise
                 if not has_begun:

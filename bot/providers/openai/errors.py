@@ -4,6 +4,7 @@ This module imports the SDK, so import it only where the SDK is in use already.
 """
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2s
@@ -12,9 +13,11 @@ from typing import Any, Final
 import httpx2
 import openai
 
-from bot.providers.base import REFUSING, STATUS_CODES, never_connected, speaks_against_tools
-from bot.providers.wordings import code_in, is_not_ready, window_in
+from bot.providers.base import REFUSING, STATUS_CODES, never_connected
+from bot.providers.wordings import code_in, is_not_ready, refused_field, speaks_against_tools, window_in
 from domain.errors import LLMErrorCode
+
+logger = logging.getLogger(__name__)
 
 _CODES: Final = {
     "invalid_api_key": LLMErrorCode.API_KEY_MISSING,
@@ -193,3 +196,52 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     said = f"{reported} {error.type} {words_of(error)}"
     by_words = code_in(said) if written in (0, 400, 403, 404, 413, 422, 500, 502, 503) else None
     return by_words or STATUS_CODES.get(written, LLMErrorCode.API_CALL_FAILED)
+
+
+class AcceptedForm:
+    """The form of request that a server takes, as far as its refusals have shown."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._max_tokens = max_tokens
+        self._refused_fields: set[str] = set()
+        self._refuses_null = False
+        self._has_short_ids = False
+        self._alternates = False
+
+    def applied(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request without what the server has refused."""
+        if self._max_tokens:
+            request = {**request, "max_tokens": self._max_tokens}
+        kept = {name: value for name, value in request.items() if name not in self._refused_fields}
+        if self._refuses_null:
+            kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
+        if self._has_short_ids or self._alternates:
+            messages = map(with_short_ids, kept["messages"]) if self._has_short_ids else kept["messages"]
+            kept["messages"] = alternating(messages) if self._alternates else list(messages)
+        return kept
+
+    def learn(self, refusal: openai.APIError, sent: dict[str, Any]) -> bool:
+        """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
+        field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if status_of(refusal) in REFUSING else ""
+        if field in sent:
+            logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)
+            self._refused_fields.add(field)
+            return True
+        if refuses_null(refusal) and not self._refuses_null:
+            self._refuses_null = True
+            return True
+        if wants_short_ids(refusal) and not self._has_short_ids:
+            self._has_short_ids = True
+            return True
+        if refuses_roles(refusal) and not self._alternates:
+            self._alternates = True
+            return True
+        return self._reserves_less(refusal)
+
+    def _reserves_less(self, refusal: openai.APIError) -> bool:
+        """Whether the room for the reply was too large a part of the window; half of that is kept free at most."""
+        window = told_window(refusal) if error_code(refusal) is LLMErrorCode.CONTEXT_EXCEEDED else 0
+        if not window or self._max_tokens <= window // 2:
+            return False
+        self._max_tokens = window // 2
+        return True

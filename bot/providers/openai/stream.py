@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.base import complete, read_arguments, tool_name
@@ -72,6 +72,9 @@ _BROKEN: Final = frozenset({"error", "abort"})
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 """Some servers say "stop" when a model stopped to have its calls carried out."""
 
+_REASONING: Final = ("reasoning_content", "reasoning")
+"""Where servers that know the model put its thinking. It is not shown, but its tokens are used."""
+
 _FITS_ALWAYS: Final = 1_000
 """Tokens; a prompt with fewer fits into every model's window."""
 _BARELY_BEGUN: Final = 2
@@ -114,10 +117,12 @@ class CompletionAccumulator:
         self._thinking = ReasoningFilter()
         self._characters = WholeCharacters()
         self._text: list[str] = []
+        self._received: list[str] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._finish: str | None = None
         self._refused = False
+        self._has_begun = False
         self._has_said = False
         self._usage: TokenUsage | None = None
 
@@ -158,12 +163,34 @@ class CompletionAccumulator:
     @property
     def usage(self) -> TokenUsage | None:
         """The reply's usage, estimated if the server does not report it; None if there is no estimate either."""
-        if self._usage is None and self._prompt_tokens:
-            written = "".join([*self._text, *(piece for call in self._calls for piece in call.written)])
-            reckoned = TokenUsage(self._prompt_tokens, estimate_text(written), estimated=True)
-            return self._spent + reckoned if self._spent else reckoned
-        known = [usage for usage in (self._spent, self._usage) if usage]
+        return self._with_spent(self._usage or (self._estimated() if self._prompt_tokens else None))
+
+    @property
+    def used(self) -> TokenUsage | None:
+        """See CountsTokens. Servers count at the end; a few do all the time."""
+        if not self._has_begun:
+            return self._spent
+        estimated, counted = self._estimated(), self._usage or TokenUsage()
+        return self._with_spent(
+            replace(
+                counted,
+                input_tokens=counted.input_tokens or estimated.input_tokens,
+                output_tokens=max(counted.output_tokens, estimated.output_tokens),
+                estimated=True,
+            )
+        )
+
+    def _with_spent(self, usage: TokenUsage | None) -> TokenUsage | None:
+        known = [each for each in (self._spent, usage) if each]
         return sum(known, TokenUsage()) if known else None
+
+    def _estimated(self) -> TokenUsage:
+        written = "".join([*self._received, *(piece for call in self._calls for piece in call.written)])
+        return TokenUsage(self._prompt_tokens, estimate_text(written), estimated=True)
+
+    def withdraw(self) -> None:
+        """Count nothing that has arrived: it was no reply, but the server's way to refuse the request."""
+        self._has_begun = False
 
     def read(self, chunk: object) -> Iterator[ProviderEvent]:
         """Process one chunk; unknown fields are ignored, and missing ones count as empty."""
@@ -174,9 +201,11 @@ class CompletionAccumulator:
         for choice in chunk.get("choices") or ():
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or {}
+            self._has_begun = True
             self._refused = self._refused or bool(delta.get("refusal"))
             self._has_said = self._has_said or any(delta[name] for name in delta if name != "role")
             said = self._characters.feed(_words(delta.get("content")) + _words(delta.get("refusal")))
+            self._received.append(said or next((_words(delta[name]) for name in _REASONING if name in delta), ""))
             yield from self._say(self._thinking.feed(said))
             for piece in delta.get("tool_calls") or ():
                 self._extend_call(piece)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from bot.providers.base import shortened
 from bot.providers.openai.client import OpenAIChat
+from bot.providers.wordings import shortened
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
