@@ -22,7 +22,7 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
-STORE_AGAIN_AFTER_S = (10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+STORE_AGAIN_AFTER_S = (3.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 """When to try again what could not be stored; after that, the next start finds most of it on Discord."""
 MEMBERSHIP_S = 60.0
 """How long autocomplete trusts a known answer to whether somebody is in a thread."""
@@ -185,7 +185,7 @@ class StorageRetries:
             logger.warning("%s is stored later: %s", about, error)
             self.begin(partial(self.until_stored, work, about))
 
-    async def until_stored(self, work: Callable[[], Awaitable[None]], about: str) -> bool:
+    async def until_stored(self, work: Callable[[], Awaitable[object]], about: str) -> bool:
         """Wait, then try work, until it succeeds; False if it never does."""
         for wait in STORE_AGAIN_AFTER_S:
             with suppress(TimeoutError):

@@ -23,8 +23,11 @@ from cogs.permissions import (
 )
 from cogs.services import is_guest, server_of
 from domain.book import Book
-from domain.conversation import UNTITLED, Conversation
+from domain.chat import MessageRole
+from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource
+from domain.errors import MarginaliaError
 from domain.turn.conversations import Company, ManageConversations
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -323,3 +326,61 @@ async def close_thread(thread: discord.Thread, farewell: str) -> None:
         await thread.edit(archived=True)
     except DISCORD_ERRORS as error:
         logger.info("thread %s was not closed: %s", thread.id, error)
+
+
+class TitleUpdates:
+    """Names conversations in the background; a title that a person chose is never replaced."""
+
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+        self._tasks: dict[asyncio.Task[None], str] = {}
+
+    def consider(self, conversation: Conversation, thread: object, turn_id: str, say: Speech) -> None:
+        """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
+        if conversation.title_source is not TitleSource.AUTOMATIC:
+            return
+        task = asyncio.create_task(self._name(conversation, thread, turn_id, say), name=f"title of {conversation.id}")
+        self._tasks[task] = conversation.id
+        task.add_done_callback(self._tasks.pop)
+
+    def leave_off(self, conversation_ids: Collection[str]) -> None:
+        """Name these conversations no more after what was said until now."""
+        for task, conversation_id in self._tasks.items():
+            if conversation_id in conversation_ids:
+                task.cancel()
+
+    async def idle(self) -> None:
+        """Return when no title is being made."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _name(self, conversation: Conversation, thread: object, turn_id: str, say: Speech) -> None:
+        try:
+            turns = await self._use_cases.transcripts.turns(conversation.id)
+            if [turn.id for turn in turns if turn.state in WITH_AN_ANSWER] == [turn_id]:
+                await self._find_title(conversation, turn_id)
+                await self._rename(conversation.id, thread, say)
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
+            logger.info("conversation %s keeps its title: %s", conversation.id, error)
+
+    async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
+        if self._use_cases.titles is None:
+            return
+        history = await self._use_cases.transcripts.messages(conversation.id)
+        said = [message for message in history if message.turn_id == turn_id]
+        question = next(message for message in reversed(said) if message.role is MessageRole.USER)
+        title = await self._use_cases.titles(conversation, question, said[-1].content)
+        if title:
+            await self._use_cases.conversations.title_by_model(conversation.id, title, question)
+
+    async def _rename(self, conversation_id: str, thread: object, say: Speech) -> None:
+        if not isinstance(thread, discord.Thread):
+            return
+        current = await self._use_cases.conversations.get(conversation_id)
+        if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
+            await rename_thread(thread, thread_name(current), say)

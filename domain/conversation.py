@@ -166,6 +166,9 @@ class TurnState(StrEnum):
     FAILED = "failed"
 
 
+WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One answer in the making, to one or more readers' messages. `number` orders the turns of a conversation.

@@ -53,10 +53,12 @@ CURRENT_LEASE: ContextVar[HeldLease | None] = ContextVar("current_lease", defaul
 """The lease under which the current task works; None if there is only one process. Tasks it starts inherit it."""
 
 
-def is_lease_lost() -> bool:
-    """Whether another process may have taken over from the one in which the current task works."""
+def is_lease_lost(within_s: float = 0.0) -> bool:
+    """Whether another process may have taken over from the one in which the current task works, or may have within so
+    many seconds.
+    """
     lease = CURRENT_LEASE.get()
-    return lease is not None and not lease.is_held()
+    return lease is not None and time.monotonic() + within_s >= lease.valid_until
 
 
 ANSWERING: ContextVar[bool] = ContextVar("answering", default=False)

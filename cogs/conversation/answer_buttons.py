@@ -48,7 +48,7 @@ from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, server_of, shelf_of
 from domain.book import Book, Citation, ReadingPosition, Surroundings
 from domain.chat import MessageRole
-from domain.conversation import Conversation, TurnState
+from domain.conversation import WITH_AN_ANSWER, Conversation, TurnState
 from domain.errors import BookError
 from domain.event import PositionProposed
 from domain.tools.context import has_said
@@ -114,13 +114,13 @@ class AnswerButtons:
         assert_may_post(interaction)
         await self._use_cases.transcripts.reopen(turn.id)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id)
-        self._workers.start(conversation.id, leftover, notify=partial(tell_kept, interaction))
+        self._workers.start(conversation.id, leftover, seen=conversation, notify=partial(tell_kept, interaction))
 
     async def redo(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         """Answer an answered question again; the new answer replaces the one above the button."""
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
-        if shown is None or shown.turn.state not in (TurnState.ANSWERED, TurnState.DELIVERED):
+        if shown is None or shown.turn.state not in WITH_AN_ANSWER:
             raise Refusal(say("This answer is no longer stored, so it can't be made again."))
         if str(interaction.user.id) not in shown.askers:
             raise Refusal(say("Only the person who asked can have this answered again."))
@@ -130,7 +130,7 @@ class AnswerButtons:
             raise Refusal(say("This is already being answered again."))
         assert_may_post(interaction)
         notify = partial(tell_kept, interaction)
-        self._workers.start(shown.conversation.id, again=shown.turn.id, notify=notify)
+        self._workers.start(shown.conversation.id, seen=shown.conversation, again=shown.turn.id, notify=notify)
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Answer what is waiting, and delete the sentence that explained the delay."""
@@ -140,7 +140,7 @@ class AnswerButtons:
             raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
         assert_may_post(interaction)
         await take_away(interaction, answerable=answerable)
-        self._workers.start(conversation_id, untidy=True, notify=partial(tell_kept, interaction))
+        self._workers.start(conversation_id, seen=conversation, untidy=True, notify=partial(tell_kept, interaction))
 
     async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:
         """Show the sentences an answer is based on to the person who presses; `argument` is the turn, a colon and the

@@ -27,7 +27,7 @@ may have written there before they were archived. Each costs a request.
 """
 
 READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
-"""When to retry a thread that could not be read."""
+"""When to retry a thread that could not be read; at once when a database that was away is back."""
 
 DIRECT_AFTER_A_BREAK = 50
 """The same for direct messages, the most recently used first, with a pause in seconds."""
@@ -51,10 +51,16 @@ class Backfill:
         self._corrections = corrections
         self._running = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
+        self._pauses: set[asyncio.Task[None]] = set()
 
     def close(self) -> None:
-        for task in self._later:
+        for task in self._later | self._pauses:
             task.cancel()
+
+    def hurry(self) -> None:
+        """Retry at once what could not be read, because the database is back."""
+        for pause in self._pauses:
+            pause.cancel()
 
     async def run(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
         async with self._running:
@@ -167,18 +173,20 @@ class Backfill:
 
     def _come_back(self, read: Callable[[], Awaitable[None]], failures: int) -> None:
         if failures < len(READ_AGAIN_AFTER_S):
-            task = asyncio.create_task(_after(READ_AGAIN_AFTER_S[failures], read))
+            task = asyncio.create_task(self._read_after(READ_AGAIN_AFTER_S[failures], read))
             self._later.add(task)
             task.add_done_callback(self._later.discard)
+
+    async def _read_after(self, seconds: float, read: Callable[[], Awaitable[None]]) -> None:
+        pause = asyncio.create_task(asyncio.sleep(seconds))
+        self._pauses.add(pause)
+        pause.add_done_callback(self._pauses.discard)
+        await asyncio.wait([pause])
+        await read()
 
     async def _start_if_asked(self, conversation: Conversation) -> None:
         try:
             if await self._use_cases.chat.waiting(conversation.id):
-                self._workers.start(conversation.id)
+                self._workers.start(conversation.id, seen=conversation)
         except MarginaliaError as error:
             logger.error("what waits in conversation %s could not be found out: %s", conversation.id, error)
-
-
-async def _after(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-    await asyncio.sleep(seconds)
-    await work()

@@ -31,15 +31,16 @@ from cogs.conversation.intake import (
     remove_notice,
 )
 from cogs.conversation.presenter import ThreadContexts
-from cogs.conversation.worker import ConversationWorkers, TitleUpdates
+from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.writer import ChannelWriters
-from cogs.errors import DISCORD_ERRORS, is_away, sentence_for, tell_kept, waiting_sentence
+from cogs.errors import DISCORD_ERRORS, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
 from cogs.services import NotifyPrivately, ServingBot, direct_speech, last_direct_speeches, shelf_of
+from cogs.threads import TitleUpdates
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, StorageError
@@ -113,7 +114,7 @@ class ConversationCog(commands.Cog):
         async with self._intake.order(channel_id):
             before = await self._use_cases.conversations.in_thread(str(channel_id))
             if before is not None and await self._read_on(place, before, discord.Object(interaction.id)):
-                self._workers.start(before.id)
+                self._workers.start(before.id, seen=before)
             await self._use_cases.people.note_locale(person, interaction.locale.value)
             await self._use_cases.transcripts.begin_after(conversation.id, str(interaction.id))
             current = await self._use_cases.conversations.make_current(
@@ -123,7 +124,7 @@ class ConversationCog(commands.Cog):
 
     async def answer_in(self, conversation: Conversation, notify: NotifyPrivately) -> None:
         """See cogs.services.Conversing."""
-        await self._workers.start(conversation.id, notify=notify)
+        await self._workers.start(conversation.id, seen=conversation, notify=notify)
 
     @asynccontextmanager
     async def standing_still(self, conversations: Sequence[Conversation], erasing: str | None) -> AsyncIterator[None]:
@@ -174,13 +175,24 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
-        if not self._listens or not is_from_a_person(message):
+        if not self._listens:
+            return
+        if message.author.id == self._bot_id and tells_of_outage(message.content):
+            await self._remove_if_of_another(message)
+        if not is_from_a_person(message):
             return
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._hear(message)
         elif mentions(message, self._bot_id):
             tell = partial(self._tell_how_to_start, message)
             await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
+
+    async def _remove_if_of_another(self, notice: discord.Message) -> None:
+        """Remove what a process has said that is cut off from the database, and does not know that this one has taken
+        over and answers.
+        """
+        if notice.channel.id not in self._contexts.told_below | self._contexts.told_above:
+            await remove_notice(notice)
 
     async def _tell_how_to_start(self, message: discord.Message) -> None:
         """Tell somebody who mentions the bot in a channel."""
@@ -241,7 +253,9 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_database_back(self) -> None:
+        self._writers.hurry()  # what they may not post without the lease
         self._workers.try_again()
+        self._backfill.hurry()
 
     # Messages
 
@@ -346,7 +360,7 @@ class ConversationCog(commands.Cog):
             found = await self._read_on(place, conversation, message)
             heard = await self._intake.accept(message, conversation, self._bot_id)
         if found.asked or heard is IntakeResult.ASKED:
-            self._workers.start(conversation.id, notify=notify)
+            self._workers.start(conversation.id, seen=conversation, notify=notify)
         await self._corrections.found(found, message.channel.id, self._bot_id)
         if heard is IntakeResult.ASKED:
             await self._offer_recap(message, conversation)

@@ -25,14 +25,14 @@ from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.message_group import Delivery, DeliveryError, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
-from cogs.errors import DISCORD_ERRORS, sentence_for
+from cogs.errors import DISCORD_ERRORS, is_away, sentence_for
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.removals import WAS_KNOWN, Removals
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
 from cogs.rendering.inline import escape, inert
 from cogs.rendering.tool_calls import Press, ShownCall
-from cogs.services import ServingBot, direct_speech
+from cogs.services import ServingBot, direct_speech, last_direct_speeches
 from cogs.threads import thread_of
 from domain.book import Citation
 from domain.conversation import Conversation, Turn
@@ -313,6 +313,7 @@ class ThreadContext:
         self.thread = thread
         self.audit = bot.audit
         self.removals = removals
+        self.retries = bot.storage_retries
         self.own_id = bot.user.id
         self.channel = DiscordChannel(thread, view_of, self.own_id)
         self.writer: ChannelWriter = writers.of(self.channel)
@@ -344,8 +345,9 @@ class ThreadContexts:
         answer was to stand. One of the two is enough.
         """
 
-    async def of(self, conversation: Conversation) -> ThreadContext | None:
-        """The place of a conversation; None if it has none that the bot can reach.
+    async def of(self, conversation: Conversation, *, is_away: bool = False) -> ThreadContext | None:
+        """The place of a conversation; None if it has none that the bot can reach. `is_away`: the database is, so the
+        language of direct messages is the last that was known.
 
         Raises:
             discord.HTTPException: Discord has trouble.
@@ -356,7 +358,8 @@ class ThreadContexts:
         if conversation.is_direct:
             if not self._bot.serves_direct_messages:
                 return None
-            say = await direct_speech(self._use_cases, conversation.owner_id)
+            [said, *_] = last_direct_speeches(self._use_cases, conversation.owner_id)
+            say = said if is_away else await direct_speech(self._use_cases, conversation.owner_id)
             return self._context(self._bot.direct_channel(int(conversation.place_id)), say)
         guild = self._bot.get_guild(int(conversation.guild_id))
         thread = await thread_of(guild, conversation)
@@ -446,11 +449,14 @@ class Showing:
             where = (delivery.message_ids[-1], str(place.thread.id), binding.reader_id, guild_id)
             name = escape(binding.name)
             await place.removals.note(PersonalPost(*where, name=name, as_of=screen.began_at, as_of_turn=True))
+        delivered = partial(self._use_cases.chat.delivered, screen.turn_id, delivery.message_ids, screen.shown.trace)
         try:
-            if not await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace):
+            if not await delivered():
                 await self.remove(screen.shown, place)
-        except MarginaliaError as error:  # it is posted; the next start will find it
+        except MarginaliaError as error:  # it is posted; if it is not noted later, the next start will find it
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
+            if is_away(error):
+                place.retries.begin(partial(place.retries.until_stored, delivered, f"delivery {screen.turn_id}"))
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:

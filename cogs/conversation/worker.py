@@ -28,10 +28,9 @@ from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, TakeBack, is_away, waiting_sentence
 from cogs.rendering.inline import inert
 from cogs.services import NotifyPrivately
-from cogs.threads import dismiss_absent, rename_thread, thread_name
-from domain.chat import MessageRole
-from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState
-from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError, StorageError, StorageErrorCode
+from cogs.threads import TitleUpdates, dismiss_absent
+from domain.conversation import Conversation, Turn, TurnState
+from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
 from domain.leases import ANSWERING, is_lease_lost
 from domain.turn.conversations import PlayedTurn
@@ -39,68 +38,11 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
-ANSWERED = (TurnState.ANSWERED, TurnState.DELIVERED)
+POSTING_TAKES_S = 1.0
+"""A lease that ends sooner may be lost before a sentence is posted under it."""
 
 COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
 """When to retry in a conversation in which Discord refused a post; after that, the next start does."""
-
-
-class TitleUpdates:
-    """Names conversations in the background; a title that a person chose is never replaced."""
-
-    def __init__(self, use_cases: UseCases) -> None:
-        self._use_cases = use_cases
-        self._tasks: dict[asyncio.Task[None], str] = {}
-
-    def consider(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
-        """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
-        if conversation.title_source is not TitleSource.AUTOMATIC:
-            return
-        task = asyncio.create_task(self._name(conversation, place, turn_id), name=f"title of {conversation.id}")
-        self._tasks[task] = conversation.id
-        task.add_done_callback(self._tasks.pop)
-
-    def leave_off(self, conversation_ids: Collection[str]) -> None:
-        """Name these conversations no more after what was said until now."""
-        for task, conversation_id in self._tasks.items():
-            if conversation_id in conversation_ids:
-                task.cancel()
-
-    async def idle(self) -> None:
-        """Return when no title is being made."""
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-
-    async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _name(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
-        try:
-            turns = await self._use_cases.transcripts.turns(conversation.id)
-            if [turn.id for turn in turns if turn.state in ANSWERED] == [turn_id]:
-                await self._find_title(conversation, turn_id)
-                await self._rename(conversation.id, place)
-        except (MarginaliaError, *DISCORD_ERRORS) as error:
-            logger.info("conversation %s keeps its title: %s", conversation.id, error)
-
-    async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
-        if self._use_cases.titles is None:
-            return
-        history = await self._use_cases.transcripts.messages(conversation.id)
-        said = [message for message in history if message.turn_id == turn_id]
-        question = next(message for message in reversed(said) if message.role is MessageRole.USER)
-        title = await self._use_cases.titles(conversation, question, said[-1].content)
-        if title:
-            await self._use_cases.conversations.title_by_model(conversation.id, title, question)
-
-    async def _rename(self, conversation_id: str, place: ThreadContext) -> None:
-        if not isinstance(place.thread, discord.Thread):
-            return
-        current = await self._use_cases.conversations.get(conversation_id)
-        if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
-            await rename_thread(place.thread, thread_name(current), place.say)
 
 
 class ConversationWorker:
@@ -135,6 +77,8 @@ class ConversationWorker:
         """The turns that are to be answered again, in order; the current one comes first."""
         self.notifies: list[NotifyPrivately] = []
         """How to reach those who wait for an answer outside the thread."""
+        self.seen: Conversation | None = None
+        """The conversation as it was when it was last read."""
         self.wanted = True
         self.closing = False
         self.told: list[TakeBack] = []
@@ -147,23 +91,29 @@ class ConversationWorker:
         """Whether an answer is finished and being delivered."""
         return self._screen is not None and self._screen.ending is not None
 
+    def take_over(self, last: "ConversationWorker") -> None:
+        """Continue with what a worker that has ended has left: what it said about trouble, and what it was to do."""
+        self.leftover, self.told, self.seen = last.leftover, last.told, last.seen
+        if last.cut_short:
+            self.again, self.notifies = last.again, last.notifies
+
     async def run(self, opened: asyncio.Event) -> None:
         """Answer what is waiting and what arrives meanwhile. Never raises: failures end in a sentence in the thread."""
         ANSWERING.set(True)
         await opened.wait()
         while self.wanted and not self.closing:
-            self.wanted = self.cut_short = False
+            self.wanted = self.cut_short = is_told = False
             place = None
             try:
-                conversation = await self._use_cases.conversations.find(self._id)
+                self.seen = conversation = await self._use_cases.conversations.find(self._id)
                 place = await self._places.of(conversation) if conversation else None
                 if conversation and place:
                     await self._answer_all(conversation, place)
                 elif conversation:
                     await self._tell_privately([])
             except Exception as error:  # noqa: BLE001 - whatever it is, the reader is told
-                await self._tell(error, place)
-            if self.cut_short:
+                is_told = await self._tell(error, place)
+            if self.cut_short and not is_told:
                 await self._tell_privately(place.lacking if place else [])
 
     async def _answer_all(self, conversation: Conversation, place: ThreadContext) -> None:
@@ -210,7 +160,7 @@ class ConversationWorker:
     async def _answer_again(self, turn_id: str, conversation: Conversation, place: ThreadContext) -> None:
         """Answer again what a turn has answered; if that fails, show its answer as it was."""
         replaced = await self._use_cases.transcripts.played(turn_id)
-        if replaced is None or replaced.turn.state not in ANSWERED or conversation.place_id != str(place.thread.id):
+        if replaced is None or not replaced.is_answered or conversation.place_id != str(place.thread.id):
             return
         await self._look_who_is_there(conversation, place, replaced.askers)
         try:
@@ -303,32 +253,34 @@ class ConversationWorker:
             self._untidy.add(self._id)
             self.cut_short = True
         elif isinstance(screen.ending, Answer):
-            self._titles.consider(conversation, place, screen.turn_id)
+            self._titles.consider(conversation, place.thread, screen.turn_id, place.say)
         return self._id not in self._untidy
 
-    async def _tell(self, error: Exception, place: ThreadContext | None) -> None:
+    async def _tell(self, error: Exception, place: ThreadContext | None) -> bool:
         """Say what went wrong where no turn could say it. A conversation that was deleted meanwhile is no trouble.
 
         The next answer takes the place of what is said, and is made without anybody asking again once a database
-        that was away is back.
+        that was away is back. True: the thread says that it is away.
         """
         if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
-            return
+            return False
         self._untidy.add(self._id)
-        if place is None or isinstance(error, TRANSIENT_ERRORS):
-            logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
-            self.cut_short = True
-            return
-        note, buttons = f"⚠️ {waiting_sentence(error, place.say)}", again_button(self._id, place.say)
         self.cut_short = away = is_away(error)
         try:
-            if away and is_lease_lost():
+            if away and place is None and self.seen is not None:
+                place = await self._places.of(self.seen, is_away=True)
+            if place is None or isinstance(error, TRANSIENT_ERRORS):
+                logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
+                self.cut_short = True
+                return False
+            note, buttons = f"⚠️ {waiting_sentence(error, place.say)}", again_button(self._id, place.say)
+            if away and is_lease_lost(POSTING_TAKES_S):
                 self.leftover += await self._places.tell_without_lease(note, buttons, place)
-                return
+                return True
             if away and place.thread.id in self._places.told_below:
                 leftover, self.leftover = self.leftover, NOTHING
                 await self._showing.remove(leftover, place)
-                return
+                return True
             if away:
                 self._places.told_above.add(place.thread.id)
             message = AnswerMessage(place.writer, uuid.uuid4().hex, standing=self.leftover.replies)
@@ -337,8 +289,10 @@ class ConversationWorker:
             if not delivery.delivered:
                 self.cut_short = True
                 self._places.told_above.discard(place.thread.id)
+            return away and delivery.delivered
         except Exception:
             logger.exception("trouble in conversation %s could not be told", self._id)
+            return False
 
     async def _tell_privately(self, lacking: Sequence[str]) -> None:
         notifies, self.notifies = self.notifies, []
@@ -368,8 +322,8 @@ class ConversationWorkers:
         self._titles = titles
         self._workers: dict[str, tuple[ConversationWorker, asyncio.Task[None]]] = {}
         self._untidy: set[str] = set()
-        self._left: dict[str, tuple[PostedMessages, list[TakeBack]]] = {}
-        """What workers that have ended said about trouble, for the next to take away."""
+        self._left: dict[str, ConversationWorker] = {}
+        """Workers that have ended in trouble, for the next to continue."""
         self._later: dict[str, asyncio.TimerHandle] = {}
         self._failures: Counter[str] = Counter()
         self._opened = asyncio.Event()
@@ -383,6 +337,7 @@ class ConversationWorkers:
         conversation_id: str,
         leftover: PostedMessages = NOTHING,
         *,
+        seen: Conversation | None = None,
         untidy: bool = False,
         again: str = "",
         notify: NotifyPrivately | None = None,
@@ -391,7 +346,7 @@ class ConversationWorkers:
 
         `leftover` are messages for the next answer to reuse; `untidy` says that earlier turns may be unfinished.
         `again` is an answered turn to be answered again. `notify` is called if the answer cannot be shown in its
-        thread.
+        thread. `seen` is the conversation, if it is known.
         """
         if untidy:
             self._untidy.add(conversation_id)
@@ -399,6 +354,7 @@ class ConversationWorkers:
         if task.done():
             worker, task = self._begin(conversation_id)
         worker.wanted = True
+        worker.seen = worker.seen or seen
         worker.leftover += leftover
         worker.again += [again] if again and again not in worker.again else []
         worker.notifies += [notify] if notify else []
@@ -470,7 +426,8 @@ class ConversationWorkers:
             untidy=self._untidy,
         )
         worker.closing = self._closing
-        worker.leftover, worker.told = self._left.pop(conversation_id, (NOTHING, []))
+        if last := self._left.pop(conversation_id, None):
+            worker.take_over(last)
         task = asyncio.create_task(worker.run(self._opened), name=f"answers in conversation {conversation_id}")
         self._workers[conversation_id] = worker, task
         task.add_done_callback(lambda _: self._forget(conversation_id))
@@ -481,8 +438,8 @@ class ConversationWorkers:
         if not task.done():
             return
         del self._workers[conversation_id]
-        if worker.leftover or worker.told:
-            self._left[conversation_id] = worker.leftover, worker.told
+        if worker.leftover or worker.told or worker.cut_short:
+            self._left[conversation_id] = worker
         if worker.cut_short and not self._closing:
             self._come_back(conversation_id)
         else:

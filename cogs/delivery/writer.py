@@ -26,6 +26,7 @@ from cogs.delivery.message_group import (
     Step,
     TryLaterError,
 )
+from domain.leases import ANSWERING
 
 logger = logging.getLogger(__name__)
 
@@ -131,6 +132,12 @@ class ChannelWriter:
             self._work_on(group)
             self._urgent.set()
 
+    def hurry(self) -> None:
+        """Try at once what was put off: what stood in its way may be over."""
+        for group in self._groups:
+            group.retry_at = 0.0
+        self._urgent.set()
+
     async def idle(self) -> None:
         """Return when there is nothing left to do."""
         while self._task is not None and not self._task.done():
@@ -150,6 +157,7 @@ class ChannelWriter:
             self._task = asyncio.create_task(self._run(), name=f"writer of channel {self.channel.id}")
 
     async def _run(self) -> None:
+        ANSWERING.set(True)  # also where the task of an event has started it, in the middle of an answer
         try:
             while (group := self._choose()) is not None:
                 await self._advance(group)
@@ -312,6 +320,10 @@ class ChannelWriters:
             writer = ChannelWriter(channel, now=self._now, sleep=self._sleep, requests=requests)
             self._writers[channel.id] = writer
         return writer
+
+    def hurry(self) -> None:
+        for writer in self._writers.values():
+            writer.hurry()
 
     @asynccontextmanager
     async def still(self, channel_ids: Iterable[int], patience: float) -> AsyncIterator[None]:

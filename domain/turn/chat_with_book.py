@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from domain.book import Book, Citation
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import UNTITLED, Conversation, Turn, TurnState
+from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
 from domain.event import Answer, ApprovalAsked, PositionProposed, TextDelta, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
@@ -23,7 +23,6 @@ from domain.turn.state import Decision, Emit, Ending, RunningTurn
 
 TO_DECIDE = timedelta(days=1)
 """How long the person who deleted a question has to keep its answer; after that it is deleted."""
-_WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +193,7 @@ class ChatWithBook:
         """The ids of the earlier turns with an answer, as many as an answer may be made from."""
         turns = await self._turns.get_by_conversation(turn.conversation_id)
         known = [each for each in turns if each.number < turn.number and each.asked_by is None]
-        answered = [each.id for each in known if each.state in _WITH_AN_ANSWER]
+        answered = [each.id for each in known if each.state in WITH_AN_ANSWER]
         return {*answered[-self._preparer.reach :]}
 
     async def _events(

@@ -11,7 +11,7 @@ from string import Template
 
 from domain.chat import ChatMessage, MessageRole, PromptKind
 from domain.citations.matching import find_uncited
-from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState, title_from
+from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, UsageReported
 from domain.leases import Shard
@@ -266,7 +266,7 @@ class PlayedTurn:
 
     @property
     def is_answered(self) -> bool:
-        return self.turn.state in (TurnState.ANSWERED, TurnState.DELIVERED)
+        return self.turn.state in WITH_AN_ANSWER
 
     @property
     def askers(self) -> list[str]:

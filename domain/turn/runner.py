@@ -47,6 +47,8 @@ from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, Running
 
 logger = logging.getLogger(__name__)
 
+REOPEN_S = 1.0
+"""How long a database that has just not answered may take to put a turn back: the readers wait to be told."""
 
 WENT_WRONG = Worded("Something went wrong on my side; it has been logged. Please try again.")
 
@@ -219,13 +221,16 @@ class TurnRunner:
         draft.turn = replace(draft.turn, error=code)
         try:
             if code is StorageErrorCode.UNREACHABLE:
-                await self._turns.reopen(draft.turn.id)  # its messages wait until the database is back
+                async with asyncio.timeout(REOPEN_S):
+                    await self._turns.reopen(draft.turn.id)  # its messages wait until the database is back
             else:
                 if draft.answer:
                     # held back until now, as it might have become a reference
                     _emit_text(await draft.answer.finish(), draft.answer, emit)
                 await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
-        except StorageError as error:  # recovery finds the turn running and takes it back
+        except TimeoutError:  # recovery finds the turn running and takes it back
+            logger.info("turn %s is put back later", draft.turn.id)
+        except StorageError as error:  # the same
             code, message = error.code, error.message
         except MarginaliaError as error:
             logger.info("turn %s was not put back: %s", draft.turn.id, error)

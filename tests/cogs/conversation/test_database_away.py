@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import discord
@@ -31,7 +31,9 @@ AWAY_IN_GERMAN = "⚠️ Ich komme gerade nicht an meine Notizen. Ich antworte, 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "STORE_AGAIN_AFTER_S", (0.3,) * 60)
     monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.3,) * 60)
-    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 2)
+    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(database, "RECONNECT_TIMEOUT_S", 0.2)  # whoever calls next has it try again at once
+    monkeypatch.setattr(database, "PAUSES_S", (0.005, 0.05))
     monkeypatch.setattr(removals, "NOTE_AGAIN_S", 0.3)
 
 
@@ -40,10 +42,29 @@ def expected_errors() -> list[str]:
     return ["posted messages", "the delivery of turn", "the conversations", "what ", "which answers", "whom message"]
 
 
+class BreakingWire(Wire):
+    """Is cut as soon as a transaction is stored that contains the words in `breaks_after`."""
+
+    breaks_after = b""
+
+    def listener(self, *, to_server: bool) -> Callable[[bytes], None]:
+        def hear(data: bytes) -> None:
+            if to_server and self.breaks_after and self.breaks_after in data:
+                self.breaks_after, self._is_storing = b"", True
+            elif not to_server and self._is_storing and b"COMMIT" in data:
+                self._is_storing = False
+                asyncio.get_running_loop().call_soon(self.cut)
+
+        return hear
+
+    _is_storing = False
+
+
 @pytest.fixture
-async def wire() -> AsyncIterator[Wire]:
+async def wire() -> AsyncIterator[BreakingWire]:
     with a_database() as url:
-        async with wire_to(url) as wire:
+        async with wire_to(url, BreakingWire) as wire:
+            assert isinstance(wire, BreakingWire)
             yield wire
 
 
@@ -237,6 +258,53 @@ async def test_who_writes_below_the_notice_of_an_answer_is_told_nothing_more(roo
     await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
 
 
+async def test_it_is_told_where_a_message_is_stored_and_its_conversation_cannot_be_read(
+    room: Scene, wire: BreakingWire
+) -> None:
+    room.model.say("It was Hobb.")
+    wire.breaks_after = b"INSERT INTO chat_messages"
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said(AWAY)
+    wire.mend()
+    await room.until_said("It was Hobb.")
+
+
+async def test_what_is_posted_is_noted_as_delivered_once_the_database_is_back(
+    room: Scene, wire: BreakingWire, caplog: pytest.LogCaptureFixture
+) -> None:
+    room.model.say("It was Hobb.")
+    wire.breaks_after = b"answered"
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until(lambda: "the delivery of turn" in caplog.text)
+    wire.mend()
+    await until_the_database_answers(room)
+    await room.until_delivered()
+    assert room.said() == ["It was Hobb."]
+
+
+async def test_what_was_being_answered_again_is(room: Scene, wire: Wire) -> None:
+    room.model.say("It was Hobb.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said("It was Hobb.")
+    await room.until_delivered()
+    go_on = await room.hold()
+    room.model.say("It was Lucian, as everybody in the house knew well enough by then.")
+    pressed = await room.ann.click(room.replies()[0], label="Try again")
+    await room.until_asked(2)
+    wire.cut()
+    go_on.set()
+    await room.until(lambda: AWAY in room.said())
+    room.model.say("It was Hobb, by night.")
+    wire.mend()
+    await room.until_said("It was Hobb, by night.")
+    assert not pressed.followups, "the thread says it"
+
+
+async def test_what_another_process_has_said_goes_where_this_one_answers(room: Scene) -> None:
+    await room.state.bot.get_partial_messageable(room.thread.id).send(AWAY)
+    await room.until_said()
+
+
 async def test_it_is_told_once_where_the_lease_ended_meanwhile(
     lease: HeldLease, double: DiscordDouble, tmp_path: Path, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -251,7 +319,7 @@ async def test_it_is_told_once_where_the_lease_ended_meanwhile(
         waiting = room.state.bot.cogs["ConversationCog"]._not_kept  # type: ignore[attr-defined]
         await room.ann.say(room.thread, "And when?")
         await room.until(lambda: len(waiting) == 1)
-        await room.until(lambda: "is out of reach" in caplog.text)  # it was tried again meanwhile
+        await room.until(lambda: caplog.text.count("the database is away") > 2)  # it was tried again meanwhile
         assert room.said().count(AWAY) == 1
         room.model.say("It was Hobb, by night.")
         room.model.say("It was Hobb, by night.")
@@ -313,7 +381,7 @@ async def test_what_was_said_before_a_kill_goes_with_the_answer_after_it(
 async def test_what_was_written_while_both_were_away_is_read_once_the_database_is_back(
     room: Scene, wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (0.3,) * 60)
+    monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (600.0,))
     room.model.say("It was Hobb.")
     wire.cut()
     room.double.gateway.replay = -1  # the message is not among the events that are told after the break
@@ -322,6 +390,8 @@ async def test_what_was_written_while_both_were_away_is_read_once_the_database_i
     await room.until(lambda: room.double.gateway.resumes == 1)
     await room.until(lambda: "the conversations of guild" in caplog.text)
     wire.mend()
+    await until_the_database_answers(room)
+    room.state.bot.dispatch("database_back")
     await room.until_said("It was Hobb.")
 
 
@@ -348,7 +418,7 @@ TRY_AGAIN = "I can't get at my notes just now. Please try again in a minute."
 async def test_whoever_uses_a_command_a_menu_or_a_button_meanwhile_is_told_before_discord_gives_up(
     double: DiscordDouble, tmp_path: Path, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 5)  # as long as it really takes
+    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 3.5)  # longer than Discord waits
     async with scene(double, tmp_path, database_url=wire.url) as room:
         await room.prepare()
         ann = room.ann

@@ -150,6 +150,16 @@ async def test_an_outage_is_waited_out(bench: Bench) -> None:
     assert waits == sorted(waits)
 
 
+async def test_what_was_put_off_is_tried_at_once_when_the_trouble_is_over(bench: Bench) -> None:
+    bench.channel.faults = [TryLaterError("503")] * 6
+    delivering = bench.settle("final")
+    await bench.clock.advance(20)
+    assert not delivering.done()
+    bench.writer.hurry()
+    await bench.clock.advance(0.1)
+    assert delivering.done()
+
+
 async def test_an_endless_outage_is_given_up(bench: Bench) -> None:
     bench.channel.faults = [TryLaterError("503")] * 1000
     delivery = await bench.settled("final", within=3600)
