@@ -52,10 +52,10 @@ from domain.citations.numbers import (
     numbers_in,
     numbers_of,
 )
-from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, SUPERSCRIPTS, Seen, as_seen, fold_letters
+from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, Seen, as_seen
 from domain.library.numerals import STEMS
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
+from domain.library.search.words import STOP_WORDS, SUPERSCRIPTS, fold, fold_letters, stem_of, words_of
 
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))

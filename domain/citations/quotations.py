@@ -6,12 +6,11 @@ import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import NamedTuple
 
 from domain.book import Passage
 from domain.citations.matching import KEY_GROUP
-from domain.library.search.words import is_dense, words_of
+from domain.library.search.words import fold_letter, fold_letters, is_dense, words_of
 
 MOST_ADDED = 3
 """Words in a bracket that may explain a quotation: a name for "he"."""
@@ -111,20 +110,6 @@ def fold(text: str) -> str:
     return " ".join(plain.replace("--", "-").split())
 
 
-_LOOK_ALIKE_LETTERS = """
-    aаαɑᴀ@ bвβʙ cсᴄ dԁðđᴅ eеεᴇ fꜰ gɡցɢ hнһʜ iіιıɪ jјᴊ kкκᴋ lӏʟ mмᴍ nηոɴ oоοօøᴏ pрρᴘ qԛ rгʀ sѕꜱ tтτᴛ uυսᴜ vѵνᴠ wԝᴡ
-    xхχ yуγʏ zᴢ
-"""
-_LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() for other in group[1:]}
-_NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
-"""Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
-
-_KERAIAS = "\u0374\u0384\u02b9"
-"""Signs that make a number of Greek letters, as they are written; one of them would read as a blank."""
-_TATWEEL = "\u0640"  # it only makes an Arabic word longer
-SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
-_UNSEEN = frozenset({"Mn", "Mc", "Me", "Cf", "Cc", "Co"})
-"""Categories of characters that are left out; the vowel signs of Indian scripts are among them."""
 _DISGUISE = re.compile(
     rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
     r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
@@ -141,32 +126,6 @@ _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 _A_IN_A_WORD = re.compile(r"@(?=[a-z])")
 _PLAIN = re.compile(r"[\n\t -~]*")
 EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
-
-
-@lru_cache(maxsize=4_096)
-def _folded(character: str) -> str:
-    """A character as a person reads it; empty if it is invisible."""
-    for first, last in _NEGATIVE_LETTERS:
-        if first <= ord(character) <= last:
-            return chr(ord("a") + ord(character) - first)
-    if character in SUPERSCRIPTS or character in "\n\t":
-        return character  # a superscript is the number of a note behind that of a page
-    if character in _KERAIAS:
-        return "ʹ"
-    if character == _TATWEEL:
-        return ""
-    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
-    return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
-
-
-def _digit(character: str) -> str:
-    value = None if character.isascii() else unicodedata.digit(character, None)
-    return character if value is None else str(value)
-
-
-def fold_letters(text: str) -> str:
-    """A text as a person reads it, letter by letter."""
-    return "".join(map(_folded, text))
 
 
 def _read_plain(text: str) -> str:
@@ -211,7 +170,7 @@ def as_seen(text: str) -> Seen:
                 starts.extend(range(*run.span()))
                 ends.extend(range(run.start() + 1, run.end() + 1))
             else:
-                add(_folded(run[0]), *run.span())
+                add(fold_letter(run[0]), *run.span())
         if disguise and disguise[0][0] == "&":
             add(fold_letters(html.unescape(disguise[0])), start, end)
         elif disguise and disguise["target"]:

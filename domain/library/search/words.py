@@ -235,3 +235,45 @@ def _without_quotation_mark(found: re.Match[str]) -> str:
     """The text without marks that are not apostrophes before an ending: quotation marks, or omitted letters."""
     ending = found[0].rstrip(_APOSTROPHES)
     return f"{ending} " if ending else " "
+
+
+_LOOK_ALIKE_LETTERS = """
+    aаαɑᴀ@ bвβʙ cсᴄ dԁðđᴅ eеεᴇ fꜰ gɡցɢ hнһʜ iіιıɪ jјᴊ kкκᴋ lӏʟ mмᴍ nηոɴ oоοօøᴏ pрρᴘ qԛ rгʀ sѕꜱ tтτᴛ uυսᴜ vѵνᴠ wԝᴡ
+    xхχ yуγʏ zᴢ
+"""
+_LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() for other in group[1:]}
+_NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
+"""Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
+
+_KERAIAS = "\u0374\u0384\u02b9"
+"""Signs that make a number of Greek letters, as they are written; one of them would read as a blank."""
+_TATWEEL = "\u0640"  # it only makes an Arabic word longer
+SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
+_UNSEEN = frozenset({"Mn", "Mc", "Me", "Cf", "Cc", "Co"})
+"""Categories of characters that are left out; the vowel signs of Indian scripts are among them."""
+
+
+@lru_cache(maxsize=4_096)
+def fold_letter(character: str) -> str:
+    """A character as a person reads it; empty if it is invisible."""
+    for first, last in _NEGATIVE_LETTERS:
+        if first <= ord(character) <= last:
+            return chr(ord("a") + ord(character) - first)
+    if character in SUPERSCRIPTS or character in "\n\t":
+        return character  # a superscript is the number of a note behind that of a page
+    if character in _KERAIAS:
+        return "ʹ"
+    if character == _TATWEEL:
+        return ""
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
+    return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
+
+
+def _digit(character: str) -> str:
+    value = None if character.isascii() else unicodedata.digit(character, None)
+    return character if value is None else str(value)
+
+
+def fold_letters(text: str) -> str:
+    """A text as a person reads it, letter by letter."""
+    return "".join(map(fold_letter, text))
