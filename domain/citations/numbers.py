@@ -11,36 +11,38 @@ from functools import cache, lru_cache
 
 from domain.citations.quotations import Seen, as_seen
 from domain.library.numerals import (
+    CARDINAL,
     CARDINAL_IN_ONE_WORD,
     CARDINALS,
+    COUNTED_NAME,
+    COUNTED_THINGS,
+    DATED,
+    FOREIGN,
+    FOREIGN_ABBREVIATIONS,
+    FOREIGN_SHORT,
+    FOREIGN_WORDS,
+    HOURS,
+    KINDS,
     MONTHS,
+    NO_LABEL,
     NO_NOUNS,
+    ON_A_PAGE,
+    ORDINAL,
     ORDINAL_IN_ONE_WORD,
     ORDINALS,
+    PAGE,
+    PART_OF_A_BOOK,
     PARTICLES,
+    ROUGHLY,
+    SCRIPTURE,
+    SHORT_PAGE,
+    SMALL_ORDINAL,
     SMALL_ORDINALS,
+    SOURCE,
     number_value,
 )
 from domain.library.search.words import SUPERSCRIPTS, fold_letters
 
-PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
-"""The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
-
-_FOREIGN_WORDS = """
-    seite seiten buchseite página páginas pagina pagine pagini paginas pàgina pàgines bladzijde bladzijden sida sidan
-    sidor sidorna siden sider siderne blaðsíða blaðsíðu síða síðu dudalen sivu sivun sivulla sivulta sivut strona
-    stronie stronę strony
-    stron strana straně strany stránka stránce stranica stranici stranice stranicama oldal oldalon oldalán oldala
-    sayfa sayfada sayfası sayfasında halaman muka lembar laman trang trương страница странице страницу страницы
-    страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ σσ folio folios feuillet feuillets blatt lapa
-    lappuse lpp puslapis puslapyje lehekülg leheküljel orrialdea tudalen leathanach pag pags pagg blz seitenzahl
-    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص ورقة
-    पृष्ठ पन्ना
-    पेज পৃষ্ঠা পৃষ্ঠায় பக்கம் பக்கத்தில் หน้า გვერდზე გვერდი
-"""
-_ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
-"""Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
-_FOREIGN_SHORT = "s σ str sf sid hal fol fols fo bl mbl bls"
 _ENGLISH_PAGE = re.compile(
     r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
     r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
@@ -60,8 +62,8 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
     """
     lists = {
         CARDINAL: CARDINALS,
-        FOREIGN: _FOREIGN_WORDS,
-        FOREIGN_SHORT: _FOREIGN_SHORT,
+        FOREIGN: FOREIGN_WORDS,
+        FOREIGN_SHORT: FOREIGN_ABBREVIATIONS,
         ORDINAL: ORDINALS,
         SMALL_ORDINAL: SMALL_ORDINALS,
         SHORT_PAGE: "p pp pg pgs",
@@ -72,7 +74,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
 
 @cache
 def _places() -> frozenset[str]:
-    return frozenset(map(fold_letters, _ON_A_PAGE.split()))
+    return frozenset(map(fold_letters, ON_A_PAGE.split()))
 
 
 @lru_cache(maxsize=2_048)
@@ -118,39 +120,14 @@ OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
 JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
 
 HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
-CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
-PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
-SOURCE = (
-    r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
-    r"|fundort|fuente|fonte|riferimento|source)"
-)
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 
 
 COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*NO_NOUNS.split(), *PARTICLES.split()))
-_KINDS = (
-    rf"{CHAPTER}|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
-    r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
-    r"|canto|sonnet|psalm|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law"
-    r"|form|version|grade|type|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
-    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
-    r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
-    r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|(?:answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece|round|option)(?!:)"
-    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
-    r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
-    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
-    r"|(?:total|number|sum|average|speed|height|out) of|total|altogether|scale (?:of|from)"
-    r"|(?:call|give|rate)(?:s|d)? (?:it|this|that|him|her)(?= an?\s)"
-)
 _BEING = (
     rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
     r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
     r"|ist|war|waren|sind|wurden?|est|sont|es|son"
-)
-_ROUGHLY = (
-    r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|nur|etwa|circa|ca)"
-    r"\.?\s)"
 )
 
 
@@ -158,29 +135,21 @@ _ROUGHLY = (
 def _takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; `thing`: not as a citation, ", item 38."."""
     return re.compile(
-        rf"\b(?:(?P<kind>{_KINDS}|{MONTHS})|(?P<being>{_BEING})"
+        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{_BEING})"
         rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-        rf"\.?:?\s?{_ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
     )
 
 
 _IT_IS = re.compile(
     rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
     rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
-    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|es)\s(?:{_ROUGHLY}{{0,2}}|la\s)\Z"
+    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|es)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
     rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
 )
 """The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
-_NO_LABEL = re.compile(
-    r"see|vide|via|per|in|on|at|to|check|open|try|cite[ds]?|citing|consult|compare|turn\w*|go|read\w*|look\w*|find|found|kindle"
-    r"|chunks?|side|leaf|leaves|sheets?|columns?|col|loc|locations?|scan|image|plate|screen|refs?|references?|sources?"
-    r"|marked|numbered|circa|toward|towards|until|past|near|around|about|after|before|from|between|bei|auf|siehe|vgl|dort"
-    r"|voyez|voir|vedi|vedere|vea|vease|ver|veja|zie|lasd|patrz|katso|schlage?|lies|lisez|lis|ouvrez|abre|abra|leggi"
-    r"|\w+(?:ed|ing)"
-)
-"""Words before a number that lead to a place in a book, so that the number is no name of a thing."""
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)\Z")
 LISTS_NUMBERS = re.compile(
     rf"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
@@ -246,7 +215,7 @@ _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
     rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
-    rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:{CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
+    rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 _PAGES_IN = re.compile(
     r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep)"
@@ -254,7 +223,9 @@ _PAGES_IN = re.compile(
 )
 _ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
-_INTO = re.compile(r"[\s-]\S+\s(?:in(?:to)?|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b")
+_INTO = re.compile(
+    r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b"
+)
 _READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
 _OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
@@ -268,18 +239,6 @@ _TELLS = re.compile(
 _THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
 _MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
 _COMPOUND = re.compile(r"\d+([:./])\d+\Z")
-_COUNTED_THINGS = re.compile(
-    r"(?:[\s-][^\W\d_]+){0,3}?"
-    r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
-    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|lb|cm|mm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
-    rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
-)
-"""Nouns in the plural, after "on", "at" and the like, with which references begin."""
-_COUNTED_NAME = re.compile(
-    rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|(?:tage|jahre|stunde|minute|woche|monate|band|teile)n\b|{MONTHS}\b"
-    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court"
-    r"|drive|way|close|crescent|gardens)\b)"
-)
 _PLACE = re.compile(
     r"(?:\b(?:numbers?|place|reference|passage|spot|corner|sources?|location|position|citation|stelle|where|paperback"
     rf"|edition|copy)\b|{ANY_PAGE})[^.!?]*\Z"
@@ -306,6 +265,37 @@ _BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)
 _FEW, _LONGEST_SMALL = 12, 5
 _YEARS = range(1_000, 2_100)
 _LEAST_ROMAN = _LEAST_NOUN = 3
+_NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
+_IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
+_NTH_THING = re.compile(r"\d(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]+")
+_AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
+_AT_AN_AGE = re.compile(
+    r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
+    rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
+)
+_OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
+_ONE_OF_A_SERIES = re.compile(
+    rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
+    r"[^.!?\n]*,?\s(?:(?:and|und)\s)?\Z"
+)
+_GOES_ON = re.compile(
+    r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
+)
+_A_NAME = r"(?:\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+[*_]{0,3}"
+_BESIDE_A_NAME = re.compile(rf"{_A_NAME},\s(?:~|(?:then|now|only|just|already|still|barely)\s)?)\Z")
+_ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s)\Z")
+_BEHIND_A_NAME = re.compile(
+    rf"{_A_NAME}\s\((?:about |around |etwa |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
+)
+_AGE_IN_BRACKETS = re.compile(rf"{_A_NAME}\s\(\d{{1,2}}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{{1,2}})?\))\Z")
+_CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
+_PART_OF_MEASURE = re.compile(
+    rf"\+(?=\s)|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
+)
+_LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
+_OLDEST, _LAST_DAY, _NOON = 110, 31, 12
+
+
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -364,12 +354,48 @@ class Number:
         parts = _COMPOUND.match(self.written)
         if not parts:
             return False
+        if self.written == "24/7" or SCRIPTURE.search(self.left):
+            return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
         return not (cites or (self.form == "line" and parts[1] == "/")) or not ENDS.match(self.right)
 
     @property
     def is_year(self) -> bool:
         return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS and ":" not in self.written
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether it is a part of a measure, of a telephone number or of a year that is not told: "10–15%", "17—"."""
+        part = _PART_OF_MEASURE.match(self.words_after)
+        if part and part[0] in ("—", "--"):
+            return self.written in ("15", "16", "17", "18", "19")
+        is_part = part is not None and (part[0] != "+" or self.form != "open")
+        is_minute = self.left.endswith(("°", "° ")) and self.right.startswith(("'", "’", "′"))
+        return is_part or is_minute or "-0" in self.written
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it is a day or an hour where days or hours are told of, or one of a series such as "the 1st ship"."""
+        around = f"{self.left} {self.right}"
+        if _NTH.search(self.written) and not self.is_beside_page:
+            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(DATED.search(around))
+            return is_day or bool(_NTH_THING.search(self.left) or _IN_A_RANK.search(self.left))
+        is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(_AT_AN_HOUR.search(self.left))
+        return is_hour and bool(HOURS.search(around))
+
+    def is_age(self, *, is_asked: bool) -> bool:
+        """Whether it is how old somebody is; `is_asked` where ages are spoken of."""
+        if not self.is_decimal or max(self.values, default=_OLDEST + 1) > _OLDEST:
+            return False
+        if self.form == "open" or _LATER.search(self.left):
+            closed = _CLOSES_AGE.match(self.right)
+            is_named = closed and _BEHIND_A_NAME.search(self.before)
+            return bool(is_named) and (is_asked or not ENDS.match(self.right, closed.end() if closed else 0))
+        if _BESIDE_A_NAME.search(self.before) and self.right.startswith(","):
+            return self.right[1:3].strip().isalpha()
+        is_at_an_age = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and _OF_AN_AGE.match(self.right)
+        is_in_a_series = _ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
+        return bool(is_at_an_age or is_in_a_series or _AT_AN_AGE.search(self.left) or _ONLY.search(self.before))
 
     @property
     def is_counting(self) -> bool:
@@ -398,7 +424,7 @@ class Number:
             return False
         if _IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
             is_name = self.after[following.start("word") :][:1].isupper()
-            return bool((_COUNTED_NAME if is_name else _COUNTED_THINGS).match(self.words_after))
+            return bool((COUNTED_NAME if is_name else COUNTED_THINGS).match(self.words_after))
         return True
 
     @property
@@ -433,9 +459,14 @@ class Number:
         label, name = _LABEL.search(self.left), _NAME_OF_IT.search(self.before)
         if not label or not name or not name[0][0].isupper() or not self.is_decimal:
             return False
-        if label[1] in COUNTED_BY_NOTHING or _NO_LABEL.fullmatch(label[1]):
+        if label[1] in COUNTED_BY_NOTHING or NO_LABEL.fullmatch(label[1]):
             return False
         return not ENDS.match(self.right) or bool(_ALONE.search(self.left[: label.start(1)]))
+
+
+def ends_with_age(text: str) -> bool:
+    """Whether a text ends with a name and what may be an age in brackets, such as "Jane (22)"."""
+    return _AGE_IN_BRACKETS.search(text, max(len(text) - _BESIDE, 0)) is not None
 
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:

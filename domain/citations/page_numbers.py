@@ -19,19 +19,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.matching import KEY_GROUP
+from domain.citations.matching import KEY_GROUP, sentence_of_reference
 from domain.citations.numbers import (
     A_NUMBER,
     ANY_NUMBER,
     ANY_PAGE,
-    CARDINAL,
     CLOSE,
     CLOSING_MARKS,
     DENSE,
     DIGITS,
     ENDS,
-    FOREIGN,
-    FOREIGN_SHORT,
     HAN_NUMBER,
     HAN_PAGE,
     JOINT,
@@ -39,52 +36,36 @@ from domain.citations.numbers import (
     MARK,
     NUMBER,
     OPEN,
-    PAGE,
-    PART_OF_A_BOOK,
     ROMAN,
-    SHORT_PAGE,
-    SMALL_ORDINAL,
-    SOURCE,
     SPELT_ORDINAL,
     Number,
+    ends_with_age,
     is_number_word,
     marked,
     numbers_in,
     numbers_of,
 )
 from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, Seen, as_seen
-from domain.library.numerals import STEMS
+from domain.library.numerals import (
+    AGES,
+    CARDINAL,
+    COUNTED,
+    FOREIGN,
+    FOREIGN_SHORT,
+    HANGUL_NUMBER,
+    KANA_NUMBER,
+    PAGE,
+    PART_OF_A_BOOK,
+    SHORT_PAGE,
+    SIDES,
+    SMALL_ORDINAL,
+    SOURCE,
+    STEMMED,
+    STEMMED_ORDINAL,
+    STEMMED_WORD,
+)
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, SUPERSCRIPTS, fold, fold_letters, stem_of, words_of
-
-_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
-_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
-_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
-_HANGUL_NUMBER = (
-    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
-    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
-)
-_KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
-_BY_LENGTH = sorted({fold_letters(stem) for stem in STEMS.split()}, key=len, reverse=True)
-_LATIN = re.compile(r"[a-z]{1,3}")
-_LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if bool(_LATIN.fullmatch(w)) == is_short) for is_short in (False, True))
-"""Short stems have to be the whole word."""
-_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी पचासी नवे"
-_STEMMED_WORD = (
-    rf"(?:(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
-    rf"|[ऀ-ॿ]{{1,6}}(?:{'|'.join(map(fold_letters, _HINDI_TENS.split()))}){fold_letters('वें')}?(?!\w))"
-)
-_AND = r"[\s-]{1,2}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?"
-_STEMMED = (
-    rf"(?:(?:{CARDINAL}++[\s-])?{_STEMMED_WORD}(?:{_AND}(?:{_STEMMED_WORD}|{CARDINAL}++)){{0,4}}"
-    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
-)
-"""A number in words, or in letters that count, in languages whose words are not listed in full."""
-_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde me te opta ой ій η वें"
-_STEMMED_ORDINAL = (
-    rf"(?!jedn|drug|{fold_letters('одн|друг')}){_STEMMED}"
-    rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
-)
 
 _TOKEN = re.compile(r"\S+")
 _NUMBERS = (
@@ -98,16 +79,9 @@ _QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:(?:[a-z]|ال)-?(?=\d))?"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{HAN_NUMBER}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
-_NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
+_NO_SIDE = "".join(rf"(?<!{word} )" for word in SIDES.split())
 """German "Seite" and Swedish "sida" mean a side, too."""
-_COUNTED = (
-    "years? months? weeks? days? nights? hours? minutes? seconds? times? miles? feet inches yards paces steps men women"
-    " people boys? girls? children kings? queens? knights? lords? ladies soldiers? jahren? monate tage mal manner"
-    " frauen kinder fois ans mois jours hommes femmes enfants anos veces meses dias hombres mujeres anni volte mesi"
-    " giorni uomini"
-)
-_NO_COUNT = rf"(?!\s+(?:{'|'.join(_COUNTED.split())})\b)"
+_NO_COUNT = rf"(?!\s+(?:{'|'.join(COUNTED.split())})\b)"
 _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 """After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
 _NO_NAME = "".join(rf"(?<!\b{article} )" for article in ("the", "a", "his", "her", "their", "my", "our"))
@@ -132,15 +106,15 @@ _ROMANCE = (
 )
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{_STEMMED}|{_STEMMED_ORDINAL}\s{FOREIGN}++|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
-    rf"|(?<![{DENSE}]){_KANA_NUMBER}{HAN_PAGE}"
+    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{FOREIGN}++|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
+    rf"|(?<![{DENSE}]){KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
-    rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{_HANGUL_NUMBER}\s?{HAN_PAGE})"
+    rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
@@ -187,7 +161,7 @@ _SIGNPOST = re.compile(
 @cache
 def _label() -> re.Pattern[str]:
     number = rf"(?<![^\W\d_])(?:\d+\.(?=\s?{FOREIGN})|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
-    return re.compile(rf"{_STEMMED}|{number}|\d+|{HAN_NUMBER}|{_HANGUL_NUMBER}|{_KANA_NUMBER}")
+    return re.compile(rf"{STEMMED}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")
 
 
 @cache
@@ -222,7 +196,7 @@ _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
-_STEMMED_PART = re.compile(rf"\W*{_STEMMED_WORD}\W*")
+_STEMMED_PART = re.compile(rf"\W*{STEMMED_WORD}\W*")
 _SHORTEST_STEMMED = 4
 
 
@@ -281,12 +255,12 @@ def named_pages(text: str) -> list[str]:
     return []
 
 
-def without_typed_pages(text: str, before: str = "") -> str:
+def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-LONGEST_WORD:]  # of "Step 1", the "p" alone would be a page
     written = context + RAISED.sub("", LINK_INTO_A_BOOK.sub(r"\1", text))
     seen, read = _read(written)
-    return _changed(written, len(context), seen, _edits(seen, read, written))
+    return _changed(written, len(context), seen, _edits(seen, read, written, len(context), is_telling_ages))
 
 
 @lru_cache(maxsize=4)
@@ -317,14 +291,30 @@ _THE_READER_IS = re.compile(
 _NEAR = 60
 
 
-def _edits(seen: Seen, read: str, written: str) -> Iterator[tuple[int, int, str]]:
-    """The replacements, in order, in terms of the text as it reads."""
+def _pointer(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[int, int, str] | None:
+    """How a sentence goes that says nothing but a reference, unless it began before `at` or has a key."""
+    sentence = sentence_of_reference(seen.text, *span)
+    if not sentence or seen.starts[sentence[0]] < at:
+        return None
+    keys = KEY_GROUP.finditer(written, seen.starts[sentence[0]])
+    return None if any(key.start() <= seen.ends[sentence[1] - 1] for key in keys) else (*sentence, "")
+
+
+def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) -> Iterator[tuple[int, int, str]]:
+    """The replacements from `at` on, in order, in terms of the text as it reads."""
     if not _SIGNPOST.search(read):
         return
+    is_telling_ages = is_telling_ages or AGES.search(written) is not None
     for typed in _typed().finditer(read):
         is_capital = written[seen.starts[typed.start()]].isupper()
         if typed["bracketed"] or typed["bracket"]:
-            yield max(typed.start(), typed.end("bracket")), typed.end(), ""
+            if is_telling_ages and ends_with_age(written[: seen.ends[typed.end() - 1]]):
+                continue
+            blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
+            start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
+            yield max(start, typed.end("bracket")), typed.end(), ""
+        elif pointer := _pointer(seen, written, typed.span(), at):
+            yield pointer
         elif not typed["foreign"] and _THE_READER_IS.search(read[max(typed.start() - _NEAR, 0) : typed.start()]):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"]:
@@ -401,8 +391,9 @@ class TypedPages:
     number stands in what the model was given of the book in digits, or (True) also in words or in what a reader wrote.
     """
 
-    def __init__(self, is_known: Callable[[int, bool, frozenset[str]], bool]) -> None:
+    def __init__(self, is_known: Callable[[int, bool, frozenset[str]], bool], question: str = "") -> None:
         self._is_known = is_known
+        self._tells_ages = AGES.search(question) is not None
         self._behind = "\n"
         self._line = ""
         self._header = ""
@@ -411,7 +402,8 @@ class TypedPages:
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
-        plain = without_typed_pages(text, before)
+        tells_ages = self._tells_ages or AGES.search(self._behind) is not None
+        plain = without_typed_pages(text, before, is_telling_ages=tells_ages)
         if not self._columns and not A_NUMBER.search(_read(before[-1:] + plain)[1]):
             return self.skip(plain)
         return "".join(map(self._checked, _LINES.findall(plain)))
@@ -435,7 +427,10 @@ class TypedPages:
     def _unlicensed(self, seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
         for number in numbers_of(seen, written, bisect_left(seen.starts, len(self._behind))):
             if not self._is_licensed(number):
-                yield _without(number)
+                is_pointed_at = number.form == "goes" and len(number.values) > 0
+                span = (number.start, number.end)
+                pointer = _pointer(seen, written, span, len(self._behind)) if is_pointed_at else None
+                yield pointer or _without(number)
 
     def _is_licensed(self, number: Number) -> bool:
         if number.is_beside_page:
@@ -445,6 +440,9 @@ class TypedPages:
             or number.is_word
             or number.is_year
             or number.is_compound
+            or number.is_measure
+            or number.is_date
+            or number.is_age(is_asked=self._tells_ages or bool(AGES.search(self._behind)))
             or number.is_counting
             or number.is_taken
             or self._is_cell(number)

@@ -91,6 +91,7 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._unread: list[tuple[str, bool]] = []
+        self._asked = ""
         self._in_digits: dict[int, frozenset[str]] = {}
         self._in_words: dict[int, frozenset[str]] = {}
         self.learn(passages)
@@ -108,6 +109,7 @@ class AnswerComposer:
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn_reader(text)
+        self._asked = text
         self._unread.append((text, False))
 
     def learn_title(self, title: str) -> None:
@@ -206,7 +208,7 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known)
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked)
         for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)

@@ -1,8 +1,13 @@
-"""Numbers as books print them: 5, V, five, fünftes, quinto, пятая, 五, ٥."""
+"""Numbers as books print them: 5, V, fünf, fünftes, quinto, пятая, 五, ٥, and the words that stand beside numbers."""
 
 import re
 import unicodedata
 from functools import lru_cache
+
+from domain.library.search.words import fold_letters
+
+PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
+"""The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
 
 _WORDS = {
     1: "one first ein eine eins erst premier première un une primero primera primer uno una primo prima primeiro "
@@ -276,3 +281,126 @@ PARTICLES = (
     "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"
 )
 """Words and syllables after a number that are no noun which it could count."""
+
+CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
+PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
+KINDS = (
+    rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
+    r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
+    r"|canto|sonnet|psalm|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law"
+    r"|form|version|grade|type|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
+    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
+    r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
+    r"|(?:answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece|round|option)(?!:)"
+    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
+    r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
+    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
+    r"|(?:total|number|sum|average|speed|height|out|groups?|bunch(?:es)?|crew|party|family|rows?|sets?|teams?) of"
+    r"|(?:bands?|army|force|population|maximum|minimum|rate|majority|distance|depth|crowd|company|gang) of"
+    r"|total|altogether|scale (?:of|from)"
+    r"|(?:call|give|rate)(?:s|d)? (?:it|this|that|him|her)(?= an?\s)"
+)
+"""Words that take a number, as a pattern."""
+
+ROUGHLY = (
+    r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|probably"
+    r"|perhaps|maybe|likely|roughly|around|barely|merely|at least|at most|nur|etwa|circa|ca|rund|fast|knapp|schon|erst"
+    r"|gerade|noch)\.?\s)"
+)
+_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
+HOURS = re.compile(
+    r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|evening"
+    r"|night|noon|clock|watch|hours?|train|coach|uhr|meets?|met|knock\w*|str(?:uck|ikes)|bells?)\b"
+)
+SCRIPTURE = re.compile(
+    r"\b(?:genesis|exodus|leviticus|deuteronomy|joshua|judges|ruth|samuel|kings|konige|chronicles|job|hiob|psalms?|proverbs|isaiah"
+    r"|jesaja|jeremiah|ezekiel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts|romans|romer|cor(?:inthians)?"
+    r"|korinther|hebrews|james|peter|rev(?:elation)?|offenbarung)\.?\s\Z"
+)
+
+FOREIGN_WORDS = """
+    seite seiten buchseite página páginas pagina pagine pagini paginas pàgina pàgines bladzijde bladzijden sida sidan
+    sidor sidorna siden sider siderne blaðsíða blaðsíðu síða síðu dudalen sivu sivun sivulla sivulta sivut strona
+    stronie stronę strony
+    stron strana straně strany stránka stránce stranica stranici stranice stranicama oldal oldalon oldalán oldala
+    sayfa sayfada sayfası sayfasında halaman muka lembar laman trang trương страница странице страницу страницы
+    страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ σσ folio folios feuillet feuillets blatt lapa
+    lappuse lpp puslapis puslapyje lehekülg leheküljel orrialdea tudalen leathanach pag pags pagg blz seitenzahl
+    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص ورقة
+    पृष्ठ पन्ना
+    पेज পৃষ্ঠা পৃষ্ঠায় பக்கம் பக்கத்தில் หน้า გვერდზე გვერდი
+"""
+ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
+"""Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
+FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
+NO_LABEL = re.compile(
+    r"see|vide|via|per|in|on|at|to|check|open|try|cite[ds]?|citing|consult|compare|turn\w*|go|read\w*|look\w*|find|found|kindle"
+    r"|chunks?|side|leaf|leaves|sheets?|columns?|col|loc|locations?|scan|image|plate|screen|refs?|references?|sources?"
+    r"|marked|numbered|circa|toward|towards|until|past|near|around|about|after|before|from|between|bei|auf|siehe|vgl|dort"
+    r"|voyez|voir|vedi|vedere|vea|vease|ver|veja|zie|lasd|patrz|katso|schlage?|lies|lisez|lis|ouvrez|abre|abra|leggi"
+    r"|\w+(?:ed|ing)"
+)
+"""Words before a number that lead to a place in a book, so that the number is no name of a thing."""
+_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
+_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
+_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
+HANGUL_NUMBER = (
+    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
+    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
+)
+KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
+_BY_LENGTH = sorted({fold_letters(stem) for stem in STEMS.split()}, key=len, reverse=True)
+_LATIN = re.compile(r"[a-z]{1,3}")
+_LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if bool(_LATIN.fullmatch(w)) == is_short) for is_short in (False, True))
+"""Short stems have to be the whole word."""
+_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी पचासी नवे"
+STEMMED_WORD = (
+    rf"(?:(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
+    rf"|[ऀ-ॿ]{{1,6}}(?:{'|'.join(map(fold_letters, _HINDI_TENS.split()))}){fold_letters('वें')}?(?!\w))"
+)
+_AND = r"[\s-]{1,2}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?"
+STEMMED = (
+    rf"(?:(?:{CARDINAL}++[\s-])?{STEMMED_WORD}(?:{_AND}(?:{STEMMED_WORD}|{CARDINAL}++)){{0,4}}"
+    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
+)
+"""A number in words, or in letters that count, in languages whose words are not listed in full."""
+_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde me te opta ой ій η वें"
+STEMMED_ORDINAL = (
+    rf"(?!jedn|drug|{fold_letters('одн|друг')}){STEMMED}"
+    rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
+)
+SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
+COUNTED = (
+    "years? months? weeks? days? nights? hours? minutes? seconds? times? miles? feet inches yards paces steps men women"
+    " people boys? girls? children kings? queens? knights? lords? ladies soldiers? jahren? monate tage mal manner"
+    " frauen kinder fois ans mois jours hommes femmes enfants anos veces meses dias hombres mujeres anni volte mesi"
+    " giorni uomini"
+)
+COUNTED_THINGS = re.compile(
+    r"(?:[\s-][^\W\d_]+){0,3}?"
+    r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
+    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|lb|cm|mm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
+    rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
+)
+"""Nouns in the plural, after "on", "at" and the like, with which references begin."""
+COUNTED_NAME = re.compile(
+    rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|(?:tage|jahre|stunde|minute|woche|monate|band|teile)n\b|{MONTHS}\b"
+    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court"
+    r"|drive|way|close|crescent|gardens)\b)"
+)
+SEE = (
+    r"see|also|cf|compare|refer to|(?:turn|go) to|look (?:at|on)|check|vgl|vergleiche?|siehe|auch|dazu|hierzu|auf|voir"
+    r"|voyez|aussi|vease|vedi|anche|zie|ook|ver|on|in"
+)
+AGES = re.compile(
+    r"\b(?:how old|ages?|aged|years? old|(?:old|young)est|wie alt|Alter|Jahre alt|quel âge|qué edad|años|che età"
+    r"|anni)\b",
+    re.IGNORECASE,
+)
+"""Words where ages are told or asked for."""
+SOURCE = (
+    r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
+    r"|fundort|fuente|fonte|riferimento|source)"
+)

@@ -387,9 +387,9 @@ async def test_a_number_of_the_book_stands_only_in_its_company() -> None:
 async def test_an_age_in_brackets_may_be_the_readers() -> None:
     made = composer()
     made.learn_words("Was Jim 12 when he ran? And did Jane die on 17, or marry when she was 16?")
-    await made.feed(TextChunk("Jim (12) ran. At 16, she married. Jane (17) ran."))
+    await made.feed(TextChunk("Jim (12) ran. At 16, she married. It sank (17) then."))
     await made.finish()
-    assert made.text == "Jim (12) ran. At 16, she married. Jane ran."
+    assert made.text == "Jim (12) ran. At 16, she married. It sank then."
 
 
 async def test_a_number_of_the_reader_is_theirs_but_no_reference() -> None:
