@@ -213,6 +213,7 @@ LONGEST_SIDE = 5_000
 """Pixels of a page's longer side; a folio of 60 cm has 4,700."""
 _WHITE = 0xFFFFFFFF
 _LONGEST_STAMP = 40
+_FEWEST_RISES = 4
 _MOST_OF_A_PAGE = 0.6
 _MOST_OBJECTS = 50
 
@@ -321,7 +322,7 @@ def _pages(
             yield PdfPage(_label(pdfium, document, index), (), is_picture=False)
             continue
         try:
-            lines = reader.lines(page)
+            lines = _downward(reader.lines(page))
             is_picture = _is_picture(pdfium, page, lines)
             if is_picture and recognise:
                 lines = recognise(_drawn(pdfium, page))
@@ -331,6 +332,16 @@ def _pages(
         check_length(characters, limits)
         report(index / count)
         yield PdfPage(_label(pdfium, document, index), lines, is_picture)
+
+
+def _downward(lines: tuple[PdfLine, ...]) -> tuple[PdfLine, ...]:
+    """The lines of a page from top to bottom; some programs draw pages from the last line up."""
+    rises = sum(
+        below.top - above.top > _NEXT_LINE * above.size > 0 and below.left < below.right  # and is not upside down
+        for above, below in pairwise(lines)
+    )
+    is_upward = rises >= _FEWEST_RISES and rises * 10 >= 9 * (len(lines) - 1)
+    return lines[::-1] if is_upward else lines
 
 
 def _is_picture(pdfium: Any, page: Any, lines: Sequence[PdfLine]) -> bool:

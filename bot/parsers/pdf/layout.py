@@ -234,6 +234,48 @@ def _extend(pieces: list[str], text: str, joint: str, marks: str, hyphens: str) 
         pieces.append(f"{joint}{marks}{text}")
 
 
+_DROP_CAPITAL = re.compile(r"[\"'“‘«„]?[^\W\d_]")
+_DROP_SIZE = 1.6
+_LETTERS_THAT_ARE_WORDS = "AIOÀÉÓYУОЯИАВСК"
+
+
+def with_drop_capitals(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages with each large first letter, which stands as a line beside its paragraph, in front of its word."""
+    words: set[str] = set()
+    found = list(pages)
+    for at, page in enumerate(pages):
+        capitals = [number for number, pair in enumerate(pairwise(page.lines)) if _is_drop_capital(*pair)]
+        if not capitals:
+            continue
+        words = words or {word for each in pages for line in each.lines for word in line.text.casefold().split()}
+        lines = list(page.lines)
+        for number in reversed(capitals):
+            capital, beside = lines[number].text, lines[number + 1]
+            lines[number : number + 2] = [beside._replace(text=_with_capital(capital, beside.text, words))]
+        found[at] = replace(page, lines=tuple(lines))
+    return found
+
+
+def _is_drop_capital(line: PdfLine, beside: PdfLine) -> bool:
+    """Whether a line is a large letter with the next line on its right, at its upper part."""
+    return (
+        line.size > _DROP_SIZE * beside.size > 0
+        and _DROP_CAPITAL.fullmatch(line.text) is not None
+        and 0 <= beside.left - line.right + beside.size < 3 * beside.size
+        and line.top - line.size < beside.top - beside.size
+        and beside.top <= line.top + beside.size
+    )
+
+
+def _with_capital(capital: str, text: str, words: Collection[str]) -> str:
+    """A letter and the text that goes on its word, or follows it if the letter is a word."""
+    rest = text.split(maxsplit=1)[0].casefold()
+    is_word = (
+        capital[-1] in _LETTERS_THAT_ARE_WORDS and f"{capital[-1]}{rest}".casefold() not in words and rest in words
+    )
+    return f"{capital} {text}" if is_word else f"{capital}{text}"
+
+
 _EDGE_LINES = 2
 _FEWEST = 3
 _FEWEST_PRINTED = 4

@@ -22,6 +22,7 @@ from bot.parsers.pdf.layout import (
     body_size,
     is_heading_size,
     lay_out,
+    with_drop_capitals,
     with_printed_labels,
     without_line_numbers,
     without_running_lines,
@@ -54,7 +55,7 @@ def read(
         BookError: the file is locked, damaged, too long, or pictures of pages without text.
     """
     document = read_document(data, limits, report)
-    pages = without_line_numbers(without_running_lines(with_printed_labels(document.pages)))
+    pages = with_drop_capitals(without_line_numbers(without_running_lines(with_printed_labels(document.pages))))
     _refuse_pictures(pages)
     pictures = sum(page.is_picture for page in pages)
     is_worth_it = pictures >= _FEW_PICTURES and pictures * _MOST_PAGES_A_PICTURE >= len(pages)

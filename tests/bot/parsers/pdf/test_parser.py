@@ -12,6 +12,7 @@ from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.builders import PdfLine
 from tests.bot.parsers.builders import pdf as build
 from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import paragraph
 
 _INDENTED = 62
 _NUMERALS = ("I", "II", "III", "IV")
@@ -292,3 +293,26 @@ def test_a_sentence_about_a_figure_is_no_caption() -> None:
         build([[*lines, PdfLine("no one knew it.", 50, 532), *(PdfLine(WIDE, 62, 518 - 14 * n) for n in range(3))]])
     )
     assert "so it was Figure 3 shows the wall as it was before, and no one knew it." in " ".join(book.text.split("\n"))
+
+
+def test_a_page_drawn_from_its_last_line_up_is_read_from_its_first_down() -> None:
+    lines = [PdfLine(text, y=560 - 14 * at) for at, text in enumerate(paragraph(1, 7).split(". "))]
+    assert len(lines) > 6
+    assert read(build([lines[::-1]])).text == read(build([lines])).text
+
+
+@pytest.mark.parametrize(
+    ("capital", "rest", "said"),
+    [
+        ("T", "he lamp burned low", "The lamp"),
+        ("I", "t rained", "It rained"),
+        ("I", "saw it", "I saw"),
+        ("“W", "e go", "“We go"),
+    ],
+)
+def test_a_large_first_letter_belongs_to_its_word(capital: str, rest: str, said: str) -> None:
+    beside = [PdfLine(rest, x=80, y=540), PdfLine("where it could be seen from the road,", x=80, y=526)]
+    below = [PdfLine("and nobody saw it rain on the sea that she had known.", y=512), PdfLine("We did.", y=498)]
+    book = read(build([[PdfLine(capital, x=50, y=527, size=30), *beside, *below]]))
+    assert book.text.startswith(said)
+    assert book.chapters == ()
