@@ -13,6 +13,7 @@ from bot.parsers.headings import (
     is_bare_label,
     is_label,
     is_not_the_book,
+    order_of_parts,
     parse_label,
     parse_numeral,
 )
@@ -404,7 +405,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     """
     labels = [*map(_label, headings)]
     ranks = [label.rank if label else None for label in labels]
-    order = _order_of_parts(headings, ranks)
+    order = order_of_parts(ranks)
     chapters = [
         heading.level
         for heading, rank in zip(headings, ranks, strict=True)
@@ -437,16 +438,6 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
         )
         for heading, key, label in zip(headings, keys, labels, strict=True)
     ]
-
-
-def _order_of_parts(headings: Sequence[Heading], ranks: Sequence[Rank | None]) -> dict[Rank, float]:
-    """Ranks from the outside in; a book whose parts open with "Book One" is divided into books first."""
-    order = {rank: float(rank) for rank in Rank}
-    opens = Counter((above, below) for above, below in pairwise(ranks) if above in order and below in order)
-    for outer, inner in ((Rank.VOLUME, Rank.BOOK), (Rank.BOOK, Rank.PART), (Rank.VOLUME, Rank.PART)):
-        if opens[inner, outer] > opens[outer, inner]:
-            order[outer], order[inner] = order[inner], order[outer]
-    return order
 
 
 def _opens_chapters(headings: Sequence[Heading], ranks: Sequence[Rank | None], rank: Rank) -> bool:

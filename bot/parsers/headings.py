@@ -3,7 +3,10 @@ none.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
@@ -109,8 +112,11 @@ _NUMBER_FOLLOWS = frozenset(
 """English words with their number after them: "3. Book Club" has the number 3 and the title "Book Club"."""
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
+_DECIMAL = re.compile(
+    r"(?P<label>\d{1,3}\.\d{1,2})(?![\w.:]\w)(?:(?P<mark>\.?\s+|:\s*)(?P<title>[^\W\d_].*))?", re.DOTALL
+)
 _NUMERAL = re.compile(
-    rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
+    rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w|[.:]\d)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
     re.DOTALL,
 )
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
@@ -206,15 +212,19 @@ def _inner(label: Label) -> Label | None:
 
 @lru_cache(maxsize=8_192)
 def parse_numeral(line: str) -> Label | None:
-    """A heading that is a bare number, or a number and a title: "IV.", "[ 4 ]", "FOUR" or "3. The Lantern Room"."""
+    """A heading that is a bare number, or a number and a title: "IV.", "[ 4 ]", "FOUR" or "3. The Lantern Room".
+
+    "7.2" is the second of its series. A verse ("7:2 And he said") is no heading.
+    """
     if len(line) > _LONGEST_NUMERAL:
         return None
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
     text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and "[" not in text and "(" not in text else text
-    match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text)
+    match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
     if match and not (match["title"] or "")[:1].islower():
         name = match["label"]
-        return Label(Rank.NUMERAL, name, match["mark"] or "", match["title"] or "", name, number_value(name))
+        value = number_value(name.rpartition(".")[2])
+        return Label(Rank.NUMERAL, name, match["mark"] or "", match["title"] or "", name, value)
     words = text.split()
     if 0 < len(words) <= 3 and text[0].isupper() and text.isascii() and (value := number_value(text)) is not None:
         return Label(Rank.NUMERAL, text, "", "", text, value)
@@ -322,8 +332,8 @@ def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
     """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Preface to what follows"."""
     if not title or mark.strip():
         return False
-    if rank is None and title[-1] not in ",;" and _OF_A_PART.match(title):
-        return False  # "Dedication of Part II", "Preface to the Second Edition"
+    if rank is None and title[-1] not in ",;" and (_OF_A_PART.match(title) or number_value(title) is not None):
+        return False  # "Dedication of Part II", "Preface to the Second Edition", "Interlude 3"
     return rank is None or title[0].islower() or (title[-1] in ".,;" and title != title.upper())
 
 
@@ -361,3 +371,33 @@ def is_bare_label(title: str) -> bool:
     """Whether a heading is only a number or "Chapter II", so that its title may follow."""
     label = parse_label(title) or parse_numeral(title)
     return label is not None and label.rank is not None and not label.title
+
+
+def order_of_parts(ranks: Sequence[Rank | None]) -> dict[Rank, float]:
+    """Ranks from the outside in; a book whose parts open with "Book One" is divided into books first."""
+    order = {rank: float(rank) for rank in Rank}
+    opens = Counter((above, below) for above, below in pairwise(ranks) if above in order and below in order)
+    for outer, inner in ((Rank.VOLUME, Rank.BOOK), (Rank.BOOK, Rank.PART), (Rank.VOLUME, Rank.PART)):
+        if opens[inner, outer] > opens[outer, inner]:
+            order[outer], order[inner] = order[inner], order[outer]
+    return order
+
+
+_WORDS_AND_NUMBERS = re.compile(r"[^\W_]+")
+_LONGEST_MISSPELT = 60
+_ALIKE = 0.75
+
+
+def misspelt_label(line: str, number: int, words: Iterable[str]) -> tuple[Label, str] | None:
+    """The label of a line such as "CHAPER III", where the third chapter is missing, and the corrected line."""
+    found = _WORDS_AND_NUMBERS.findall(line[:_LONGEST_MISSPELT])
+    printed = next((token for token in found if number_value(token) == number), None)
+    others = [token for token in found if token != printed]
+    if printed is None or len(found) > 8 or not others:
+        return None
+    wrong = others[0]
+    meant = next((word for word in words if SequenceMatcher(None, wrong.casefold(), word).ratio() >= _ALIKE), None)
+    if meant is None:
+        return None
+    mended = line.replace(wrong, meant.upper() if wrong.isupper() else meant.capitalize(), 1)
+    return Label(Rank.CHAPTER, mended, "", "", printed, number), mended

@@ -140,6 +140,29 @@ def dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
     return _sections(text, days) if len(days) >= _FEWEST_DATES else []
 
 
+_VERSE = re.compile(r"\d{1,3}:\d")
+_OUTER_NUMBER = re.compile(r"(?P<number>\d{1,2})\.?\s+(?P<title>[^\W\d_].*)")
+_INNER_NUMBER = re.compile(r"(?P<number>\d{1,2})\.\d")
+
+
+def outlined(blocks: Sequence[Block]) -> list[Heading]:
+    """The chapters of a manual: titles with numbers that count on, and with decimal ones in them ("2 Use", "2.1 …")."""
+    found: list[Heading] = []
+    divided: set[str] = set()
+    for block in blocks:
+        line = block.lines[0] if len(block.lines) == 1 else ""
+        number = str(len(found))
+        if (inner := _INNER_NUMBER.match(line)) and inner["number"] == number:
+            divided.add(number)
+        elif (outer := _OUTER_NUMBER.fullmatch(line)) and reads_as_title(outer["title"]):
+            if outer["number"] == number and number not in divided:
+                found.pop()
+            if outer["number"] == str(len(found) + 1):
+                label = Label(Rank.NUMERAL, outer["number"], " ", outer["title"], outer["number"], len(found) + 1)
+                found.append(Heading(block.start, block.end, block.text, Rank.NUMERAL, label))
+    return found if len(divided) > _FEWEST and len(divided) * 2 > len(found) else []
+
+
 def is_date(line: str) -> bool:
     """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd"."""
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
@@ -233,7 +256,9 @@ def reads_as_title(text: str) -> bool:
     """
     if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
-    return not (text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text))
+    return not (
+        text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text) or _VERSE.match(text)
+    )
 
 
 # --- titles under labels --------------------------------------------------------------------------------------------

@@ -6,9 +6,8 @@ contents, if there is one. The table itself is only evidence: none of its lines 
 
 import re
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,6 +20,8 @@ from bot.parsers.headings import (
     Rank,
     is_label,
     is_not_the_book,
+    misspelt_label,
+    order_of_parts,
     parse_any_label,
     parse_numeral,
 )
@@ -33,6 +34,7 @@ from bot.parsers.text.blocks import (
     goes_on,
     in_capitals,
     may_be_title,
+    outlined,
     reads_as_title,
     titles_in_capitals,
     titles_set_apart,
@@ -41,7 +43,7 @@ from bot.parsers.text.blocks import (
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
-from domain.library.numerals import HAN, number_value
+from domain.library.numerals import HAN
 
 _LONGEST_BARE_LABEL = 60
 _LONGEST_LINE_ABOVE_PROSE = 40
@@ -53,8 +55,6 @@ _FEW_NUMBERED = 6
 _SHORTEST_NUMBERED_SECTION = 200
 _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』"
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
-_TOKENS = re.compile(r"[^\W_]+")
-_ALIKE = 0.75
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
@@ -79,8 +79,8 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     listed = _not_within(contents.headings, labelled)
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
         found = _bridged(text, blocks, labelled, listed)
-        return _levelled(text, found)
-    inner = _numbered(text, blocks, labelled) or dated(text, blocks)
+        return _levelled(text, [*_titles_of_series(text, blocks, found), *found])
+    inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
     stories = _stories_above(blocks, inner)
     apart = _not_within(listed, inner)
     if len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories):
@@ -92,7 +92,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         inner = titled if len(titled) > len(ranked) and _are_in_one_tale(inner, titled) else inner
     taken = {heading.start for heading in labelled}
     found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
-    return _levelled(text, sorted(found, key=lambda heading: heading.start))
+    return _levelled(text, found)
 
 
 def _are_in_one_tale(headings: Sequence[Heading], titled: Sequence[Heading]) -> bool:
@@ -106,7 +106,15 @@ def _divide(text: str, headings: Sequence[Heading]) -> bool:
 
 
 def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """Named parts (level 0 so far) belong inside the part they open, or else on the level of the outermost division."""
+    """Named parts (level 0 so far) belong inside the part they open, or else on the level of the outermost division;
+    and parts of books, or books of parts, are as deep as they open each other.
+    """
+    order = order_of_parts([heading.label.rank if heading.label else None for heading in headings])
+    headings = [
+        replace(heading, level=int(order[heading.label.rank])) if heading.label and heading.label.rank else heading
+        for heading in headings
+    ]
+    headings.sort(key=lambda heading: heading.start)
     outermost = min((heading.level for heading in headings if heading.level), default=Rank.NUMERAL)
     result: list[Heading] = []
     for heading in headings:
@@ -300,7 +308,7 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
             label = parse_numeral(block.lines[0])
             title = block.text
             if label is None and last:
-                label, title = _misspelt(title, number, words) or (None, title)
+                label, title = misspelt_label(title, number, words) or (None, title)
             if label is None or label.value is None or not number <= label.value <= max(last, number):
                 continue
             if last == 0 and not label.title:
@@ -310,21 +318,6 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
             if last and number > last:
                 break
     return found
-
-
-def _misspelt(line: str, number: int, words: Iterable[str]) -> tuple[Label, str] | None:
-    """The label of a line such as "CHAPER III", where the third chapter is missing, and the corrected line."""
-    found = _TOKENS.findall(line[:_LONGEST_BARE_LABEL])
-    printed = next((token for token in found if number_value(token) == number), None)
-    others = [token for token in found if token != printed]
-    if printed is None or len(found) > 8 or not others:
-        return None
-    wrong = others[0]
-    meant = next((word for word in words if SequenceMatcher(None, wrong.casefold(), word).ratio() >= _ALIKE), None)
-    if meant is None:
-        return None
-    mended = line.replace(wrong, meant.upper() if wrong.isupper() else meant.capitalize(), 1)
-    return Label(Rank.CHAPTER, mended, "", "", printed, number), mended
 
 
 # --- bare numbers ---------------------------------------------------------------------------------------------------
@@ -468,6 +461,21 @@ def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list
         and (not shouted or in_capitals(block.text))
         and not parse_numeral(block.text)
     ]
+
+
+def _titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Heading]) -> list[Heading]:
+    """The titles right above each "Chapter I" of a book that has several, and no labelled parts."""
+    if any(heading.level and heading.level < Rank.CHAPTER for heading in chapters):
+        return []
+    firsts = [heading.start for heading in chapters if heading.label and heading.label.value == 1]
+    titles = _not_within(_stories_above(blocks, chapters), chapters)
+    above = [title for title in titles if any(not has_words(text, title.end, first) for first in _next(firsts, title))]
+    return [replace(title, level=Rank.PART) for title in above]
+
+
+def _next(starts: Sequence[int], heading: Heading) -> Sequence[int]:
+    at = bisect_left(starts, heading.end)
+    return starts[at : at + 1]
 
 
 def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:

@@ -381,3 +381,36 @@ def test_the_dedication_of_a_part_is_not_the_parts_title() -> None:
 def test_a_title_in_italics_below_a_label() -> None:
     book = plain("_Chapter 1_\n\n_The Lamp_", "_Chapter 2_\n\n_The Cart_", gap=2)
     assert titles(book) == ["Chapter 1. The Lamp", "Chapter 2. The Cart"]
+
+
+def verses(chapter: int) -> str:
+    return "\n\n".join(f"{chapter}:{verse} {paragraph(verse, 1)}" for verse in range(1, 20))
+
+
+def test_books_of_scripture_hold_chapters_and_verses_are_none() -> None:
+    books = ("The Book of Salt", "The Book of Ebb", "The Book of Ann")
+    chapters = [f"Chapter {number}\n\n{verses(number)}" for number in (1, 2, 3)]
+    labelled = check(read_plain("\n\n\n".join("\n\n".join([book, *chapters]) for book in books)))
+    inner = ["  Chapter 1", "  Chapter 2", "  Chapter 3"]
+    assert titles(labelled) == [line for book in books for line in (book, *inner)]
+    bare = check(read_plain("\n\n\n\n".join(f"{book}\n\n\n{verses(1)}\n\n{verses(2)}" for book in books)))
+    assert titles(bare) == list(books)
+
+
+def test_parts_hold_books_where_parts_open_with_them() -> None:
+    chapters = "\n\n".join(f"CHAPTER {number}\n\n{prose(at)}" for at, number in enumerate(("I", "II")))
+    books = "\n\n".join(f"BOOK {number}\n\n{chapters}" for number in ("I", "II"))
+    inner = ["  Book I", "    Chapter I", "    Chapter II", "  Book II", "    Chapter I", "    Chapter II"]
+    book = check(read_plain(f"PART ONE\n\n{books}\n\nPART TWO\n\n{books}"))
+    assert titles(book) == ["Part One", *inner, "Part Two", *inner]
+
+
+def test_a_manual_is_divided_by_its_whole_numbers_and_a_serial_by_its_decimal_ones() -> None:
+    names = ("Installation", "Use", "Repair")
+    sections = [f"{number}.{inner} Things\n\n{prose(inner)}" for number in (1, 2, 3) for inner in (1, 2)]
+    manual = [f"{at} {name}\n\n{sections[2 * at - 2]}\n\n{sections[2 * at - 1]}" for at, name in enumerate(names, 1)]
+    book = check(read_plain("\n\n".join(manual)))
+    assert titles(book) == ["1 Installation", "2 Use", "3 Repair"]
+    assert printed(book) == ["1", "2", "3"]
+    serial = plain("1.1", "1.2", "1.3", "Interlude 1", "2.1", "2.2", "2.3", "Interlude 2")
+    assert printed(serial) == ["1.1", "1.2", "1.3", "", "2.1", "2.2", "2.3", ""]
