@@ -61,8 +61,8 @@ HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you've r
 /retry: ask your last question again
 /help: this list
 quit, exit: leave"""
-_KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?")
-"""What arrow keys and the like type into a line."""
+_KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?|[\ufeff\u200b-\u200f\u2060]")
+"""What arrow keys and the like type into a line, and characters without width, as in front of files from Windows."""
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
 
@@ -111,7 +111,7 @@ class ConsoleChat:
 
     async def _take(self, line: str) -> None:
         """Answer or carry out a line, or say why that is impossible: even a full disk does not end the chat."""
-        command, _, order = line.partition(" ")
+        command, order = (*line.split(maxsplit=1), "")[:2]
         try:
             if command.startswith("/"):
                 await self._obey(command.casefold(), order.strip())
