@@ -177,8 +177,8 @@ CITED = Answer("1", "She came (p. 3).", (Citation(0, 9, "She came at last.", "3"
 
 
 async def test_slash_commands_never_go_to_the_model() -> None:
-    orders = ("/help", "/verbose", "/verbose maybe", "/sources", "/retry", "/nonsense", "/", "/who-knows?", "\x1b[A")
-    orders += ("\ufeff/HELP me", "  /Sources\tnow")
+    orders = ["/help", "/verbose", "/verbose maybe", "/sources", "/retry", "/nonsense", "/", "/who-knows?", "\x1b[A"]
+    orders += ["\ufeff/HELP me", "  /Sources\tnow"]
     shown, asked = await typing(*orders, "Who \x1b[Dcame?", events=(CITED,))
     assert asked == ["Who came?"], "nor what arrow keys type"
     for told in (
