@@ -37,7 +37,8 @@ _SAID: Final = (
     (
         LLMErrorCode.API_KEY_MISSING,
         # LiteLLM without a database says "No connected db." to every key that is not its own
-        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication|no_db_connection"
+        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication"
+        r"|no_db_connection|no connected db"
         r"|api[ _]key (?:is )?(?:not valid|invalid)|subscription key",
     ),
     (LLMErrorCode.REFUSED, r"content management policy|requires moderation|input was flagged"),
