@@ -13,7 +13,7 @@ from discord.ext import commands
 from cogs.access import assert_may_post
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
-from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button
+from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting
 from cogs.conversation.deletions import AnswersWithoutQuestion, note_place_gone
 from cogs.conversation.intake import (
     CaughtUp,
@@ -177,7 +177,7 @@ class ConversationCog(commands.Cog):
     async def on_message(self, message: discord.Message) -> None:
         if not self._listens:
             return
-        if message.author.id == self._bot_id and tells_of_outage(message.content):
+        if message.author.id == self._bot_id and tells_of_waiting(message):
             await self._remove_if_of_another(message)
         if not is_from_a_person(message):
             return
@@ -191,7 +191,8 @@ class ConversationCog(commands.Cog):
         """Remove what a process has said that is cut off from the database, and does not know that this one has taken
         over and answers.
         """
-        if notice.channel.id not in self._contexts.told_below | self._contexts.told_above:
+        told = self._contexts.told_below | self._contexts.told_above
+        if notice.channel.id not in told and tells_of_outage(notice.content):
             await remove_notice(notice)
 
     async def _tell_how_to_start(self, message: discord.Message) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from cogs import removals, services
 from cogs.conversation import backfill, worker
+from cogs.conversation.buttons import hear_button, view_of
 from cogs.errors import sentence_for
 from cogs.i18n import speech_for
 from domain.errors import StorageError, StorageErrorCode
@@ -301,8 +302,14 @@ async def test_what_was_being_answered_again_is(room: Scene, wire: Wire) -> None
 
 
 async def test_what_another_process_has_said_goes_where_this_one_answers(room: Scene) -> None:
-    await room.state.bot.get_partial_messageable(room.thread.id).send(AWAY)
-    await room.until_said()
+    place = room.state.bot.get_partial_messageable(room.thread.id)
+    await place.send(AWAY, view=view_of(hear_button(1, speech_for(discord.Locale.american_english))))
+    room.model.say(AWAY)
+    await room.ann.say(room.thread, f"Repeat: {AWAY}")
+    await room.until_said(AWAY)
+    await room.until_delivered()
+    [answer] = room.replies()
+    assert [each.label for each in answer.buttons] == ["Try again"]
 
 
 async def test_it_is_told_once_where_the_lease_ended_meanwhile(
