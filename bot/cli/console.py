@@ -104,7 +104,7 @@ class ConsoleChat:
         """Answer line after line until there are no more, or one says quit or exit."""
         async for line in lines:
             question = _KEYS.sub("", line).strip()
-            if question.casefold() in ("quit", "exit"):
+            if question.casefold().removeprefix("/") in ("quit", "exit"):
                 return
             if question:
                 await self._take(question)

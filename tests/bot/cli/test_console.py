@@ -69,6 +69,10 @@ async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool 
     return cast(StringIO, out.file).getvalue()
 
 
+async def test_leaving_works_with_a_stroke_too() -> None:
+    assert await screen("/quit", "/nonsense") == ""
+
+
 async def test_what_discord_would_cover_is_left_out() -> None:
     text = f"She came. {hide('It was Lucian.')} She paid."
     shown = await screen("Who?", events=(TurnStarted("1"), TextDelta(text), Answer("1", text)))
