@@ -96,7 +96,8 @@ class ContextMenus(commands.Cog):
         written = written_in(interaction)
         question, passage = written.get("question", ""), written.get("passage", "")
         # Quoted, so that nobody takes it for the person's own words.
-        quoted = "\n".join(f"> {line}" for line in f"“{passage}”".splitlines())
+        marked = passage if _QUOTED.search(passage) else f"“{passage}”"
+        quoted = "\n".join(f"> {line}" for line in marked.splitlines())
         about = f"{question}\n\n{quoted}" if question and passage else question
         await self._reading.answer(interaction, about, book_id)
 

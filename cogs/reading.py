@@ -367,7 +367,7 @@ class ReadingCog(commands.Cog):
             note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending, say)
             text = in_language(ending.partial, asked.citations, say)
         who = plain(interaction.user.display_name)
-        heading = say("**{who}** asks: {question}", who=who, question=plain(clipped(question, QUESTION_SHOWN)))
+        heading = say("**{who}** asks: {question}", who=who, question=_shown_question(question))
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
         await self._use_cases.questions.told(asked, shown)
 
@@ -465,6 +465,15 @@ def _extent(scope: Scope, say: Speech) -> str:
         return say("-# {title} · nothing read yet", title=title)
     page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
     return say("-# {title} · up to {page}", title=title, page=page)
+
+
+def _shown_question(question: str) -> str:
+    """A question in one line, and in a line of its own the passage that it quotes."""
+    lines = question.splitlines()
+    own = " ".join(line for line in lines if not line.startswith(">"))
+    quoted = " ".join(line.removeprefix(">").strip() for line in lines if line.startswith(">"))
+    shown = plain(clipped(own.strip() or quoted, QUESTION_SHOWN))
+    return f"{shown}\n> {plain(clipped(quoted, QUESTION_SHOWN))}" if own.strip() and quoted else shown
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:

@@ -115,6 +115,8 @@ class TestAskAboutThis:
         answered = await stage.ann.submit_modal(opened, {"question": "Why was it dark?", "passage": about(opened)})
         assert answered.ephemeral
         assert "Nobody knows." in text_of(answered)
+        asked = "**ann** asks: Why was it dark?\n> “The lamp had been dark on the night of the ninth.”\n"
+        assert asked in text_of(answered)
         assert "up to p. 2" in text_of(answered)
         assert stage.channel.history()[-1] == message
         last = stage.model.requests[-1][-1].content
