@@ -42,7 +42,7 @@ from bot.providers.extractive.quotation import (
     with_whole_replies,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.wording import absent, essential, is_replaceable, last_pages, story_chapter
+from bot.providers.extractive.wording import absent, essential, is_replaceable, last_pages, story_chapter, told_in
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
@@ -198,7 +198,9 @@ class Choices:
         return self._chosen[question]
 
     def _best(self, question: Question) -> Choice:
-        candidates = gather(self.transcript.results, question.language)
+        story, question = self.told_in(question)
+        results = ([p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results)
+        candidates = gather(results, question.language)
         evidence = Evidence(question, candidates)
         if not self._knows(question, candidates):
             return NOTHING
@@ -211,6 +213,10 @@ class Choices:
         typed = [without_possessive(word) for word in question.name_words if word[0].isupper() and not is_title(word)]
         asks_who = question.kind is QuestionKind.WHO_IS and question.language is not Language.GERMAN
         return not (asks_who and typed) or are_names(typed, candidates, question.language)
+
+    def told_in(self, question: Question) -> tuple[str, Question]:
+        """The story of a collection that a question names, if any, and the question without its title."""
+        return told_in(question, {each.chapter for passages in self.transcript.results for each in passages})
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""
@@ -422,6 +428,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             asked = choices.as_looked_up(question)
             if asked.query != question.query:
                 return _search(asked, tools) + _introduction(asked, tools)
+            if (inside := choices.told_in(question))[0]:
+                return _search(inside[1], tools)
             calls = _first_scene(question, transcript, tools)
             if not transcript.results or (confidence := choices.of(question).confidence) is Confidence.FIRM:
                 return calls

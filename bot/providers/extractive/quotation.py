@@ -394,8 +394,14 @@ def _quotation(group: Sequence[Candidate], repeated: Sequence[Sentence]) -> Quot
     return Quotation(f"{opening}{text}{closing}", tuple(dict.fromkeys([*(each.sentence for each in group), *repeated])))
 
 
+_BRACKETED = re.compile(r"\[([^\[\]]+)\]")
+"""A stage direction. In a quotation, brackets would mean that words are left out."""
+
+
 def _bare(text: str) -> str:
-    """The text without outer quotation marks, if it has no others."""
+    """The text without outer quotation marks, if it has no others, or without its brackets."""
+    if bracketed := _BRACKETED.fullmatch(text):
+        text = bracketed[1]
     marks = [match.start() for match in _DOUBLE.finditer(text)]
     ends = {0, len(text) - 1}
     return text.strip('"“”„«» ') if marks and set(marks) <= ends else text

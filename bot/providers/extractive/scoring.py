@@ -31,7 +31,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.question import FULL_NAME, Question, QuestionKind, Term
-from bot.providers.extractive.quotation import LONG, NOTHING, Candidate, Choice, Confidence
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
 from domain.library.search.words import fold, without_possessive, words_of
 
 WEIGHTS: dict[str, float] = {
@@ -428,8 +428,8 @@ def _both_ways(hits: list[float], runs: list[int], decay: float) -> list[float]:
 MOST_PIECES = 3
 """Quotations of one answer; sentences that follow each other in the book are one."""
 
-MOST_WORDS = MOST_PIECES * LONG
-"""Words quoted in one answer; a first sentence that is longer is quoted all the same."""
+MOST_WORDS = 150
+"""Words quoted in one answer: three long sentences, or a very long first one, which is quoted all the same."""
 
 _ENOUGH = 0.9
 """The total confidence after which nothing more is quoted."""
@@ -490,7 +490,8 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
         if enough or candidates[at].is_heading or shares[at] < least:
             break
         adjoins = most > 1 and any(at in (evidence.previous(i), evidence.following(i)) for i in chosen)
-        if words + candidates[at].length <= most_words and (adjoins or pieces < most):
+        is_refrain = is_telling(candidates[at]) and any(candidates[i].words == candidates[at].words for i in chosen)
+        if words + candidates[at].length <= most_words and (adjoins or pieces < most) and not is_refrain:
             chosen.append(at)
             words += candidates[at].length
             pieces += not adjoins

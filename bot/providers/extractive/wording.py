@@ -3,15 +3,15 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
-from bot.providers.extractive.language import CUES, Language, as_meant
+from bot.providers.extractive.language import CUES, Language, as_meant, is_little, stems_of
 from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title
 from bot.providers.extractive.quotation import Choice, Confidence
 from bot.providers.extractive.scoring import has_number
-from domain.library.search.words import without_possessive
+from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
 
@@ -284,3 +284,26 @@ def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
         elif asked:
             past, asked = in_context(as_meant(asked), past, text), ""
     return in_context(as_meant(message), past, history[-1][1] if history else "").query
+
+
+_OF_A_STORY = r"(?:(?:the )?(?:adventure|case|history|legend|mystery|story|tale) of )?"
+_IN_STORY = rf"(?:in|from|aus|dans|en) {_OF_A_STORY}(?:(?:the|der|dem|das|die|le|la|l|el|an?) )?"
+_BESIDE_TITLE = re.compile(rf"^\W*(?:[ivxlc\d]+[.:)]\s+)?{_OF_A_STORY}|[\[(].*", re.IGNORECASE)
+"""What a title has that readers leave out: its number, and its other title in brackets."""
+
+
+def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]:
+    """The title in "Who killed the boy in the juniper tree?" that is one of these, and the question without it; an
+    empty title if it has none, or nothing else.
+    """
+    asked = " ".join(words_of(fold(question.text)))
+    for title in sorted(titles, key=len, reverse=True):
+        words = words_of(fold(_BESIDE_TITLE.sub("", title)))
+        telling = [word for word in words if not is_little(word, question.language)]
+        named = " ".join(words[words.index(telling[0]) :]) if len(telling) > 1 else ""
+        if named and re.search(rf"\b{_IN_STORY}{re.escape(named)}\b", asked):
+            own = {*stems_of(named, question.language)}
+            terms = tuple(term for term in question.terms if term.stem not in own)
+            if terms:
+                return title, replace(question, terms=terms, names=question.names - own, setting=question.setting - own)
+    return "", question

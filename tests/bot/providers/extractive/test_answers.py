@@ -270,6 +270,30 @@ async def test_what_is_missing_is_named_beside_what_is_found(talk: Talk) -> None
     assert "Lucian lies in the churchyard behind the mill." in text
 
 
+@pytest.mark.parametrize("title", ["The Juniper Bush", "II. The Tale of the Juniper-Bush [Or the Thrush]"])
+async def test_a_question_that_names_a_story_is_answered_from_there(tmp_path: Path, title: str) -> None:
+    rhyme = "Under the juniper bush my bones do lie. "
+    stories = {
+        "The Tailor": "Old Veit killed seven boys at one blow, and each boy had killed a boy before. " * 3,
+        title: f"{rhyme}Then the lid fell. {rhyme}The weaver’s wife had killed him. {rhyme}So the thrush sang.",
+        "The Bush": "A juniper bush grew in the yard. The boy who was killed under a juniper bush was another. " * 3,
+    }
+    async with reading(tmp_path, stories) as talk:
+        turn = await talk.ask("Who killed the boy in the Juniper Bush?")
+        assert "The weaver’s wife had killed him." in turn.text
+        assert {citation.page for citation in turn.citations} == {"2"}
+
+
+async def test_a_stage_direction_is_quoted_with_its_page(tmp_path: Path) -> None:
+    direction = "[Cecily puts four lumps of sugar into the cup.]"
+    play = {"ACT I": f"Will you take sugar?\n\n{direction}\n\nThank you. I hate it."}
+    async with reading(tmp_path, play) as talk:
+        turn = await talk.ask("How many lumps of sugar does Cecily put into the cup?")
+        assert [citation.quote for citation in turn.citations][:1] == [
+            "[Cecily puts four lumps of sugar into the cup.]"
+        ]
+
+
 async def test_a_line_is_quoted_once_and_a_title_is_none(tmp_path: Path) -> None:
     again = "The old bell rang. Hobb slept."
     chapters = {"I. The Tall Grey Tower": again, "II. The Bell": f"Nobody came to the tower. {again}"}

@@ -265,6 +265,13 @@ def test_a_thing_of_the_sort_asked_for_is_found_by_another_word(question: str, o
     assert answer in [each.text for each in chosen(question, " ".join([*others, answer])).candidates]
 
 
+def test_a_refrain_takes_the_place_of_no_other_sentence() -> None:
+    refrain = "The old lamp, the old lamp, who lit the lamp?"
+    told = chosen("Who lit the old lamp?", *[f"{refrain} It rained."] * 4, "Hobb had lit the old lamp.").candidates
+    assert [each.text for each in told].count(refrain) == 1
+    assert "Hobb had lit the old lamp." in [each.text for each in told]
+
+
 def test_a_general_question_is_answered_only_if_half_of_its_words_stand_together() -> None:
     apart = "The oil was dear. " + ISLAND + "They had to buy a boat. " + ISLAND + "Bread was cheap."
     assert chosen("Where can one buy cheap oil?", apart).confidence is Confidence.NONE
