@@ -306,7 +306,10 @@ _ENGLISH_CUES = Cues(
     ),
     naming=_words(r"named|called|names? (?:was|is)|known as|(?:was|were|is|are|am) an?|(?:was|is|am) the|who"),
     called=_words(r"named|called|calls?|names? (?:was|is|of|were)|known as|christened|entitled|by name|Mrs?|Miss"),
-    money=_words(r"pounds?|dollars?|shillings?|guineas?|pence|francs?|crowns?|florins?|cents?|a year|fortune|money"),
+    money=_words(
+        r"pounds?|dollars?|shillings?|guineas?|sovereigns?|pence|francs?|crowns?|florins?|cents?|a year|fortune|money",
+        r"t(?:h)?alers?|ducats?|roub?les?|louis|sous?|coins?|marks?|kopecks?|pesetas?|reals?|pieces of (?:gold|silver)",
+    ),
     size=_words(r"feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?|fathoms?|tons?|high|wide|long|broad|diameter"),
     age=_words(r"years?(?: old| of age)?|aged?|ætat|birthday|old|(?:six|seven|eigh|nine|four|thir|fif)teen|twenty"),
     looks=_words(

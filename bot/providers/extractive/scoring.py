@@ -53,7 +53,7 @@ WEIGHTS: dict[str, float] = {
     "number": 1.5,
     "counted": 1.1,
     "measured": 3.0,
-    "priced": 1.0,
+    "priced": 1.8,
     "time": 0.7,
     "dated": 0.7,
     "place": 0.3,
@@ -287,7 +287,7 @@ def _numbers(question: Question, text: str, cues: Cues) -> dict[str, float]:
         case QuestionKind.HOW_MANY:
             return {"number": number, "counted": _is_counted(question, text, cues)}
         case QuestionKind.HOW_MUCH:
-            return {"number": number, "priced": number_with(cues, cues.money, text)}
+            return {"number": number * bool(priced := number_with(cues, cues.money, text)), "priced": priced}
         case _:
             return {"number": number, "measured": measured_in(text, question.text, cues)}
 
@@ -436,7 +436,6 @@ _ENOUGH = 0.9
 
 _FAR_BEHIND, _VERY_FAR_BEHIND = 0.1, 0.03
 """The share of the best candidate's confidence below which nothing is quoted beside it: if that is sure, and if not."""
-
 _SURE = 0.45
 """The confidence from which the best candidate is sure: below it there are others as good."""
 
@@ -471,7 +470,8 @@ def _shows_it(evidence: Evidence, at: int) -> bool:
     """Whether a candidate has what is asked for; a sum beside a name is not surely what somebody owns."""
     match evidence.question.kind:
         case QuestionKind.HOW_MUCH:
-            return not evidence.names_alone() and _by_kind(evidence, at)["priced"] == 1.0
+            is_named = evidence.here[at] >= _FIRM and not evidence.names_alone()
+            return is_named and _by_kind(evidence, at)["priced"] == 1.0
         case QuestionKind.HOW_MANY:
             return _by_kind(evidence, at)["number"] > 0
         case _:
@@ -483,7 +483,8 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
     candidates = evidence.candidates
     ranking = sorted(range(len(candidates)), key=lambda at: (candidates[at].is_heading, -shares[at], at))
     best = ranking[0]
-    least = shares[best] * (_FAR_BEHIND if shares[best] >= _SURE else _VERY_FAR_BEHIND)
+    is_sure = shares[best] >= _SURE and _shows_it(evidence, best)
+    least = shares[best] * (_FAR_BEHIND if is_sure else _VERY_FAR_BEHIND)
     chosen, pieces, words = [best], 1, candidates[best].length
     for at in ranking[1:]:
         enough = sum(shares[i] for i in chosen) >= _ENOUGH

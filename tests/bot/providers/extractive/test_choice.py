@@ -265,6 +265,11 @@ def test_a_thing_of_the_sort_asked_for_is_found_by_another_word(question: str, o
     assert answer in [each.text for each in chosen(question, " ".join([*others, answer])).candidates]
 
 
+def test_how_rich_somebody_is_is_told_by_a_sum_and_not_by_any_number() -> None:
+    gossip = "Nobody loved Crake, who was rich, half as well as the two cousins of Crake did."
+    assert first("How rich is Crake?", f"{gossip} He had ninety thalers.") == "He had ninety thalers."
+
+
 def test_a_refrain_takes_the_place_of_no_other_sentence() -> None:
     refrain = "The old lamp, the old lamp, who lit the lamp?"
     told = chosen("Who lit the old lamp?", *[f"{refrain} It rained."] * 4, "Hobb had lit the old lamp.").candidates
