@@ -72,6 +72,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("What do you think of the ending?", Remark("opinion")),
         ("Was hältst du von Varley?", Remark("opinion")),
         ("What can you do?", Remark("abilities")),
+        ("Bist du ein Roboter?", Remark("abilities")),
         ("Who wrote this book?", Remark("book")),
         ("Who wrote this?", Remark("book")),
         ("How do I set my page?", Remark("position")),
