@@ -10,7 +10,7 @@ from discord.ui import Button, View
 from cogs.i18n import Speech, language_name, later, speech_for
 from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.inline import inert
-from domain.book import Book, BookStatus, Chapter, OfferedBook, Page, PositionState, ReadingPosition, numbered
+from domain.book import Book, BookStatus, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
@@ -156,7 +156,7 @@ def contents_lines(
     for each in reached[:SHOWN_CHAPTERS]:
         page = label_at(pages_of_book, each.start + 1)
         where = say("about p. {page}", page=page) if book.pages_estimated else say("p. {page}", page=page)
-        lines.append(f"{plain(numbered(each.number, each.title, is_counted=counted))} · {where}")
+        lines.append(f"{plain(shown_chapter(each.number, each.title, is_counted=counted))} · {where}")
     if more := len(reached) - len(lines):
         lines.append(say.counted(more, "… and {number} more", "… and {number} more"))
     if ahead := len(chapters) - len(reached):

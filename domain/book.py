@@ -63,6 +63,13 @@ def numbered(number: int, title: str, *, is_counted: bool = True) -> str:
     return title if not is_counted or title.startswith(f"{number}. ") else f"{number}. {title}"
 
 
+def shown_chapter(number: int, title: str, *, is_counted: bool = True) -> str:
+    """The same as people read it: a title that says its number ("Chapter 3") has none in front."""
+    words = title.split(maxsplit=2)
+    says_it = len(words) > 1 and words[1].rstrip(".:") == str(number)
+    return title if says_it else numbered(number, title, is_counted=is_counted)
+
+
 @dataclass(frozen=True, slots=True)
 class BookText:
     """The result of parsing a file.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from domain.book import Citation, Sentence, numbered
+from domain.book import Citation, Sentence, shown_chapter
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.names import NameRecognizer
@@ -214,7 +214,7 @@ def names_of(sentences: Sequence[Sentence]) -> frozenset[str]:
 
 
 def _title(part: ChapterPart) -> str:
-    return numbered(part.chapter, part.title, is_counted=part.is_counted) if part.chapter else ""
+    return shown_chapter(part.chapter, part.title, is_counted=part.is_counted) if part.chapter else ""
 
 
 def _within_limit(chapters: Sequence[Sequence[Sentence]]) -> set[Sentence]:

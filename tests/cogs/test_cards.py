@@ -73,6 +73,8 @@ def test_a_number_that_the_title_has_already_is_not_said_twice() -> None:
     chapters = [Chapter(1, "1. Sixty-Two Posts", 0, 99)]
     card = embed_text(book_card(a_book(), chapters, [Page(1, "1", 0, 99)], 99, SAY))
     assert card.count("1.") == 1
+    card = embed_text(book_card(a_book(), [Chapter(1, "Kapitel 1", 0, 99)], [Page(1, "1", 0, 99)], 99, GERMAN))
+    assert "1. Kapitel" not in card
 
 
 @given(st.text(max_size=600), st.text(max_size=600), st.lists(st.text(max_size=900), max_size=60))
