@@ -152,10 +152,10 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
     for block in blocks:
         line = block.lines[0] if len(block.lines) == 1 else ""
         number = str(len(found))
-        if (inner := _INNER_NUMBER.match(line)) and inner["number"] == number:
+        if found and (inner := _INNER_NUMBER.match(line)) and inner["number"] == number:
             divided.add(number)
         elif (outer := _OUTER_NUMBER.fullmatch(line)) and reads_as_title(outer["title"]):
-            if outer["number"] == number and number not in divided:
+            if found and outer["number"] == number and number not in divided:
                 found.pop()
             if outer["number"] == str(len(found) + 1):
                 label = Label(Rank.NUMERAL, outer["number"], " ", outer["title"], outer["number"], len(found) + 1)

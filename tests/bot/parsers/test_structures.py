@@ -411,6 +411,7 @@ def test_a_manual_is_divided_by_its_whole_numbers_and_a_serial_by_its_decimal_on
     manual = [f"{at} {name}\n\n{sections[2 * at - 2]}\n\n{sections[2 * at - 1]}" for at, name in enumerate(names, 1)]
     book = check(read_plain("\n\n".join(manual)))
     assert titles(book) == ["1 Installation", "2 Use", "3 Repair"]
+    assert check(read_plain("0. Nothing at all")).chapters == ()
     assert printed(book) == ["1", "2", "3"]
     serial = plain("1.1", "1.2", "1.3", "Interlude 1", "2.1", "2.2", "2.3", "Interlude 2")
     assert printed(serial) == ["1.1", "1.2", "1.3", "", "2.1", "2.2", "2.3", ""]

@@ -95,7 +95,7 @@ def _circling_labels() -> bytes:
 
 def _recursive_form() -> dict[int, bytes]:
     form = b"/Type /XObject /Subtype /Form /BBox [0 0 400 600] /Resources << /XObject << /X 9 0 R >> >>"
-    return {2: _PAGES, 3: _page(4), 4: _stream(b"/X Do " * 8), 9: _stream(b"/X Do " * 8, form)}
+    return {2: _PAGES, 3: _page(4), 4: _stream(b"/X Do " * 8), 9: _stream(b"/X Do", form)}
 
 
 def pdf_of(objects: Mapping[int, bytes], trailer: bytes = b"") -> bytes:
