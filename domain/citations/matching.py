@@ -391,3 +391,28 @@ def sentence_of_reference(text: str, start: int, end: int) -> tuple[int, int] | 
     if ends["line"] and before != "\n\n":
         last -= ends["line"].count("\n") - is_line
     return (first if is_line else leads.start()), last
+
+
+_CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
+"""Quotation marks that open, and those that close them."""
+_QUOTE_MARK = re.compile(f"[\n{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
+QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
+
+
+class Quoting:
+    """Tells, from one place of a text to the next, whether it is in a quotation that was opened in its line."""
+
+    def __init__(self, text: str) -> None:
+        self._marks = _QUOTE_MARK.finditer(text)
+        self._mark = next(self._marks, None)
+        self._closing = ""
+
+    def at(self, place: int) -> bool:
+        while self._mark is not None and self._mark.start() < place:
+            mark = self._mark[0]
+            if mark == "\n" or mark in self._closing:
+                self._closing = ""
+            elif not self._closing:
+                self._closing = _CLOSING.get(mark, "")
+            self._mark = next(self._marks, None)
+        return self._closing != ""

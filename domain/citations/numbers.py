@@ -392,7 +392,7 @@ class Number:
             is_named = closed and _BEHIND_A_NAME.search(self.before)
             return bool(is_named) and (is_asked or not ENDS.match(self.right, closed.end() if closed else 0))
         if _BESIDE_A_NAME.search(self.before) and self.right.startswith(","):
-            return self.right[1:3].strip().isalpha()
+            return self.words_after[1:3].strip().isalpha()
         is_at_an_age = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and _OF_AN_AGE.match(self.right)
         is_in_a_series = _ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
         return bool(is_at_an_age or is_in_a_series or _AT_AN_AGE.search(self.left) or _ONLY.search(self.before))

@@ -234,9 +234,14 @@ class Quotations:
                 pieces += _told_apart(quotation)
             elif self._is_readers(plain):
                 pieces.append(Piece(quotation, refused=len(words_of(plain)) >= SHORT))
+            elif _is_title(plain, whole[max(found.start() - _NEAR, 0) : found.start()]):
+                pieces.append(Piece(quotation, refused=True))
             else:
-                words = await self.check(KEY_GROUP.sub("", inner).strip(" \xa0\u202f"), "·")
-                pieces += [*(replace(piece, misquoted=True) for piece in words), Piece("", refused=True)]
+                unsigned = _ATTRIBUTION.sub("", inner) if found["block"] and len(inner) > len(plain) else inner
+                words = await self.check(KEY_GROUP.sub("", unsigned).strip(" \xa0\u202f"), "·")
+                kept = [Piece(end if end in ", " else "") for end in (quotation[0], quotation[-1])]
+                words = [replace(piece, misquoted=True) for piece in words]
+                pieces += [kept[0], *words, Piece("", refused=True), kept[1]]
             at = found.end()
         return [piece for piece in (*pieces, Piece(written[at:])) if piece.text or piece.refused]
 
@@ -346,6 +351,17 @@ _SPOKEN = re.compile(
     re.IGNORECASE,
 )
 """Emphasis, code or title marks behind a verb of saying or a `colon`; without `closing` if the text ends before it."""
+_KEY_FOLLOWS = r"(?=\s?\S{0,2}s-[0-9a-f]{4})"
+_SAID_OTHERWISE = re.compile(
+    rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
+    r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
+    rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
+    r"|^[ \t]*(?:[-•]\s|\d+[.)]\s)?(?P<star>\*{1,3}|__?)(?:\Z|(?=[^\s*_])"
+    rf"(?:(?P<words>[^\n*_]+)(?P<stars>(?P=star)){_KEY_FOLLOWS}|[^\n*_]+(?:(?P=star)\s?\S{{0,8}})?\Z))",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Words quoted without marks: by a dash, by announcing them or by emphasis, before a verb of saying or a key."""
+_MAY_BE_SAID = re.compile(r"[—–*_]|quot|zitat|cita", re.IGNORECASE)
 _IN_PERSON = re.compile(r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|[Jj]e|[Mm]oi|[Yy]o|[Ii]o)\b")
 _CODE = re.compile(
     r"^(?P<fence>`{3,}+|~{3,}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)[ \t]*$"
@@ -363,9 +379,12 @@ def _read(text: str, before: str) -> str:
         text = _CODE.sub(_without_straight_marks, text)
     if "[quote]" in text:
         text = text.replace("[quote]", _SAID * 7).replace("[/quote]", _END_OF_SAID * 8)
-    if not any(mark in text for mark in "*_`《〈"):
-        return text
-    return _SPOKEN.sub(_as_quotation, before + text)[len(before) :]
+    whole = before + text
+    if any(mark in text for mark in "*_`《〈"):
+        whole = _SPOKEN.sub(_as_quotation, whole)
+    if _MAY_BE_SAID.search(whole):
+        whole = _SAID_OTHERWISE.sub(_as_said, whole)
+    return whole[len(before) :]
 
 
 def _without_straight_marks(code: re.Match[str]) -> str:
@@ -394,6 +413,33 @@ def _as_quotation(spoken: re.Match[str]) -> str:
         return spoken[0]
     at, end = spoken.start("opening") - spoken.start(), len(spoken[0]) - len(closing)
     return spoken[0][:at] + _SAID * len(opening) + spoken[0][at + len(opening) : end] + _END_OF_SAID * len(closing)
+
+
+def _as_said(found: re.Match[str]) -> str:
+    """Words that are quoted without marks, as a quotation; emphasis only where somebody speaks as "I"."""
+    opening, closing = next((pair for pair in _SAID_BY if found[pair[0]]), _SAID_BY[0])
+    if opening == "star" and found["words"] and not _IN_PERSON.search(found["words"]):
+        return found[0]
+    text = [*found[0]]
+    for group, mark in ((opening, _SAID), (closing, _END_OF_SAID)):
+        for at in range(found.start(group), found.end(group)) if found[group] else ():
+            text[at - found.start()] = mark
+    return "".join(text)
+
+
+_SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"))
+_NEAR = 60
+_FEWEST_IN_A_TITLE, _MOST_IN_A_TITLE = 2, 8
+_SAYS = re.compile(rf"\b(?:{_SPEAKS}|{_SPEAKS_UP})(?:{_WHOM})?\s?\Z|[:\n]\W*\Z", re.IGNORECASE)
+
+
+def _is_title(plain: str, before: str) -> bool:
+    """Whether words in quotation marks are a title rather than a quotation: in capitals, and nobody says them."""
+    words = words_of(plain)
+    if not _FEWEST_IN_A_TITLE <= len(words) <= _MOST_IN_A_TITLE or plain.isupper() or re.search(r"[.!?;…\n]", plain):
+        return False
+    main = [words[0], words[-1], *(word for word in words if len(word) > SHORT)]
+    return all(word[0].isupper() for word in main) and not _SAYS.search(before) and not _IN_PERSON.search(plain)
 
 
 def _stand_in(before: str) -> str:
@@ -429,28 +475,3 @@ def _quotes(found: re.Match[str], plain: str) -> bool:
     if mark == '"' and len(words) < SHORT:
         return not re.search(r"[{\[]|:$|[\]}]$", around)
     return mark not in "'‘" or len(words) > 1 or len(plain) >= FEWEST_LETTERS
-
-
-_CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
-"""Quotation marks that open, and those that close them."""
-_QUOTE_MARK = re.compile(f"[\n{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
-QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
-
-
-class Quoting:
-    """Tells, from one place of a text to the next, whether it is in a quotation that was opened in its line."""
-
-    def __init__(self, text: str) -> None:
-        self._marks = _QUOTE_MARK.finditer(text)
-        self._mark = next(self._marks, None)
-        self._closing = ""
-
-    def at(self, place: int) -> bool:
-        while self._mark is not None and self._mark.start() < place:
-            mark = self._mark[0]
-            if mark == "\n" or mark in self._closing:
-                self._closing = ""
-            elif not self._closing:
-                self._closing = _CLOSING.get(mark, "")
-            self._mark = next(self._marks, None)
-        return self._closing != ""

@@ -14,9 +14,9 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, page_reference, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
+from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, QUOTE_START, PassageMatcher, Quoting, key_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, numbers_in_company, settled, without_typed_pages
-from domain.citations.quotations import LONGEST, QUOTE_START, UNSEEN, Piece, Quotations, Quoting, fold
+from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView

@@ -159,8 +159,12 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ("As she says [{0}]: “Let it burn”.", "As she says: Let it burn."),
         ("So [{0}] “Let it burn”. True [{1}].", "So Let it burn. True (p. 12)."),
         ("“Let it burn [{0}]”", "Let it burn"),
-        ("> Let it burn [{0}]\n> — Ann [{1}]", "Let it burn\n— Ann"),
+        ("> Let it burn [{0}]\n> — Ann [{1}]", "Let it burn"),
         ("“Let it burn.” So says Ann [{0}].", "Let it burn. So says Ann."),
+        ("— Let it burn, says Ann [{0}].", "Let it burn, says Ann."),
+        ("Ann says, and I quote, let it burn [{0}].", "Ann says, and I quote, let it burn."),
+        ("Quote: let it burn [{0}]", "Quote: let it burn"),
+        ("**I let it burn** [{0}]", "I let it burn"),
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
     ],
 )
