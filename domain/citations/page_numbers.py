@@ -206,6 +206,7 @@ def _is_part(word: str) -> bool:
     return bool(_PART.search(word)) or (len(word) >= _SHORTEST_STEMMED and bool(_STEMMED_PART.fullmatch(word)))
 
 
+_LONGEST_KEY = 40
 LONGEST_WORD = 24
 """Characters before a text that tell whether a word goes on in it."""
 
@@ -296,8 +297,9 @@ def _pointer(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[
     sentence = sentence_of_reference(seen.text, *span)
     if not sentence or seen.starts[sentence[0]] < at:
         return None
-    keys = KEY_GROUP.finditer(written, seen.starts[sentence[0]])
-    return None if any(key.start() <= seen.ends[sentence[1] - 1] for key in keys) else (*sentence, "")
+    end = seen.ends[sentence[1] - 1]
+    keys = KEY_GROUP.finditer(written, seen.starts[sentence[0]], end + _LONGEST_KEY)
+    return None if any(key.start() <= end for key in keys) else (*sentence, "")
 
 
 def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) -> Iterator[tuple[int, int, str]]:
