@@ -39,6 +39,10 @@ class Worded(str):
         worded.fields = MappingProxyType(fields)
         return worded
 
+    def __deepcopy__(self, memo: dict[int, object]) -> "Worded":
+        """Itself, as for other strings: `dataclasses.asdict` copies every value."""
+        return self
+
 
 class MarginaliaError(Exception):
     """Base of all anticipated failures; `message` is a sentence that says what to do."""

@@ -3,6 +3,7 @@
 import json
 
 from bot.cli.console import event_to_json
+from domain.errors import Worded
 from domain.event import Answer, TextDelta, TurnFailed
 from domain.spoilers.filter import hide
 
@@ -14,3 +15,18 @@ def test_covered_words_are_left_out_of_every_event_that_has_words_of_an_answer()
         assert "Lucian" not in line
         assert "He came. (hidden) It rained." in line
         assert json.loads(line)["event"] in ("text_delta", "answer", "turn_failed")
+
+
+def test_a_failure_has_its_sentence() -> None:
+    message = Worded("Please check {setting}.", setting=Worded("the key {name}", name="OPENAI_API_KEY"))
+    told = json.loads(event_to_json(TurnFailed("t", "api_key_missing", message, retry_after=2.0)))
+    assert told == {
+        "event": "turn_failed",
+        "turn_id": "t",
+        "code": "api_key_missing",
+        "message": "Please check the key OPENAI_API_KEY.",
+        "partial": "",
+        "retry_after": 2.0,
+        "offer": "",
+        "citations": [],
+    }
