@@ -251,7 +251,9 @@ class Marginalia(ServingBot):
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Called before a new session is requested."""
         self.identify_limit.count()
-        if not self._takes_turns:
+        if self._identify_turns is not None and self.shard_id is not None:
+            await self._identify_turns.begin(self.shard_id)
+        else:
             await super().before_identify_hook(shard_id, initial=initial)
         self._may_identify = False
 

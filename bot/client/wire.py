@@ -205,9 +205,9 @@ class SharedIdentifyLimit:
 
     async def turn(self, shard: int) -> None:
         """Return when a shard may ask for a new session, which is counted. The nodes take turns."""
-        bucket, holder = shard % self.buckets, f"{NODE} shard {shard}"
+        bucket = shard % self.buckets
         while True:
-            lease = await self._leases.acquire(f"identify/{bucket}", holder, IDENTIFY_S)
+            lease = await self._leases.acquire(f"identify/{bucket}", _asking(shard), IDENTIFY_S)
             if lease is None:
                 await asyncio.sleep(ASK_AGAIN_S)
             elif await self._count(bucket):
@@ -216,6 +216,13 @@ class SharedIdentifyLimit:
                 await self._leases.release(lease)
                 logger.error("the session starts of this hour or day are used up, on all nodes together; waiting")
                 await asyncio.sleep(LOOK_AGAIN_S)
+
+    async def begin(self, shard: int) -> None:
+        """Return when a shard whose turn it was asks for its session: the next one waits from now on. To connect may
+        have taken so long that its turn is over; then it waits for another.
+        """
+        if not await self._leases.renew(_asking(shard), IDENTIFY_S):
+            await self.turn(shard)
 
     async def _count(self, bucket: int) -> bool:
         """Count another start, if there may be one; only who holds the bucket's lease writes its hours."""
@@ -232,6 +239,10 @@ class SharedIdentifyLimit:
         mine[hour] = mine.get(hour, 0) + 1
         await self._leases.set_note(f"identified/{bucket}", json.dumps(mine))
         return True
+
+
+def _asking(shard: int) -> str:
+    return f"{NODE} shard {shard}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,17 @@ class TestOnAllNodes:
         time.seconds += 3600
         assert await self.begun(limits, 3) == 3
 
+    async def test_the_next_waits_from_when_a_session_is_asked_for_however_long_it_took_to_connect(
+        self, leases: LeaseRepository, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(wire, "IDENTIFY_S", 1.0)
+        slow, other, _ = self.nodes(leases, Time(), shards=2)
+        await slow.turn(0)
+        await asyncio.sleep(0.8)
+        await slow.begin(0)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(other.turn(1), 0.5)
+
     async def test_all_shards_may_start_twice_in_an_hour(self, leases: LeaseRepository) -> None:
         assert await self.begun(self.nodes(leases, Time(), shards=30, buckets=4), 70) == 60
 
