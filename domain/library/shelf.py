@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -288,18 +289,25 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
     return replace(book, title=" ".join(title.split()) or book.title, author=" ".join(author.split()) or book.author)
 
 
+_ID = "[0-9a-f]{32}"
+"""What a suggestion stands for; people who have chosen one know nothing of it."""
 MOST_NAMED = 8
 """Books that are named to somebody who names none of them."""
 
 
 def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
+    is_id = re.fullmatch(_ID, reference) is not None
     if not books:
+        if is_id:
+            return Worded("That book isn't on this shelf, which is empty. Add one first.")
         return Worded("There's no book called “{reference}”: the shelf is empty. Add one first.", reference=reference)
     titles = Worded("“{title}”", title=books[0].title)
     for book in books[1:MOST_NAMED]:
         titles = Worded("{titles}, “{title}”", titles=titles, title=book.title)
     if len(books) > MOST_NAMED:
         titles = Worded("{titles} and {number} more", titles=titles, number=len(books) - MOST_NAMED)
+    if is_id:
+        return Worded("That book isn't on this shelf, only {titles}.", titles=titles)
     return Worded(
         "There's no book called “{reference}” on the shelf, only {titles}.", reference=reference, titles=titles
     )
