@@ -301,7 +301,7 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
         words = words_of(fold(_BESIDE_TITLE.sub("", title)))
         telling = [word for word in words if not is_little(word, question.language)]
         named = " ".join(words[words.index(telling[0]) :]) if len(telling) > 1 else ""
-        if named and re.search(rf"\b{_IN_STORY}{re.escape(named)}\b", asked):
+        if named and named in asked and re.search(rf"\b{_IN_STORY}{re.escape(named)}\b", asked):
             own = {*stems_of(named, question.language)}
             terms = tuple(term for term in question.terms if term.stem not in own)
             if terms:
