@@ -491,7 +491,7 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
         if enough or candidates[at].is_heading or shares[at] < least:
             break
         adjoins = most > 1 and any(at in (evidence.previous(i), evidence.following(i)) for i in chosen)
-        is_refrain = is_telling(candidates[at]) and any(candidates[i].words == candidates[at].words for i in chosen)
+        is_refrain = is_telling(candidates[at]) and any(candidates[i].stems == candidates[at].stems for i in chosen)
         if words + candidates[at].length <= most_words and (adjoins or pieces < most) and not is_refrain:
             chosen.append(at)
             words += candidates[at].length
