@@ -12,7 +12,8 @@ class UsageRecord:
     """One request to a model.
 
     `cost_microdollars` is None if the price of the model is unknown. An empty `reader_id` means that the reader was
-    erased, or that there was none.
+    erased, or that there was none. `asked_at` is when the reader wrote what the request answers, `at` if it is None: an
+    erasure after that leaves the record without the reader.
     """
 
     at: datetime
@@ -22,6 +23,7 @@ class UsageRecord:
     guild_id: str | None = None
     conversation_id: str | None = None
     cost_microdollars: int | None = None
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -453,6 +453,7 @@ class TitleWriter:
                 guild_id=conversation.server_id,
                 conversation_id=conversation.id,
                 cost_microdollars=self._price(self._provider.name, spent.model, spent.usage),
+                asked_at=question.created_at,
             )
         )
 

@@ -181,11 +181,17 @@ class UsageMeter:
     async def record(self, event: UsageReported, conversation: Conversation, draft: TurnDraft) -> None:
         """Charge the tokens of a request to the reader who wrote last."""
         draft.usage += event.usage
-        asker = draft.asked[-1].author_id
-        draft.log.add_cost(await self.book(event, asker, conversation.server_id, conversation.id))
+        last = draft.asked[-1]
+        cost = await self.book(event, last.author_id, conversation.server_id, conversation.id, last.created_at)
+        draft.log.add_cost(cost)
 
     async def book(
-        self, event: UsageReported, reader_id: str, guild_id: str | None, conversation_id: str | None = None
+        self,
+        event: UsageReported,
+        reader_id: str,
+        guild_id: str | None,
+        conversation_id: str | None = None,
+        asked_at: datetime | None = None,
     ) -> int | None:
         """Charge the tokens of a request to a reader; returns the cost in millionths of a US dollar, if known."""
         cost = self._price(self._provider, event.model, event.usage)
@@ -198,6 +204,7 @@ class UsageMeter:
                 guild_id=guild_id,
                 conversation_id=conversation_id,
                 cost_microdollars=cost,
+                asked_at=asked_at,
             )
         )
         return cost

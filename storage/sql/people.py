@@ -144,11 +144,11 @@ class SQLUsage:
         if not record.reader_id:
             await self._database.write(_RECORD, used)
             return
-        person = erased_person(record.reader_id, await self._salt())
+        person, asked = erased_person(record.reader_id, await self._salt()), time_to_text(record.asked_at or record.at)
         [known], _ = await self._database.write_all(
-            [(KEEP_ERASURE, [person]), (_RECORD_UNLESS_ERASED, [*used, person, at])]
+            [(KEEP_ERASURE, [person]), (_RECORD_UNLESS_ERASED, [*used, person, asked])]
         )
-        if known["at"] >= at:
+        if known["at"] >= asked:
             await self._record_without_name(record, used)
 
     async def _record_without_name(self, record: UsageRecord, used: Sequence[Value]) -> None:

@@ -283,9 +283,11 @@ class TestWhatComesLate:
     async def test_tokens_of_a_request_under_way_are_counted_without_their_name(self, storage: Storage) -> None:
         began = datetime.now(UTC)
         await storage.privacy.erase("hatter")
+        ended = datetime.now(UTC)
         await storage.usage.record(UsageRecord(began, "model", TokenUsage(7, 3), "hatter", "g"))
+        await storage.usage.record(UsageRecord(ended, "model", TokenUsage(4, 1), "hatter", "g", asked_at=began))
         assert (await storage.privacy.export("hatter"))["usage"] == []
-        assert await storage.usage.spent_before_erasure("hatter", began, "g") == 10
+        assert await storage.usage.spent_before_erasure("hatter", began, "g") == 15
 
     async def test_a_title_is_not_made_of_a_question_that_is_gone(self, storage: Storage) -> None:
         await storage.privacy.erase("hatter")
