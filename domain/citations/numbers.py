@@ -281,13 +281,13 @@ _ONE_OF_A_SERIES = re.compile(
 _GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
 )
-_A_NAME = r"(?:\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+[*_]{0,3}"
-_BESIDE_A_NAME = re.compile(rf"{_A_NAME},\s(?:~|(?:then|now|only|just|already|still|barely)\s)?)\Z")
-_ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s)\Z")
+_A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+[*_]{0,3}"
+_BESIDE_A_NAME = re.compile(rf"{_A_NAME},\s(?:~|(?:then|now|only|just|already|still|barely)\s)?\Z")
+_ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s\Z")
 _BEHIND_A_NAME = re.compile(
-    rf"{_A_NAME}\s\((?:about |around |etwa |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
+    rf"(?:{_A_NAME}\s\((?:about |around |etwa |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
 )
-_AGE_IN_BRACKETS = re.compile(rf"{_A_NAME}\s\(\d{{1,2}}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{{1,2}})?\))\Z")
+_AGE_IN_BRACKETS = re.compile(rf"{_A_NAME}\s\(\d{{1,2}}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{{1,2}})?\)\Z")
 _CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _PART_OF_MEASURE = re.compile(
     rf"\+(?=\s)|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
