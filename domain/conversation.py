@@ -167,6 +167,7 @@ class TurnState(StrEnum):
 
 
 WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
+"""The states of a turn whose answer is complete, whether its readers have got it or not."""
 
 
 @dataclass(frozen=True, slots=True)

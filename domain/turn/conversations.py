@@ -36,9 +36,9 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 30.0
 ANSWER_SHOWN = 2_000
+"""Characters of the answer that are sent along: its beginning says what it is about."""
 FEWEST_WORDS_OF_A_TITLE = 2
 """A greeting, an emoji or a lone question word names no conversation."""
-"""Characters of the answer that are sent along: its beginning says what it is about."""
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.chat import ChatMessage
-from domain.conversation import UNTITLED, TitleSource, Turn, TurnState, title_from
+from domain.conversation import UNTITLED, WITH_AN_ANSWER, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import ALL, CURRENT_LEASE, Shard
 from storage.sql.conversations import saving, write_messages
@@ -208,7 +208,7 @@ class SQLTurns:
         async def undo(transaction: Transaction) -> None:
             await hold_fence(transaction)
             rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])
-            if rows and rows[0]["state"] in {TurnState.ANSWERED, TurnState.DELIVERED}:
+            if rows and rows[0]["state"] in WITH_AN_ANSWER:
                 raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has its answer already.")
             await transaction.run(
                 "UPDATE chat_messages SET turn_id = NULL WHERE turn_id = ? AND role = 'user'", [turn_id]
