@@ -13,7 +13,7 @@ import aiohttp
 import discord
 from discord import app_commands
 
-from cogs.i18n import LANGUAGES, Speech, speech_for, speech_for_all, speech_of
+from cogs.i18n import Speech, later, speech_for_all, speech_of, speeches_in_all_languages
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
 from cogs.services import ServingBot, is_guest
@@ -136,18 +136,20 @@ def is_away(error: BaseException) -> bool:
     return isinstance(error, StorageError) and error.code is StorageErrorCode.UNREACHABLE
 
 
+_OUTAGE = later("I can't get at my notes just now. I'll answer as soon as I can.")
+
+
 def waiting_sentence(error: BaseException, say: Speech) -> str:
     """As `sentence_for`, to somebody who is answered without asking again once the trouble is over."""
     if is_away(error):
         logger.warning("the database is away: %s", error)
-        return say("I can't get at my notes just now. I'll answer as soon as I can.")
+        return say(_OUTAGE)
     return sentence_for(error, say)
 
 
 def tells_of_outage(text: str) -> bool:
     """Whether a text of ours says, in any language, that the database does not answer."""
-    speeches = [speech_for(each) for each in (discord.Locale.american_english, *LANGUAGES)]
-    return any(say("I can't get at my notes just now. I'll answer as soon as I can.") in text for say in speeches)
+    return any(say(_OUTAGE) in text for say in speeches_in_all_languages())
 
 
 async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> TakeBack:

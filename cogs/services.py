@@ -13,7 +13,7 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
-from cogs.i18n import LANGUAGES, Speech, speech_for
+from cogs.i18n import Speech, speech_for, speeches_in_all_languages
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import StorageError
@@ -299,9 +299,7 @@ async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
 def last_direct_speeches(use_cases: UseCases, person_id: str) -> Sequence[Speech]:
     """The same without the database: all languages if that person's is not known."""
     known = _locale_of(use_cases.people.last_locale(person_id))
-    return (
-        [speech_for(known)] if known else [speech_for(each) for each in (discord.Locale.american_english, *LANGUAGES)]
-    )
+    return [speech_for(known)] if known else speeches_in_all_languages()
 
 
 def _locale_of(code: str | None) -> discord.Locale | None:

@@ -6,7 +6,7 @@ key in the catalogues, `locale/*.po`. A test collects the texts and compares.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
@@ -128,6 +128,11 @@ _SPEECHES = {locale: Speech(locale) for locale in discord.Locale}
 def speech_for(locale: discord.Locale) -> Speech:
     """The texts for a locale; locales that the library does not know yet are served in English."""
     return _SPEECHES.get(locale) or _SPEECHES[discord.Locale.american_english]
+
+
+def speeches_in_all_languages() -> Sequence[Speech]:
+    """The texts in each language, English first."""
+    return [speech_for(each) for each in (discord.Locale.american_english, *LANGUAGES)]
 
 
 def speech_of(interaction: discord.Interaction[Any]) -> Speech:
