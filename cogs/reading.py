@@ -470,10 +470,10 @@ def _extent(scope: Scope, say: Speech) -> str:
 def _shown_question(question: str) -> str:
     """A question in one line, and in a line of its own the passage that it quotes."""
     lines = question.splitlines()
-    own = " ".join(line for line in lines if not line.startswith(">"))
+    own = " ".join(line for line in lines if not line.startswith(">")).strip()
     quoted = " ".join(line.removeprefix(">").strip() for line in lines if line.startswith(">"))
-    shown = plain(clipped(own.strip() or quoted, QUESTION_SHOWN))
-    return f"{shown}\n> {plain(clipped(quoted, QUESTION_SHOWN))}" if own.strip() and quoted else shown
+    shown = plain(clipped(own or quoted, QUESTION_SHOWN))
+    return f"{shown}\n> {plain(clipped(quoted, QUESTION_SHOWN))}" if own and quoted else shown
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:

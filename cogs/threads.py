@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Collection, Iterable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import discord
 
@@ -328,6 +328,10 @@ async def close_thread(thread: discord.Thread, farewell: str) -> None:
         logger.info("thread %s was not closed: %s", thread.id, error)
 
 
+PlaceToTalk: TypeAlias = discord.Thread | discord.PartialMessageable
+"""A thread, or the channel of direct messages, which has no name."""
+
+
 class TitleUpdates:
     """Names conversations in the background; a title that a person chose is never replaced."""
 
@@ -335,7 +339,7 @@ class TitleUpdates:
         self._use_cases = use_cases
         self._tasks: dict[asyncio.Task[None], str] = {}
 
-    def consider(self, conversation: Conversation, thread: object, turn_id: str, say: Speech) -> None:
+    def consider(self, conversation: Conversation, thread: PlaceToTalk, turn_id: str, say: Speech) -> None:
         """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
         if conversation.title_source is not TitleSource.AUTOMATIC:
             return
@@ -359,7 +363,7 @@ class TitleUpdates:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _name(self, conversation: Conversation, thread: object, turn_id: str, say: Speech) -> None:
+    async def _name(self, conversation: Conversation, thread: PlaceToTalk, turn_id: str, say: Speech) -> None:
         try:
             turns = await self._use_cases.transcripts.turns(conversation.id)
             if [turn.id for turn in turns if turn.state in WITH_AN_ANSWER] == [turn_id]:
@@ -378,7 +382,7 @@ class TitleUpdates:
         if title:
             await self._use_cases.conversations.title_by_model(conversation.id, title, question)
 
-    async def _rename(self, conversation_id: str, thread: object, say: Speech) -> None:
+    async def _rename(self, conversation_id: str, thread: PlaceToTalk, say: Speech) -> None:
         if not isinstance(thread, discord.Thread):
             return
         current = await self._use_cases.conversations.get(conversation_id)

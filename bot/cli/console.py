@@ -111,10 +111,10 @@ class ConsoleChat:
 
     async def _take(self, line: str) -> None:
         """Answer or carry out a line, or say why that is impossible: even a full disk does not end the chat."""
-        command, order = (*line.split(maxsplit=1), "")[:2]
+        command, *rest = line.split(maxsplit=1)
         try:
             if command.startswith("/"):
-                await self._obey(command.casefold(), order.strip())
+                await self._obey(command.casefold(), "".join(rest))
             else:
                 await self.ask(line)
         except MarginaliaError as error:

@@ -358,8 +358,10 @@ class ThreadContexts:
         if conversation.is_direct:
             if not self._bot.serves_direct_messages:
                 return None
-            [said, *_] = last_direct_speeches(self._use_cases, conversation.owner_id)
-            say = said if is_away else await direct_speech(self._use_cases, conversation.owner_id)
+            if is_away:
+                say = last_direct_speeches(self._use_cases, conversation.owner_id)[0]
+            else:
+                say = await direct_speech(self._use_cases, conversation.owner_id)
             return self._context(self._bot.direct_channel(int(conversation.place_id)), say)
         guild = self._bot.get_guild(int(conversation.guild_id))
         thread = await thread_of(guild, conversation)
