@@ -82,12 +82,11 @@ def _mended(entry: Any) -> Any:
     mended = dict(entry)
     if isinstance(schema, dict) and "type" not in schema:
         mended["inputSchema"] = {"type": "object", **schema}
-    if not isinstance(entry.get("outputSchema"), dict | None) or not _is_schema(entry.get("outputSchema")):
-        mended.pop("outputSchema", None)
     for name in ("annotations", "_meta"):
         if not isinstance(entry.get(name), dict):
             mended.pop(name, None)
-    for name in ("icons", "execution"):  # which is not used here
+    # Not used here; and the SDK would check results against the output schema, which some keep busy forever.
+    for name in ("outputSchema", "icons", "execution"):
         mended.pop(name, None)
     return mended
 
@@ -114,6 +113,8 @@ def usable(tools: Sequence[types.Tool], wanted: Sequence[str], left_out: dict[st
 
 def _unusable(schema: dict[str, Any]) -> str:
     """Why no provider accepts a tool with this schema; blank if they do."""
+    if (length := len(json.dumps(schema))) > LONGEST_SCHEMA:
+        return f"its schema is too long ({length:,} characters; {LONGEST_SCHEMA:,} are allowed)"
     if schema.get("type", "object") != "object":
         return "its arguments are no object"
     if any(name in schema for name in _COMBINERS):
@@ -124,14 +125,12 @@ def _unusable(schema: dict[str, Any]) -> str:
         return "an argument's name has more than letters, digits, '_', '.' and '-'"
     if any(not reference.startswith("#") for reference in _references(schema)):
         return "its schema refers to another document"
-    if (length := len(json.dumps(schema))) > LONGEST_SCHEMA:
-        return f"its schema is too long ({length:,} characters; {LONGEST_SCHEMA:,} are allowed)"
     return ""
 
 
 def _is_schema(schema: Any) -> bool:
     try:
-        Draft202012Validator.check_schema({} if schema is None else schema)
+        Draft202012Validator.check_schema(schema)
     except (SchemaError, RecursionError):
         return False
     return True
@@ -358,7 +357,8 @@ class ServerLink:
         async def look(item: Item) -> Item:
             message = None if isinstance(item, Exception) else item.message
             if isinstance(message, types.JSONRPCResponse) and isinstance(message.result.get("tools"), list):
-                message.result["tools"] = read_list(message.result["tools"], self._malformed)
+                listed = message.result["tools"]
+                message.result["tools"] = await asyncio.to_thread(read_list, listed, self._malformed)
             return item
 
         program, self._started = self._started, None
@@ -389,7 +389,7 @@ class ServerLink:
             if not cursor or len(tools) > MOST_TOOLS * 10:
                 break
         left_out = dict(self._malformed)
-        self.tools = usable(tools, self.address.tools, left_out)
+        self.tools = await asyncio.to_thread(usable, tools, self.address.tools, left_out)
         self.left_out = left_out
 
 

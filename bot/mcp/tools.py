@@ -113,7 +113,7 @@ class McpTools:
                 link.problem,
                 link.problem == STARTING,
                 tuple(tool.name for tool in used[link]),
-                link.left_out | {tool.name: _TOO_MANY for tool in link.tools if tool not in used[link]},
+                link.left_out | {tool.name: _TOO_MANY for tool in link.tools[len(used[link]) :]},
             )
             for link in self._links
         ]

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from mcp.types import Tool
 
 from bot.mcp import client
 from bot.mcp import tools as tools_module
@@ -506,6 +508,21 @@ class TestLists:
         assert set(status.tools) == {each["name"] for each in TOOLS} | {"no_type", "wordy"}
         assert {"no_schema", "list", "text", "broken", "either", "spaced", "far", "huge", "echo"} < set(status.left_out)
         assert len(wordy.description) == 8_000
+
+    async def test_a_result_is_not_checked_against_its_schema_which_might_take_forever(self) -> None:
+        endless = {"type": "object", "required": ["total"], "properties": {"total": {"pattern": "^(a+)+$"}}}
+        odd = [{"name": "promise", "inputSchema": {"type": "object"}, "outputSchema": endless}]
+        async with connected([program(ODD_TOOLS=json.dumps(odd))], timeout=LONG) as tools:
+            assert (await call(tools, "double_promise")).content == "called promise"
+
+    async def test_a_schema_that_is_too_long_is_not_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        read: list[object] = []
+        monkeypatch.setattr(Draft202012Validator, "check_schema", read.append)
+        huge = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(1_000)}}
+        tool = Tool(name="huge", input_schema=huge)
+        left_out: dict[str, str] = {}
+        assert client.usable([tool], (), left_out) == ()
+        assert "too long" in left_out["huge"] and not read
 
     async def test_there_is_room_for_a_hundred_tools_in_all(self) -> None:
         many = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(95)]
