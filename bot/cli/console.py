@@ -63,6 +63,11 @@ HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you've r
 quit, exit: leave"""
 _KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?|[\ufeff\u200b-\u200f\u2060]")
 """What arrow keys and the like type into a line, and characters without width, as in front of files from Windows."""
+_COMMANDS = frozenset((PROGRESS, "/verbose", "/sources", "/retry", "/help", "/quit", "/exit"))
+_FULL_WIDTH = {0x3000: " "} | {code + 0xFEE0: chr(code) for code in range(ord("!"), ord("~") + 1)}
+"""What Japanese and Chinese keyboards type in place of ASCII, and what they mean."""
+_SLASH_KEY = re.compile("^[、・]")
+"""What their slash key types where it types no slash."""
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
 
@@ -104,17 +109,18 @@ class ConsoleChat:
         """Answer line after line until there are no more, or one says quit or exit."""
         async for line in lines:
             question = _KEYS.sub("", line).strip()
-            if question.casefold().removeprefix("/") in ("quit", "exit"):
+            if _as_command(question).removeprefix("/") in ("quit", "exit"):
                 return
             if question:
                 await self._take(question)
 
     async def _take(self, line: str) -> None:
         """Answer or carry out a line, or say why that is impossible: even a full disk does not end the chat."""
-        command, *rest = line.split(maxsplit=1)
+        first, *rest = line.translate(_FULL_WIDTH).split(maxsplit=1)
+        command = _as_command(first)
         try:
             if command.startswith("/"):
-                await self._obey(command.casefold(), "".join(rest))
+                await self._obey(command, "".join(rest))
             else:
                 await self.ask(line)
         except MarginaliaError as error:
@@ -145,7 +151,11 @@ class ConsoleChat:
                 missing = await self._missing() if self._missing else {}
                 self._tell("help", "\n".join([HELP, *starmap(_missing_tools, missing.items())]))
             case _:
-                self._tell("refused", f"There is no command {command}. /help lists the commands.")
+                self._tell(
+                    "refused",
+                    f"There is no command {command}. /help lists the commands. "
+                    "If this is a question, begin it with a word instead of a slash.",
+                )
 
     def _show_sources(self) -> None:
         citations = self._answered.citations if self._answered else ()
@@ -245,6 +255,13 @@ class ConsoleChat:
             self._console.print("Not carried out: I can't ask you while the input is piped.", style="yellow")
         elif decision is Decision.GONE:
             self._console.print("Too late: nothing was done.", style="yellow")
+
+
+def _as_command(word: str) -> str:
+    """A word as commands are written; one that is no command stays as it is, unless it begins with a slash."""
+    plain = word.translate(_FULL_WIDTH).casefold()
+    command = _SLASH_KEY.sub("/", plain)
+    return command if command in _COMMANDS else plain
 
 
 def _missing_tools(server: str, problem: str) -> str:

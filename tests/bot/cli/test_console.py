@@ -198,6 +198,22 @@ async def test_slash_commands_never_go_to_the_model() -> None:
         assert told in shown
 
 
+async def test_japanese_and_chinese_keyboards_type_commands_too() -> None:
+    shown, asked = await typing("／ｈｅｌｐ", "、sources", "・ＨＥＬＰ", "／ｖｅｒｂｏｓｅ　ｏｎ", "／ｎｏｎｅ")
+    assert not asked
+    assert shown.count("/retry: ask") == 2
+    assert "you'll see what" in shown
+    assert "no command /none." in shown
+    _, asked = await typing("、ｗｈｏ came?", "・誰？", "／quit", "Too late?")
+    assert asked == ["、ｗｈｏ came?", "・誰？"], "what only looks like one goes to the model as it was typed"
+
+
+async def test_a_question_that_begins_with_a_slash_is_told_how_to_be_asked() -> None:
+    shown, asked = await typing("/etc/passwd is mentioned where?")
+    assert "no command /etc/passwd. /help lists the commands. If this is a question, begin it with a word" in shown
+    assert not asked
+
+
 async def test_retry_asks_again_and_sources_shows_what_the_answer_rests_on() -> None:
     shown, asked = await typing("Who came?", "/retry", "/sources", events=(CITED,))
     assert asked == ["Who came?"] * 2
