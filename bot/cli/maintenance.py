@@ -3,6 +3,8 @@
 import asyncio
 import filecmp
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +18,7 @@ from bot.cli.running import console, errors, fail, opened, run_async
 from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.settings import Settings, load_settings
 from domain.book import Book
-from domain.errors import BookError, SettingsError, StorageError, StorageErrorCode
+from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode
 from storage.opening import Storage, open_storage
 
 if TYPE_CHECKING:
@@ -126,7 +128,9 @@ def migrate(
             if to == app.settings.storage_url:
                 raise SettingsError("That is the database in use. Choose another one.")
             await app.storage.claim()
-            async with await open_storage(to) as target:
+            with _option_named("--to", "DATABASE_URL"):
+                opened_target = await open_storage(to)
+            async with opened_target as target:
                 from storage.opening import copy_database
 
                 with console.status("Copying the database"):
@@ -141,6 +145,16 @@ def migrate(
         return 1 if lost else 0
 
     run_async(work)
+
+
+@contextmanager
+def _option_named(option: str, setting: str) -> Iterator[None]:
+    """Name the option of `migrate` in errors about an address, where they name the setting that has it otherwise."""
+    try:
+        yield
+    except MarginaliaError as error:
+        error.message = error.message.replace(setting, option)
+        raise
 
 
 async def _copy_books(app: App, target: Storage, where: str) -> list[str]:
@@ -162,7 +176,8 @@ async def _put(settings: Settings, target: Storage, where: str, sha256: str, con
     if "://" in where:
         from storage.book_files.objects import CachedBookFiles
 
-        files = open_book_files(settings.model_copy(update={"books_url": where}), target)
+        with _option_named("--books", "BOOKS_URL"):
+            files = open_book_files(settings.model_copy(update={"books_url": where}), target)
         assert isinstance(files, CachedBookFiles)
         await files.put(sha256, content)
         return

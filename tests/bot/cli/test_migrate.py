@@ -164,3 +164,19 @@ def test_a_book_whose_file_is_gone_is_named(tmp_path: Path, postgres: str) -> No
     assert copied.exit_code == 1
     assert "Volume 3” is gone" in copied.output
     assert len(list((tmp_path / "copies").iterdir())) == BOOKS - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--to", "nonsense://"), "--to must begin with one of sqlite://"),
+        (("--to", "sqlite://"), "--to needs three slashes"),
+        (("--to", "postgresql://u:p@@h/db"), "--to cannot be read"),
+        (("--to", "sqlite:///x.db", "--books", "nonsense://x"), "--books must be like s3://"),
+    ],
+)
+def test_a_wrong_address_is_called_by_its_option(words: tuple[str, ...], told: str) -> None:
+    refused = run(*words)
+    assert refused.exit_code != 0
+    assert told in " ".join(refused.output.split())
+    assert "_URL" not in refused.output
