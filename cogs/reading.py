@@ -30,7 +30,7 @@ from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
 from cogs.permissions import everywhere, in_servers
-from cogs.rendering.answers import answer_note, binding_note, failure_note, page_name, with_offer
+from cogs.rendering.answers import answer_note, binding_note, failure_note, nothing_read, page_name, with_offer
 from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of, shelf_of
@@ -127,7 +127,7 @@ class ReadingCog(commands.Cog):
         say = _speech(interaction, scope)
         told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
         nothing = say("“{name}” hasn't come up so far.", name=plain(clipped(name, LONGEST_NAME)))
-        await self._show(interaction, scope, told.text or nothing, told.trouble)
+        await self._show(interaction, scope, told.text, told.trouble, nothing)
 
     @app_commands.command(description="Questions to discuss, each with a quotation from the book")
     @in_servers
@@ -307,8 +307,8 @@ class ReadingCog(commands.Cog):
         scope, start = await self._acknowledged(interaction, prepare(), public=public)
         say = _speech(interaction, scope)
         told = await self._use_cases.reading.recap(scope.book, scope.read_to, start, _asker(interaction, scope))
-        nothing = say("Nothing past that point has been read, so there's nothing to recap yet.")
-        await self._show(interaction, scope, told.text or nothing, told.trouble)
+        nothing = say("There's too little to recap yet. Read on a bit first.")
+        await self._show(interaction, scope, told.text, told.trouble, nothing)
 
     async def _recap_pressed(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         await self._recap(interaction, book_id, None, public=False)
@@ -372,9 +372,16 @@ class ReadingCog(commands.Cog):
         await self._use_cases.questions.told(asked, shown)
 
     async def _show(
-        self, interaction: discord.Interaction[Any], scope: Scope, text: str, trouble: LLMError | None
+        self,
+        interaction: discord.Interaction[Any],
+        scope: Scope,
+        text: str,
+        trouble: LLMError | None,
+        nothing: str = "",
     ) -> None:
+        """Show a text, else `nothing`; where nothing has been read, what to do about that."""
         say, note = _speech(interaction, scope), ""
+        text = text or (nothing if scope.read_to else nothing_read(say, by_asker=scope.binding is None))
         if trouble is not None:
             note = f"-# ⚠️ {say.error(trouble)} " + say("So here's what the book itself says.")
         await self._send(interaction, scope, text, note)

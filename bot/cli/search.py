@@ -85,7 +85,7 @@ def recap(
         async with opened() as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
-        _tell(told, "Nothing past that point has been read.", as_json=as_json)
+        _tell(told, "There's too little to recap so far.", as_json=as_json)
 
     run_async(work)
 

@@ -95,6 +95,13 @@ def binding_note(binding: Binding, say: Say = in_english) -> str:
     return say("-# {who} hasn't started reading, so I won't reveal anything here yet.", who=who)
 
 
+def nothing_read(say: Say = in_english, *, by_asker: bool) -> str:
+    """What to do when the asker, or somebody who limits what everybody is told, has not started reading."""
+    if by_asker:
+        return say("You haven't started reading. Once you've read a few pages, set your page with /progress.")
+    return say("There's nothing I can tell everybody yet. Without `public` I tell it to you alone.")
+
+
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:
     """The note below an unfinished answer: the failure's own sentence, or its translation."""
     return f"⚠️ {inert(sentence or failure.message, ours=True)}"

@@ -77,12 +77,22 @@ class TestRecap:
         assert "brass key" not in text_of(shown)
         assert f"Answering up to p. 1, as far as {stage.ben.mention} has read." in text_of(shown)
 
-    async def test_who_has_not_begun_is_told_nothing(self, stage: Stage) -> None:
+    async def test_who_has_not_begun_is_told_what_to_do(self, stage: Stage) -> None:
         book = await stage.book()
         await at(stage, stage.ann, book, 0)
-        told = text_of(await stage.ann.slash(stage.channel, "recap"))
-        assert "nothing read yet" in told
-        assert "Nothing past that point has been read" in told
+        for command, words in (("recap", {}), ("who", {"name": "Marta"})):
+            told = text_of(await stage.ann.slash(stage.channel, command, **words))
+            assert "nothing read yet" in told
+            assert "You haven't started reading. Once you've read a few pages, set your page with" in told
+            assert "past that point" not in told
+
+    async def test_where_somebody_else_has_not_begun_it_can_be_told_alone(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, book.length)
+        await at(stage, stage.ben, book, 0)
+        told = text_of(await stage.ann.slash(stage.channel, "recap", public=True))
+        assert "Without `public` I tell it to you alone." in told
+        assert f"{stage.ben.mention} hasn't started reading" in told
 
     async def test_since_completes_only_chapters_that_were_reached(self, stage: Stage) -> None:
         book = await stage.book()
