@@ -119,7 +119,7 @@ class LLMPromptBuilder:
     def provider(self, provider: ChatProvider | ChatOnly | str) -> "LLMPromptBuilder":
         """Choose the provider: anthropic, openai, extractive, auto, or an open provider, which stays open.
 
-        A provider of your own needs no more than `chat`; it is then used without tools.
+        A provider of your own needs no more than `chat`, and `chat_with_tools` for tools.
         """
         return replace(self, provider_choice=provider)
 

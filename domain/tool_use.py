@@ -26,12 +26,19 @@ class ToolInvocation:
     """One call that a model requests. `tool_use_id` pairs it with its result; adapters always set it.
 
     `covered` are the arguments as people may see them, if the model's own reveal too much; it is never sent.
+
+    Raises:
+        TypeError: the arguments are no dict, such as JSON that nobody has parsed.
     """
 
     tool_name: str
     arguments: dict[str, Any]
     tool_use_id: str = ""
     covered: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arguments, dict):
+            raise TypeError(f"the arguments of a call have to be a dict, not {self.arguments!r}")
 
     @property
     def shown_arguments(self) -> dict[str, Any]:

@@ -5,9 +5,10 @@ import re
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.matching import render
@@ -208,10 +209,20 @@ class ChatOnly(Protocol):
     async def chat(self, messages: Sequence[PromptMessage]) -> str: ...
 
 
-class ChatOnlyProvider:
-    """A ChatProvider over something that only has `chat`: no tools, replies in one piece, estimated tokens.
+@runtime_checkable
+class CallsTools(Protocol):
+    """What a model that calls tools has besides `chat`; it may refuse them by `supports_tools`."""
 
-    None is an empty reply. Whatever else `chat` raises or returns becomes an LLMError.
+    async def chat_with_tools(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]
+    ) -> ChatResponse: ...
+
+
+class ChatOnlyProvider:
+    """A ChatProvider over something that only has `chat`, or `chat` and `chat_with_tools`: replies in one piece.
+
+    Its messages hold in `content` all that a model is to read. Tokens are estimated where it counts none. None is an
+    empty reply. Whatever else it raises or returns becomes an LLMError.
     """
 
     def __init__(self, chat: ChatOnly) -> None:
@@ -221,55 +232,46 @@ class ChatOnlyProvider:
 
     @property
     def supports_tools(self) -> bool:
-        return False
+        return isinstance(self._chat, CallsTools) and bool(getattr(self._chat, "supports_tools", True))
 
     async def chat(self, messages: Sequence[PromptMessage]) -> str:
-        answering: object = self._chat.chat(messages)
-        if not isawaitable(answering):
-            raise TypeError(f"{self.name}.chat has to be a coroutine function: async def chat(self, messages)")
-        try:
-            reply: object = await answering
-        except LLMError:
-            raise
-        except Exception as error:
-            logger.exception("%s.chat failed", self.name)
-            raise LLMError(
-                LLMErrorCode.API_CALL_FAILED,
-                Worded("The model {model} could not answer. Please try again.", model=self.model_name),
-            ) from error
+        reply = await self._answered("chat", self._chat.chat(readable(messages)))
         if not isinstance(reply, str | None):
-            logger.error("%s.chat has to return a string, not a value of type %s", self.name, type(reply).__name__)
-            raise LLMError(
-                LLMErrorCode.API_CALL_FAILED,
-                Worded("The model {model} sent an answer that is not text.", model=self.model_name),
-            )
+            raise self._not_understood("chat", "a string", reply)
         return reply or ""
 
     async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-        if tools:
+        if not tools:
+            response = ChatResponse(await self.chat(messages))
+        elif isinstance(self._chat, CallsTools) and self.supports_tools:
+            reply = await self._answered("chat_with_tools", self._chat.chat_with_tools(readable(messages), tools))
+            if not isinstance(reply, ChatResponse):
+                raise self._not_understood("chat_with_tools", "a ChatResponse", reply)
+            response = reply
+        else:
             raise LLMError(
                 LLMErrorCode.UNSUPPORTED_FEATURE, Worded("The model {model} cannot use tools.", model=self.model_name)
             )
-        text = await self.chat(messages)
-        usage = TokenUsage(estimate(messages), estimate_text(text), estimated=True)
-        return ChatResponse(text, usage=usage)
+        return response if response.usage else replace(response, usage=_estimated(messages, tools, response))
 
     async def metered_stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[RequestSent | ProviderEvent, None]:
         """See Metered."""
-        prompt = TokenUsage(estimate(messages), estimated=True)
+        prompt = TokenUsage(estimate(messages, tools), estimated=True)
         yield RequestSent(self.model_name, lambda: prompt)
-        async with aclosing(self.stream(messages, tools)) as events:
+        async with aclosing(self.stream(messages, tools, call_tools=call_tools)) as events:
             async for event in events:
                 yield event
 
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[ProviderEvent, None]:
-        response = await self.chat_with_tools(messages, tools)
-        yield TextChunk(response.text or "")
-        yield TextBlockEnd()
+        """See ChatProvider. Where it may make no calls it is given no tools: there is no other way to tell it."""
+        response = await self.chat_with_tools(messages, tools if call_tools else ())
+        if said := response.text or response.preamble:
+            yield TextChunk(said)
+            yield TextBlockEnd()
         yield response
 
     async def check(self) -> str:
@@ -277,6 +279,48 @@ class ChatOnlyProvider:
 
     async def aclose(self) -> None:
         """Nothing to close."""
+
+    async def _answered(self, method: str, answering: object) -> object:
+        if not isawaitable(answering):
+            raise TypeError(f"{self.name}.{method} has to be a coroutine function: async def {method}(self, …)")
+        try:
+            return await answering
+        except LLMError:
+            raise
+        except Exception as error:
+            logger.exception("%s.%s failed", self.name, method)
+            raise LLMError(
+                LLMErrorCode.API_CALL_FAILED,
+                Worded("The model {model} could not answer. Please try again.", model=self.model_name),
+            ) from error
+
+    def _not_understood(self, method: str, wanted: str, reply: object) -> LLMError:
+        logger.error("%s.%s has to return %s, not a value of type %s", self.name, method, wanted, type(reply).__name__)
+        return LLMError(
+            LLMErrorCode.API_CALL_FAILED,
+            Worded("The model {model} sent an answer that is not text.", model=self.model_name),
+        )
+
+
+def readable(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
+    """The messages with all that a model is to read in `content`: notes, and passages with keys to their sentences."""
+    return [replace(message, content=content_of(message), note="") for message in messages]
+
+
+def content_of(message: PromptMessage) -> str:
+    """A message as text for a model whose API has no citations: passages as sentences with keys."""
+    if message.role != MessageRole.TOOL_RESULT:
+        return message.text
+    if not message.passages or message.is_error:
+        return message.content if message.content.strip() else "(nothing)"
+    return "\n\n".join(part for part in (message.note, render(message.passages)) if part)
+
+
+def _estimated(
+    messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
+) -> TokenUsage:
+    written = "".join([response.text or response.preamble, *map(repr, response.tool_invocations)])
+    return TokenUsage(estimate(messages, tools), estimate_text(written), estimated=True)
 
 
 def as_provider(provider: ChatProvider | ChatOnly) -> ChatProvider:

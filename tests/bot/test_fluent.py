@@ -22,7 +22,7 @@ from bot.tools.from_function import Tool, ToolSignatureError
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.event import UsageReported
-from domain.tool_use import ChatResponse, ToolDefinition
+from domain.tool_use import ChatResponse, ToolDefinition, ToolInvocation
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.registry import ToolRegistry
 from tests.doc_examples import DOCS, run_examples
@@ -419,6 +419,74 @@ async def test_a_provider_with_chat_alone_works() -> None:
     with pytest.raises(LLMError) as caught:
         await llm(provider=Parrot()).tool(get_weather).prompt_conversation("Hello")
     assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+
+
+class Clerk:
+    """A provider of one's own that streams nothing: it looks up the sky over the city asked for, then tells it."""
+
+    def __init__(self) -> None:
+        self.requests: list[Sequence[PromptMessage]] = []
+
+    async def chat(self, messages: Sequence[PromptMessage]) -> str:
+        return f"In words: {messages[-1].content}"
+
+    async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+        self.requests.append(messages)
+        asked = messages[-1].content
+        if messages[-1].role == "user" and asked != "Thanks":
+            return calls(call(tools[0].name, city=asked), preamble="One moment.")
+        return ChatResponse(f"I see {asked}")
+
+
+async def test_a_provider_of_ones_own_calls_tools_without_streaming() -> None:
+    made: list[str] = []
+
+    async def handler(args: dict[str, Any]) -> str:
+        made.append(args["city"])
+        if args["city"] == "Ys":
+            raise ValueError("Ys has sunk")
+        return '{"sky": "clear"}'
+
+    registry = ToolRegistry()
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    registry.register(ToolDefinition("get_sky", "The sky over a city.", parameters), handler)
+    cached = CachingDispatcher(registry.build_dispatcher(), ToolResultCache(), cached_tools={"get_sky"})
+    clerk, used = Clerk(), list[UsageReported]()
+    talk = llm(provider=clerk, tool_dispatcher=cached, tools=registry.get_definitions()).on_usage(used.append)
+    for asked, told in (
+        ("Paris", 'I see {"sky": "clear"}'),
+        ("Ys", 'I see {"error": "Ys has sunk"}'),
+        ("Paris", 'I see {"sky": "clear"}'),
+        ("Thanks", "I see Thanks"),
+    ):
+        messages, talk = await talk.prompt_conversation(asked)
+        assert str(messages[-1]) == told
+    assert made == ["Paris", "Ys"]
+    assert [message.role for message in clerk.requests[-1][:4]] == ["user", "assistant", "tool_result", "assistant"]
+    assert [report.usage.estimated for report in used] == [True] * 7
+    messages, _ = await talk.call_limit(0).prompt_conversation("Rome")
+    assert str(messages[-1]) == "In words: Rome"
+
+
+async def test_a_provider_of_ones_own_may_say_that_it_calls_no_tools() -> None:
+    clerk = Clerk()
+    clerk.supports_tools = False  # type: ignore[attr-defined]
+    with pytest.raises(LLMError) as caught:
+        await llm(provider=clerk).tool(get_weather).prompt_conversation("Paris")
+    assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+
+
+@pytest.mark.parametrize("reply", ["in words", None, ("get_weather", '{"location": "Ulm"}')])
+async def test_what_is_no_reply_to_tools_is_a_sentence(reply: Any) -> None:
+    class Wrong(Clerk):
+        async def chat_with_tools(
+            self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]
+        ) -> ChatResponse:
+            return calls(ToolInvocation(*reply)) if isinstance(reply, tuple) else reply
+
+    with pytest.raises(LLMError) as caught:
+        await llm(provider=Wrong()).tool(get_weather).prompt_conversation("Ulm")
+    assert caught.value.code is LLMErrorCode.API_CALL_FAILED
 
 
 class Odd:

@@ -1,7 +1,7 @@
 """Every provider that the contract of ChatProvider is tried on. To add one, write its opener and name it below."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -10,7 +10,10 @@ from bot.providers.anthropic.client import AnthropicChat
 from bot.providers.base import WireChat
 from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.openai.client import OpenAIChat
+from domain.chat import PromptMessage
 from domain.ports import ChatProvider
+from domain.strategies.always_retrieve import as_provider
+from domain.tool_use import ChatResponse, ToolDefinition, ToolInvocation
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.http import ModelDouble
 from tests.doubles.openai_api import OpenAIDouble
@@ -71,6 +74,25 @@ async def built_in() -> AsyncIterator[ChatProvider]:
     yield ExtractiveChat()
 
 
+class OwnChat:
+    """As little as a provider of one's own needs to look something up: it streams nothing and counts nothing."""
+
+    name = model_name = "own"
+
+    async def chat(self, messages: Sequence[PromptMessage]) -> str:
+        return "\n".join(message.content for message in messages if message.role != "system")
+
+    async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+        if messages[-1].role == "user":
+            return ChatResponse(tool_invocations=[ToolInvocation(tools[0].name, {"query": messages[-1].content}, "a")])
+        return ChatResponse(await self.chat(messages))
+
+
+@asynccontextmanager
+async def of_ones_own() -> AsyncIterator[ChatProvider]:
+    yield as_provider(OwnChat())
+
+
 BENCHES: Mapping[str, Opener[Bench]] = {
     "anthropic": lambda: opened(AnthropicBench, AnthropicDouble()),
     "openai": lambda: opened(OpenAIBench, OpenAIDouble()),
@@ -80,5 +102,6 @@ BENCHES: Mapping[str, Opener[Bench]] = {
 PROVIDERS: Mapping[str, Opener[ChatProvider]] = {
     **{name: partial(over_the_wire, open_bench) for name, open_bench in BENCHES.items()},
     "extractive": built_in,
+    "own": of_ones_own,
 }
 """All of them. A provider here has to be able to look something up with search_book and to answer from what it got."""

@@ -1,18 +1,22 @@
 """A reader writes, the book answers: the whole way through the brain."""
 
 import asyncio
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from domain.book import PositionState, ReadingPosition
+from domain.chat import PromptMessage
 from domain.citations.matching import KEY_IN_GROUP, key_of
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import BookError, ConversationError, LLMError, LLMErrorCode
 from domain.event import Answer, TextDelta, ToolCallFinished, TurnEvent, TurnFailed, TurnStarted
 from domain.spoilers.filter import COVERED, hide
-from domain.tool_use import ChatResponse, StopReason, TextChunk, TokenUsage
+from domain.strategies.always_retrieve import as_provider
+from domain.tool_use import ChatResponse, StopReason, TextChunk, TokenUsage, ToolDefinition
 from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
 
@@ -42,6 +46,31 @@ async def test_a_question_is_looked_up_answered_cited_and_kept(tmp_path: Path) -
         assert [m.role for m in kept] == ["user", "assistant", "tool_result", "assistant"]
         assert kept[-1].content == answer.text
         assert kept[-1].citations == answer.citations
+
+
+class OwnChat:
+    """A provider of one's own, which sees nothing of a message but its words."""
+
+    async def chat(self, messages: Sequence[PromptMessage]) -> str:
+        return "I don't know."
+
+    async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+        said = messages[-1].content
+        if messages[-1].role == "user":
+            assert said.startswith("[Ann · ")
+            return calls(call("search_book", query=said.splitlines()[-1]))
+        key = re.search(r"\[(s-\w+)\] It was Hobb", said)
+        assert key
+        return ChatResponse(f"It was Hobb [{key[1]}].")
+
+
+async def test_a_provider_of_ones_own_looks_up_and_cites(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, as_provider(OwnChat())) as room:
+        talk = await room.talk()
+        for question in ("Who put out the lamp?", "Who again put out the lamp?"):
+            answer = (await room.ask(talk, question))[-1]
+            assert isinstance(answer, Answer)
+            assert answer.text == "It was Hobb (p. 3)."
 
 
 async def test_execute_is_the_stream_drained(tmp_path: Path) -> None:

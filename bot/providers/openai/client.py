@@ -24,9 +24,8 @@ from bot.providers.base import (
 )
 from bot.providers.openai.stream import CompletionAccumulator, as_chunk
 from domain.chat import MessageRole, PromptMessage
-from domain.citations.matching import render
 from domain.errors import LLMError, LLMErrorCode, SettingsError
-from domain.strategies.always_retrieve import is_by_model
+from domain.strategies.always_retrieve import content_of, is_by_model
 from domain.strategies.window import estimate
 from domain.tool_use import (
     ChatResponse,
@@ -95,7 +94,7 @@ def _wire_messages(messages: Sequence[PromptMessage], model: str) -> Iterator[Wi
         yield {"role": "system", "content": system}
     for message in repair_history(message for message in messages if message.role != "system"):
         if message.role == MessageRole.TOOL_RESULT:
-            yield {"role": "tool", "tool_call_id": message.tool_use_id, "content": _result(message)}
+            yield {"role": "tool", "tool_call_id": message.tool_use_id, "content": content_of(message)}
             if parts := [part for media in message.media if (part := _media_part(media, model))]:
                 yield {"role": "user", "content": [{"type": "text", "text": _OF_TOOLS}, *parts]}
         elif message.tool_invocations:
@@ -130,13 +129,6 @@ def _media_part(media: Media, model: str) -> Wire | None:
 
 def _says(message: PromptMessage) -> bool:
     return bool(message.content.strip())
-
-
-def _result(message: PromptMessage) -> str:
-    """Passages as sentences with keys: the only way to point at a sentence in this API."""
-    if message.passages and not message.is_error:
-        return "\n\n".join(part for part in (message.note, render(message.passages)) if part)
-    return message.content if _says(message) else "(nothing)"
 
 
 def _call(call: ToolInvocation) -> Wire:
