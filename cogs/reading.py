@@ -146,7 +146,7 @@ class ReadingCog(commands.Cog):
         reading = self._use_cases.reading
         discussion = await reading.discuss(scope.book, end, since, count, _asker(interaction, scope))
         text = discussion.text(say) or say("There's too little to discuss yet. Read on a bit first.")
-        await self._show(interaction, scope, text, discussion.trouble)
+        await self._show(interaction, scope, text, discussion.trouble, "")
 
     @app_commands.command(description="Ask about the book, up to your page; only you see the answer")
     @everywhere
@@ -372,12 +372,7 @@ class ReadingCog(commands.Cog):
         await self._use_cases.questions.told(asked, shown)
 
     async def _show(
-        self,
-        interaction: discord.Interaction[Any],
-        scope: Scope,
-        text: str,
-        trouble: LLMError | None,
-        nothing: str = "",
+        self, interaction: discord.Interaction[Any], scope: Scope, text: str, trouble: LLMError | None, nothing: str
     ) -> None:
         """Show a text, else `nothing`; where nothing has been read, what to do about that."""
         say, note = _speech(interaction, scope), ""
