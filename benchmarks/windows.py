@@ -2,9 +2,9 @@
 
 A cached prefix is what stands, message for message, at the beginning of an earlier request.
 
-With tools, every turn makes one search of five passages and answers in two sentences. Compared are the history as the
-program cuts it, in steps, and one that slides by the oldest turn at every message: the cached share of the first
-request of each turn, and the cost of all requests at the prices of `MODEL`.
+With tools, every turn makes one search of five passages and answers in about 50 tokens (`--answers`). Compared are the
+history as the program cuts it, in steps, and one that slides by the oldest turn at every message: the cached share of
+the first request of each turn, and the cost of all requests at the prices of `MODEL`.
 
 Without tools, every turn asks for a search query and then for an answer to eight passages. Compared are what the
 program sends; the same with the query asked for outside the conversation; and a conversation in which the passages of
@@ -19,7 +19,7 @@ sent       all requests
 read       what is not in the cache, if all requests of the last turns are
 one slot   what is not in the cache, if only the last request is, as on a server with one slot
 
-    python -m benchmarks.windows [--turns 40] [--messages 20] [--window 4096 8192 32768 200000]
+    python -m benchmarks.windows [--turns 40] [--messages 20] [--answers 50] [--window 4096 8192 32768 200000]
 """
 
 import argparse
@@ -29,13 +29,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import product
 
 from bot.app import cost_in_microdollars
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Passage, Sentence
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage, Prompts
 from domain.strategies.always_retrieve import PASSAGES, AlwaysRetrieveStrategy, ChatOnlyProvider
-from domain.strategies.window import ContextWindow, estimate, fit
+from domain.strategies.window import ContextWindow, estimate, estimate_text, fit
 from domain.tool_use import TokenUsage, ToolInvocation, ToolResult
 from domain.turn.history import FullHistoryStrategy, as_said, without_calls
 
@@ -59,20 +60,21 @@ class Result:
     longest: int
 
 
-def turn(number: int, passages: int = 5, sentences: int = 8) -> list[ChatMessage]:
-    """A question, a search, its passages, an answer."""
+def turn(number: int, tokens: int, passages: int = 5, sentences: int = 8) -> list[ChatMessage]:
+    """A question, a search, its passages, an answer of so many tokens."""
 
     def message(at: int, role: MessageRole, content: str) -> ChatMessage:
         return ChatMessage(f"{number}.{at}", "c", role, content, NOW, turn_id=f"t{number}")
 
     found = tuple(passage(number * 10 + at, sentences) for at in range(passages))
     call = ToolInvocation("search_book", {"query": f"lamp {number}", "top_k": passages}, f"call_{number}")
+    said = SENTENCE * max(round((tokens - 20) / estimate_text(SENTENCE)), 1)
     note = "[Ann · has read to page 12 · 2026-01-01]"
     return [
         replace(message(0, MessageRole.USER, f"And who put out the lamp in night {number}?"), note=note),
         replace(message(1, MessageRole.ASSISTANT, ""), tool_invocations=(call,)),
         replace(message(2, MessageRole.TOOL_RESULT, ""), passages=found, tool_use_id=call.tool_use_id),
-        message(3, MessageRole.ASSISTANT, f"In night {number} it was Hobb (p. 12). {SENTENCE} (p. 13)"),
+        message(3, MessageRole.ASSISTANT, f"In night {number} it was Hobb (p. 12). {said}(p. 13)"),
     ]
 
 
@@ -92,14 +94,14 @@ def sliding(most: int) -> Build:
     return build
 
 
-def run(build: Build, turns: int) -> Result:
+def run(build: Build, turns: int, answers: int) -> Result:
     tools = estimate([SYSTEM], BOOK_TOOLS)
     history: list[ChatMessage] = []
     before: list[list[str]] = []
     sent = cached = longest = 0
     cost = 0
     for number in range(turns):
-        new = turn(number)
+        new = turn(number, answers)
         request = [*map(as_said, build(history)), as_said(new[0])]
         followed = [*request, *map(as_said, new[1:3])]
         first_cached = 0
@@ -141,7 +143,7 @@ Requests = list[list[PromptMessage]]
 """Those of a turn: for a query, except in the first turn, and for the answer."""
 
 
-async def sent_without_tools(turns: int, most: int, window: int) -> tuple[list[Requests], list[Requests]]:
+async def sent_without_tools(turns: int, most: int, window: int, answers: int) -> tuple[list[Requests], list[Requests]]:
     """What is sent, turn by turn: by the program, and if the passages of earlier turns stay."""
     known = ContextWindow(window)
     history, keeping = FullHistoryStrategy(most, known), FullHistoryStrategy(most, known)
@@ -150,7 +152,7 @@ async def sent_without_tools(turns: int, most: int, window: int) -> tuple[list[R
     shown: dict[str | None, PromptMessage] = {}
     sent, kept = [], []
     for number in range(turns):
-        asked, call, found, answer = turn(number, PASSAGES, SENTENCES)
+        asked, call, found, answer = turn(number, answers, PASSAGES, SENTENCES)
         model = Recorder()
         model.answer = answer.content
 
@@ -223,21 +225,24 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=40)
     parser.add_argument("--messages", type=int, default=20)
     parser.add_argument("--window", type=int, nargs="+", default=WINDOWS, help="tokens; 0: as large as need be")
+    parser.add_argument("--answers", type=int, nargs="+", default=[50], help="their tokens")
     options = parser.parse_args()
-    for window in options.window:
+    for answers, window in product(options.answers, options.window):
+        about = {"window": window, "answers": answers}
         strategy = FullHistoryStrategy(options.messages, ContextWindow(window))
         results = {
-            "sliding": run(sliding(options.messages), options.turns),
-            "in steps": run(strategy.build_context, options.turns),
+            "sliding": run(sliding(options.messages), options.turns, answers),
+            "in steps": run(strategy.build_context, options.turns, answers),
         }
         for name, result in results.items():
-            told = {"window": window, "with tools": name, "cached %": round(result.cached, 1)}
+            told = {**about, "with tools": name, "cached %": round(result.cached, 1)}
             print(json.dumps({**told, "cost $": round(result.cost, 3), "longest": result.longest}))
-    for window in options.window:
-        sent, kept = asyncio.run(sent_without_tools(options.turns, options.messages, window))
+    for answers, window in product(options.answers, options.window):
+        about = {"window": window, "answers": answers}
+        sent, kept = asyncio.run(sent_without_tools(options.turns, options.messages, window, answers))
         ways = {"as sent": sent, "query apart": asked_apart(sent), "passages kept": kept}
         for name, turns in ways.items():
-            print(json.dumps({"window": window, "without tools": name, **figures(turns)}))
+            print(json.dumps({**about, "without tools": name, **figures(turns)}))
 
 
 if __name__ == "__main__":

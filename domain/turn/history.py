@@ -29,9 +29,9 @@ the previous one.
 """
 
 
-LARGE = 1 / 2
-"""The share of the room that a turn takes whose tool results would have to be dropped at the next message anyway: in
-such a small window, the results of past turns are left out from the start, or there would be a cut at every message.
+LARGE = (1 - KEPT) / 2
+"""The share of the room that a turn takes of which no two fit in after a cut. In such a small window, the results of
+past turns are left out from the start, or there would be a cut at almost every message.
 """
 
 

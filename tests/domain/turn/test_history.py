@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,9 +123,10 @@ def test_a_talk_without_searches_is_cut_in_steps_too() -> None:
     assert changes(FullHistoryStrategy(20), [turn(number, USER, ASSISTANT) for number in range(40)]) <= 5
 
 
-def test_a_window_that_one_search_fills_is_cut_in_steps_too() -> None:
+@pytest.mark.parametrize("words", [900, 400])
+def test_a_window_that_one_search_or_two_fill_is_cut_in_steps_too(words: int) -> None:
     window = ContextWindow(4_000)
-    found = [replace(m, content="word " * (900 if m.role is RESULT else 9)) for m in searching(0)]
+    found = [replace(m, content="word " * (words if m.role is RESULT else 55)) for m in searching(0)]
     turns = [[replace(m, id=f"{number}.{m.id}", turn_id=f"t{number}") for m in found] for number in range(40)]
     assert changes(FullHistoryStrategy(20, window), turns) <= 8
 
