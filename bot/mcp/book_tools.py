@@ -84,13 +84,16 @@ _CONTENTS = {
             "items": {
                 "type": "object",
                 "properties": {
-                    "number": {"type": "integer"},
+                    "number": {
+                        "type": ["integer", "string"],
+                        "description": "As printed, such as IV; a count where none are printed or they are the same.",
+                    },
                     "title": {"type": "string"},
                     "page": {"type": "string"},
                     "words": {"type": "integer"},
                     "state": {"type": "string"},
                 },
-                "required": ["number", "title", "page"],
+                "required": ["title", "page"],
             },
         },
         "total": {"type": "integer"},

@@ -200,7 +200,7 @@ async def _resources_of(books: OpenBooks, book: Book, skipped: int) -> AsyncIter
         return
     if not skipped:
         yield _book_resource(book, _contents_text(view, contents))
-    addresses = _addresses(contents)
+    addresses = chapter_addresses(contents)
     for entry in contents[max(skipped - 1, 0) :]:
         yield _chapter_resource(book, entry, addresses[entry.number], chapters.text(entry.number))
 
@@ -235,7 +235,7 @@ def _book_resource(book: Book, contents: str) -> types.Resource:
     )
 
 
-def _addresses(contents: list[ContentsEntry]) -> dict[int, str]:
+def chapter_addresses(contents: list[ContentsEntry]) -> dict[int, str]:
     """The address of each chapter: its printed number if no other chapter that has been reached has it, else its
     position ("#12"). In a book that prints no numbers, chapters are counted.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mcp import MCPError, types
 
 from bot.mcp.book_tools import as_text, tools_of
-from bot.mcp.books import OpenBooks
+from bot.mcp.books import OpenBooks, chapter_addresses
 from domain.chat import encodable
 from domain.errors import MarginaliaError
 from domain.library.search.words import fold
@@ -39,15 +39,12 @@ async def _stretch(file: BookFile, view: BookView, given: dict[str, str]) -> tup
     """The named chapter as far as it has been read, and where it begins; without one, everything that has been read.
 
     Raises:
-        MCPError: INVALID_PARAMS, it is not a number.
         BookError: NOT_FOUND, the chapter has not been reached.
     """
-    written = given.get("chapter", "")
-    if not written:
+    chapter = given.get("chapter", "")
+    if not chapter:
         return view, 0
-    if not written.isdecimal():
-        raise MCPError(types.INVALID_PARAMS, "chapter must be a number, as table_of_contents gives it.")
-    start, end = await stretch_of(view, f"#{int(written)}")
+    start, end = await stretch_of(view, chapter)
     return file.view(end), start
 
 
@@ -70,7 +67,7 @@ async def _search(books: OpenBooks, file: BookFile, view: BookView, given: dict[
     return as_text("search_book", result)
 
 
-_CHAPTER = types.PromptArgument(name="chapter", description="One chapter, by its number.")
+_CHAPTER = types.PromptArgument(name="chapter", description="One chapter, by its number or title.")
 _PROMPTS = {
     prompt.about.name: prompt
     for prompt in (
@@ -205,7 +202,7 @@ def _fitting(values: Sequence[str], typed: str) -> list[str]:
 
 async def _chapters(books: OpenBooks, reference: str) -> list[str]:
     _, view = await books.open(reference)
-    return [str(entry.number) for entry in await view.contents()]
+    return list(chapter_addresses(await view.contents()).values())
 
 
 async def _pages(books: OpenBooks, reference: str) -> list[str]:

@@ -22,11 +22,16 @@ PAGES = (
 
 
 class PagesReader:
-    """A BookParser for a book of these `texts`, each a page of its own; the first is the first chapter."""
+    """A BookParser for a book of these `texts`, each a page of its own; the first is the first chapter. `printed` are
+    the numbers of its two chapters.
+    """
 
-    def __init__(self, texts: Sequence[str] = PAGES, labels: Sequence[str] = ()) -> None:
+    def __init__(
+        self, texts: Sequence[str] = PAGES, labels: Sequence[str] = (), printed: tuple[str, str] = ("", "")
+    ) -> None:
         self.texts = texts
         self.labels = labels
+        self.printed = printed
 
     async def expect(self, filename: str) -> None:
         """It is always ready."""
@@ -37,9 +42,9 @@ class PagesReader:
         for number, (label, text) in enumerate(zip(labels, self.texts, strict=True), 1):
             pages.append(Page(number, label, start, start + len(text) + 1))
             start += len(text) + 1
-        chapters = [Chapter(1, "Dusk", 0, pages[0].end)]
+        chapters = [Chapter(1, "Dusk", 0, pages[0].end, printed=self.printed[0])]
         if len(pages) > 1:
-            chapters.append(Chapter(2, "The Keeper", pages[1].start, pages[-1].end))
+            chapters.append(Chapter(2, "The Keeper", pages[1].start, pages[-1].end, printed=self.printed[1]))
         text = "\n".join(self.texts) + "\n"
         return BookText(text, tuple(pages), tuple(chapters), "txt", filename, "A. Writer")
 

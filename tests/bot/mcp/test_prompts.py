@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from mcp import Client, MCPError, types
@@ -61,7 +62,7 @@ class TestPrompts:
             ("ask", {"book": "The Lamp"}, "Missing required argument: question"),
             ("ask", {"book": "The Lamp", "question": "  "}, "Missing required argument: question"),
             ("recap", {"book": "Moby Dick"}, "There's no book called “Moby Dick”"),
-            ("recap", {"book": "The Lamp", "chapter": "first"}, "chapter must be a number"),
+            ("recap", {"book": "The Lamp", "chapter": "9"}, "There is no chapter '9' in the part that has been read"),
         ],
     )
     async def test_what_cannot_be_filled_in_is_said(
@@ -72,6 +73,37 @@ class TestPrompts:
                 await client.get_prompt(name, arguments)
         assert refusal.value.code == types.INVALID_PARAMS
         assert sentence in refusal.value.message
+
+
+@pytest.fixture
+def with_a_preface(parser: PagesReader) -> None:
+    """The book prints no number over what comes first, and the number one over the second chapter."""
+    parser.printed = ("", "I")
+
+
+class TestPrintedNumbers:
+    """A chapter is called by the number that the book prints wherever a client meets it."""
+
+    async def test_what_is_completed_is_what_prompts_and_resources_take(
+        self, with_a_preface: None, books: OpenBooks, book: Book
+    ) -> None:
+        async with Client(book_server(books)) as client:
+            chapters = await completed(client, "recap", "chapter", "", book="The Lamp")
+            assert chapters == ["#1", "I"]
+            first, second = [
+                text_of(await client.get_prompt("discuss", {"book": "The Lamp", "chapter": each})) for each in chapters
+            ]
+            uris = [f"book://{book.id}/chapters/{quote(each)}" for each in chapters]
+            preface, chapter = [(await client.read_resource(uri)).contents[0] for uri in uris]
+        assert "lit at dusk" in first and "grandfather" not in first
+        assert "grandfather" in second and "lit at dusk" not in second
+        assert "lit at dusk" in str(preface) and "grandfather" in str(chapter)
+
+    async def test_the_contents_have_the_form_that_is_published(self, with_a_preface: None, books: OpenBooks) -> None:
+        async with Client(book_server(books)) as client:  # which checks this
+            result = await client.call_tool("table_of_contents", {"book": "The Lamp"})
+        assert result.structured_content is not None
+        assert [each.get("number") for each in result.structured_content["chapters"]] == [None, "I"]
 
 
 @pytest.fixture

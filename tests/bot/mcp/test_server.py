@@ -23,7 +23,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from bot.mcp import server as server_module
-from bot.mcp.books import OpenBooks, _addresses
+from bot.mcp.books import OpenBooks, chapter_addresses
 from bot.mcp.server import book_server
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Book, ContentsEntry, PositionState, ReadingPosition
@@ -372,10 +372,10 @@ class TestResources:
             line(4, "1", "1. The Lamp"),
             line(5, "III", "Chapter III"),
         ]
-        addresses = _addresses(contents)
+        addresses = chapter_addresses(contents)
         assert addresses == {1: "#1", 2: "#2", 3: "II", 4: "#4", 5: "III"}
         assert all(find_chapter(contents, addresses[entry.number]) is entry for entry in contents)
-        assert _addresses([line(1, "", "Dusk"), line(2, "", "Dawn")]) == {1: "1", 2: "2"}
+        assert chapter_addresses([line(1, "", "Dusk"), line(2, "", "Dawn")]) == {1: "1", 2: "2"}
 
     async def test_many_resources_come_page_by_page_each_once(
         self, books: OpenBooks, shelf: Bookshelf, book: Book
