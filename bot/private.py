@@ -103,10 +103,16 @@ def read_secret(path: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, passwords in addresses, and tokens of interactions."""
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """The text without these secrets."""
     for secret in secrets:
         if len(secret) >= _LEAST_SECRET:
             text = text.replace(secret, _GONE)
+    return text
+
+
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without these secrets, passwords in addresses, and tokens of interactions."""
+    text = without_secrets(text, secrets)
     text = _NAMED.sub(rf"\g<name>{_GONE}", _IN_ADDRESS.sub(_GONE, text))
     return _FIELD.sub(rf"\g<name>{_GONE}", _OF_DISCORD.sub(rf"\1/{_GONE}", text))

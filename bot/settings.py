@@ -18,6 +18,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from bot.mcp.addresses import secrets_of_servers
 from bot.private import ADDRESSES, read_secret, secrets_in, secrets_of_stores
 from domain.errors import SettingsError
 from domain.turn.history import DEFAULT_MAX_MESSAGES
@@ -182,7 +183,8 @@ class Settings(BaseSettings):
         """Everything that must not appear in any log."""
         keys = (self.discord_token, self.anthropic_api_key, self.openai_api_key, self.mcp_token)
         addresses = "\n".join(str(getattr(self, name.lower())) for name in ADDRESSES)
-        return (*filter(None, keys), *secrets_in(addresses), *secrets_of_stores())
+        servers = secrets_of_servers(self.mcp_servers)
+        return (*filter(None, keys), *secrets_in(addresses), *servers, *secrets_of_stores())
 
     @property
     def provider(self) -> Provider:

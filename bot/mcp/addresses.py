@@ -12,7 +12,7 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
 from typing import Self
@@ -20,12 +20,15 @@ from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 
+from bot.private import secrets_in
 from domain.errors import SettingsError
 
 _NAME = re.compile(r"([a-zA-Z][a-zA-Z0-9_-]{0,23})(?:\[([^\[\]]*)\])?")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)", re.DOTALL)
+_OF_A_SECRET = re.compile(r"auth|cookie|cred|key|pass|secret|token", re.IGNORECASE)
+"""In the name of a header or a variable whose value is a secret."""
 _OPTIONS = ("header", "transport", "client_id", "client_secret", "issuer", "scope")
 
 _PASSED_ON = (
@@ -95,7 +98,7 @@ class ServerAddress:
 
     A command sees the variables in `environment` and a few harmless ones of ours, such as PATH, but no keys. A URL is
     that of streamable HTTP, or of its predecessor with `legacy_sse`, and receives `headers` or the token that `oauth`
-    yields. Only the tools in `tools` are used; empty means all.
+    yields. Only the tools in `tools` are used; empty means all. `secrets` must not be shown or logged.
     """
 
     name: str
@@ -106,6 +109,7 @@ class ServerAddress:
     oauth: ClientCredentials | None = None
     legacy_sse: bool = False
     tools: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
 
 class ServerProgram:
@@ -204,12 +208,29 @@ def parse_servers(text: str, variables: Mapping[str, str | None] | None = None) 
         SettingsError: the sentence says which entry cannot be understood.
     """
     known = {**dotenv_values(".env"), **os.environ} if variables is None else variables
-    addresses = tuple(_address(entry, known) for entry in _entries(text))
+    addresses = tuple(_with_secrets(_address(entry, known), entry, known) for entry in _entries(text))
     names = [address.name for address in addresses]
     for name in names:
         if names.count(name) > 1:
             raise SettingsError(f"MCP_SERVERS names {name!r} twice. Give every server a name of its own.")
     return addresses
+
+
+def secrets_of_servers(text: str) -> tuple[str, ...]:
+    """The secrets in the setting; none if it cannot be read."""
+    try:
+        return tuple(secret for address in parse_servers(text) for secret in address.secrets)
+    except SettingsError:
+        return ()
+
+
+def _with_secrets(address: ServerAddress, words: Sequence[str], known: Mapping[str, str | None]) -> ServerAddress:
+    """The address with what it contains of secrets: values of variables, and what a name says is one."""
+    found = [known[name] or "" for name in _VARIABLE.findall(" ".join(words)) if name not in _PASSED_ON]
+    given = (*address.headers, *address.environment)
+    found += [word for name, value in given if _OF_A_SECRET.search(name) for word in (value, *value.split())]
+    found += [address.oauth.client_secret] if address.oauth else []
+    return replace(address, secrets=tuple(dict.fromkeys([*found, *secrets_in(address.url)])))
 
 
 def _entries(text: str) -> Iterator[list[str]]:

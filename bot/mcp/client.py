@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from bot.mcp.addresses import MOST_TOOLS, STARTING, ReportedError, ServerAddress, ServerProgram, ServerUnavailableError
 from bot.mcp.transports import SESSION_LOST, Incoming, Item, Streams, streams_to
+from bot.private import without_secrets
 
 _log = logging.getLogger(__name__)
 
@@ -263,7 +264,8 @@ class ServerLink:
                 raise _SessionForgottenError from error
             if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
                 raise ServerUnavailableError("the line broke during the call") from error
-            raise ReportedError(error.message.split(_SDK_DETAILS)[0]) from error
+            sentence = without_secrets(error.message, self.address.secrets)
+            raise ReportedError(sentence.split(_SDK_DETAILS)[0]) from error
         except ValidationError as error:
             self._hangs = 0
             fault = error.errors()[0]
@@ -309,7 +311,7 @@ class ServerLink:
             try:
                 await self._stay_connected()
             except Exception as error:  # noqa: BLE001 - whatever a server does wrong, it is tried again
-                self.problem = _words(error)
+                self.problem = without_secrets(_words(error), self.address.secrets)
             self._up.clear()
             _log.warning("tool server %s: %s", self.address.name, self.problem)
             self._tried.set()

@@ -19,6 +19,7 @@ from bot.mcp.addresses import (
     ServerProgram,
     ServerUnavailableError,
 )
+from bot.private import without_secrets
 from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolResult
@@ -147,7 +148,7 @@ class McpTools:
                 if approval is not Approval.ALLOWED:
                     return error_output(_NOT_DONE[approval] if approval else _NOBODY_TO_ASK)
             try:
-                return _as_result(await link.call(tool.name, args), link.address.name)
+                return _as_result(await link.call(tool.name, args), link.address)
             except ReportedError as error:
                 return error_output(str(error))
             except ServerUnavailableError as error:
@@ -261,17 +262,18 @@ def _free_name(wanted: str, registry: ToolRegistry) -> str:
     return name
 
 
-def _as_result(result: "types.CallToolResult", server: str) -> ToolResult:
+def _as_result(result: "types.CallToolResult", server: ServerAddress) -> ToolResult:
     media = [_media(block) for block in result.content]
     text = "\n\n".join(_texts(result.content, media))
     if not text and result.structured_content is not None:
         text = to_json(result.structured_content)
+    text = without_secrets(text, server.secrets)
     if len(text) > LONGEST_RESULT:
         text = f"{text[:LONGEST_RESULT]}\n\n[cut: {len(text) - LONGEST_RESULT:,} characters more]"
     return ToolResult(
         text or "The tool returned nothing.",
         is_error=result.is_error,
-        summary="" if result.is_error else f"from the server {server}",
+        summary="" if result.is_error else f"from the server {server.name}",
         media=() if result.is_error else tuple(filter(None, media))[:MOST_MEDIA],
     )
 

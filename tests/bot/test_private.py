@@ -128,13 +128,14 @@ def test_passwords_and_keys_in_addresses_are_kept_out_of_logs_wherever_they_turn
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "key-of-the-store")
+    monkeypatch.setenv("KEY_OF_FILES", "of-the-files")
     settings = load_settings(
         database_url="postgresql://ann:open%2Dsesame@host/books",
         openai_base_url="https://ann:of-the-model@host/v1",
-        mcp_servers="notes=https://host/mcp?api_key=of-the-notes",
+        mcp_servers="notes=https://host/mcp?api_key=of-the-notes; files=https://host/${KEY_OF_FILES}",
     )
-    told = "fails: open-sesame, open%2Dsesame, of-the-model, of-the-notes, key-of-the-store"
-    assert redacted(told, settings.secrets) == "fails: ***, ***, ***, ***, ***"
+    told = "fails: open-sesame, open%2Dsesame, of-the-model, of-the-notes, of-the-files, key-of-the-store"
+    assert redacted(told, settings.secrets) == "fails: ***, ***, ***, ***, ***, ***"
     assert (
         redacted("GET https://host/x?token=abc&page=2, Bearer abcdef")
         == "GET https://host/x?token=***&page=2, Bearer ***"

@@ -61,6 +61,16 @@ def test_secrets_are_not_shown_with_an_address() -> None:
     assert "s3cret" not in repr(parse_servers(text, {"KEY": "s3cret"}))
 
 
+def test_the_secrets_of_a_server_are_known_wherever_they_stand() -> None:
+    text = (
+        "a=https://ann:in-the-address@host/${PATH_KEY}?api_key=in-the-query header='Authorization: Bearer in-a-header' "
+        "client_id=i client_secret=of-oauth issuer=https://x; b=FILES_TOKEN=of-the-files PLACE=/srv/notes run ${HOME}"
+    )
+    first, second = parse_servers(text, {"PATH_KEY": "in-the-path", "HOME": "/home/ann"})
+    assert {"in-the-address", "in-the-path", "in-the-query", "in-a-header", "of-oauth"} < set(first.secrets)
+    assert second.secrets == ("of-the-files",)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -515,6 +515,11 @@ class TestLists:
         async with connected([program(ODD_TOOLS=json.dumps(odd))], timeout=LONG) as tools:
             assert (await call(tools, "double_promise")).content == "called promise"
 
+    async def test_a_server_that_repeats_its_key_does_not_show_it_to_anybody(self) -> None:
+        address = replace(program(TOKEN="of-the-server"), secrets=("of-the-server",))
+        async with connected([address], timeout=LONG) as tools:
+            assert (await call(tools, "double_env", text="TOKEN")).content == "***"
+
     async def test_a_schema_that_is_too_long_is_not_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         read: list[object] = []
         monkeypatch.setattr(Draft202012Validator, "check_schema", read.append)
