@@ -340,7 +340,7 @@ class TitleUpdates:
         self._tasks: dict[asyncio.Task[None], str] = {}
 
     def consider(self, conversation: Conversation, thread: PlaceToTalk, turn_id: str, say: Speech) -> None:
-        """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
+        """Name the conversation if this turn was its first about the book and nobody has named it. Returns at once."""
         if conversation.title_source is not TitleSource.AUTOMATIC:
             return
         task = asyncio.create_task(self._name(conversation, thread, turn_id, say), name=f"title of {conversation.id}")
@@ -366,21 +366,23 @@ class TitleUpdates:
     async def _name(self, conversation: Conversation, thread: PlaceToTalk, turn_id: str, say: Speech) -> None:
         try:
             turns = await self._use_cases.transcripts.turns(conversation.id)
-            if [turn.id for turn in turns if turn.state in WITH_AN_ANSWER] == [turn_id]:
-                await self._find_title(conversation, turn_id)
+            is_first = [turn.id for turn in turns if turn.state in WITH_AN_ANSWER] == [turn_id]
+            if await self._find_title(conversation.id, turn_id, is_first=is_first) or is_first:
                 await self._rename(conversation.id, thread, say)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.info("conversation %s keeps its title: %s", conversation.id, error)
 
-    async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
-        if self._use_cases.titles is None:
-            return
-        history = await self._use_cases.transcripts.messages(conversation.id)
-        said = [message for message in history if message.turn_id == turn_id]
-        question = next(message for message in reversed(said) if message.role is MessageRole.USER)
-        title = await self._use_cases.titles(conversation, question, said[-1].content)
+    async def _find_title(self, conversation_id: str, turn_id: str, *, is_first: bool) -> bool:
+        """Have the model name the conversation if the turn is its first one, or the first that is no small talk."""
+        titles = self._use_cases.titles
+        played = await self._use_cases.transcripts.played(turn_id) if titles is not None else None
+        if titles is None or played is None or not (is_first or played.names_its_conversation):
+            return False
+        question = next(message for message in reversed(played.messages) if message.role is MessageRole.USER)
+        title = await titles(played.conversation, question, played.answer.text)
         if title:
-            await self._use_cases.conversations.title_by_model(conversation.id, title, question)
+            await self._use_cases.conversations.title_by_model(conversation_id, title, question)
+        return bool(title)
 
     async def _rename(self, conversation_id: str, thread: PlaceToTalk, say: Speech) -> None:
         if not isinstance(thread, discord.Thread):

@@ -39,6 +39,8 @@ ANSWER_SHOWN = 2_000
 """Characters of the answer that are sent along: its beginning says what it is about."""
 FEWEST_WORDS_OF_A_TITLE = 2
 """A greeting, an emoji or a lone question word names no conversation."""
+_NO_TITLE = ("-", "–", "—")
+"""What the model answers where a title would say nothing."""
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
 
@@ -62,7 +64,7 @@ class ManageConversations:
         conversation = Conversation(
             id=uuid.uuid4().hex,
             book_id=book_id,
-            title=(title_from(first_message) if first_message else UNTITLED) if title is None else title,
+            title=(title_from(first_message) if _says_enough(first_message) else UNTITLED) if title is None else title,
             created_at=self._clock(),
             title_source=TitleSource.AUTOMATIC if title is None else TitleSource.PERSON,
             owner_id=owner_id,
@@ -161,17 +163,19 @@ class ManageConversations:
         return await self.rename(conversation_id, name)
 
     async def title_by_model(self, conversation_id: str, title: str, question: ChatMessage) -> None:
-        """Give a conversation a title that a model made from a question, unless a person has chosen one.
+        """Give a conversation a title that a model made from a question, unless a person has chosen one. UNTITLED takes
+        back a title from the first words.
 
         Nothing changes if the question no longer exists.
         """
-        await self._conversations.update_title(conversation_id, title, TitleSource.MODEL, question.id)
+        source = TitleSource.AUTOMATIC if title == UNTITLED else TitleSource.MODEL
+        await self._conversations.update_title(conversation_id, title, source, question.id)
 
     async def title_after(self, conversation_id: str, message: ChatMessage) -> None:
         """Name a conversation without a title after a message that says enough for one, if that still exists."""
         conversation = await self.get(conversation_id)
         is_untitled = conversation.title == UNTITLED and conversation.title_source is TitleSource.AUTOMATIC
-        if is_untitled and len(words_of(message.content)) >= FEWEST_WORDS_OF_A_TITLE:
+        if is_untitled and _says_enough(message.content):
             title = title_from(message.content)
             await self._conversations.update_title(conversation_id, title, TitleSource.AUTOMATIC, message.id)
 
@@ -247,6 +251,11 @@ class ManageConversations:
         await self._conversations.delete(conversation_id)
 
 
+def _says_enough(message: str) -> bool:
+    """Whether its first words may be a title."""
+    return len(words_of(message)) >= FEWEST_WORDS_OF_A_TITLE
+
+
 def _found(conversation: Conversation | None) -> Conversation:
     if conversation is None:
         raise ConversationError(
@@ -267,6 +276,13 @@ class PlayedTurn:
     @property
     def is_answered(self) -> bool:
         return self.turn.state in WITH_AN_ANSWER
+
+    @property
+    def names_its_conversation(self) -> bool:
+        """Whether the title comes from the first words of this turn, or is still to be found."""
+        first_words = (title_from(each.content) for each in self.messages if each.role is MessageRole.USER)
+        is_automatic = self.conversation.title_source is TitleSource.AUTOMATIC
+        return is_automatic and self.conversation.title in (UNTITLED, *first_words)
 
     @property
     def askers(self) -> list[str]:
@@ -425,7 +441,7 @@ class TitleWriter:
         self._clock = clock
 
     async def __call__(self, conversation: Conversation, question: ChatMessage, answer: str) -> str | None:
-        """The title; None if there is no usable one. Never raises."""
+        """The title, UNTITLED if the question is small talk; None if there is no usable one. Never raises."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 title = await self._ask(conversation, question, answer)
@@ -441,6 +457,8 @@ class TitleWriter:
         data = {"question": question.content, "answer": open_part}
         title = await complete_once(self._provider, spent, prompt, kind=PromptKind.TITLE, data=data)
         first_line = title.strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
+        if first_line in _NO_TITLE:
+            return UNTITLED
         return title_from(first_line) if first_line else ""
 
     async def _record(self, conversation: Conversation, question: ChatMessage, spent: UsageReported) -> None:
@@ -462,7 +480,7 @@ class TitleWriter:
         who reads the book: everybody who sees the channel sees a thread's title.
         """
         book = await self._books.get(conversation.book_id)
-        if book is None or question.depends_to is None:
+        if book is None or question.depends_to is None or title == UNTITLED:
             return False
         lowest = await self._readers.lowest_position(book.id)
         read_to = question.depends_to if lowest is None else min(question.depends_to, lowest)

@@ -52,6 +52,27 @@ async def test_a_greeting_names_nothing_and_what_has_no_name_is_called_so_in_the
     assert (await room.conversation(thread)).title == "Who put out the lamp?"
 
 
+async def test_small_talk_leaves_the_thread_the_books_name_until_there_is_a_question(
+    room: Scene, thread: Channel
+) -> None:
+    room.model.say("Good evening to you!", "-", "You're welcome.", "–", "Hobb put it out.", "Who Put It Out")
+    for number, small_talk in enumerate(("Good evening, my friend!", "thanks"), start=1):
+        await room.ann.say(thread, small_talk)
+        await room.until_asked(2 * number)
+        await room.until_delivered(number, thread)
+    await room.ann.say(thread, "Who put out the lamp?")
+    await room.until(lambda: thread.name == "Who Put It Out")
+    assert len(room.double.calls(RENAME)) == 1
+    assert (await room.conversation(thread)).title_source is TitleSource.MODEL
+
+
+async def test_a_thread_that_begins_with_a_greeting_has_the_books_name(room: Scene) -> None:
+    room.model.say("Hello!", "-")
+    await room.ann.slash("chat", book=(await room.book()).id, message="hi")
+    await room.until_asked(2)
+    assert room.double.threads()[-1].name == "The Dark Lamp"
+
+
 async def test_a_title_costs_whoever_asked(room: Scene, thread: Channel) -> None:
     asked = room.model.requests
     room.model.say("Hobb put it out.", "The lamp")
