@@ -5,7 +5,7 @@ these settings.
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any
 
 import discord
@@ -150,19 +150,19 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
     @app_commands.command(description="Which model answers on this server")
     @app_commands.describe(name="One of the models the bot's operator allows")
     async def model(self, interaction: discord.Interaction[Any], name: str) -> None:
+        say, typed = speech_of(interaction), name.strip().casefold()
         names = self._use_cases.servers.models.names
-        wanted = [each for each in names if each.casefold() == name.strip().casefold()]
+        called = {each: _called(each, self._use_cases, say) for each in names}
+        wanted = [each for each in names if typed in (each.casefold(), called[each].casefold())]
         if not wanted:
-            raise Refusal(
-                speech_of(interaction)(
-                    "The bot's operator doesn't allow that model. You can choose: {names}.", names=_code(names)
-                )
-            )
+            choices = ", ".join(called.values())
+            raise Refusal(say("The bot's operator doesn't allow that model. You can choose: {names}.", names=choices))
         await self._change(interaction, model=wanted[0])
 
     @model.autocomplete("name")
     async def _models(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
-        return matching(typed, ((name, name) for name in self._use_cases.servers.models.names))
+        say, names = speech_of(interaction), self._use_cases.servers.models.names
+        return matching(typed, ((_called(name, self._use_cases, say).strip("`"), name) for name in names))
 
     @app_commands.command(description="The language of what everybody here reads; replies to one person keep theirs")
     @app_commands.describe(locale="The language")
@@ -269,9 +269,15 @@ def _model(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
     models = use_cases.servers.models
     current = settings.model if settings.model in models.names else models.default
     others = [name for name in models.names if name != current]
-    more = "\n" + say("-# You can also choose: {names}", names=_code(others)) if others else ""
-    writes = use_cases.has_model or current != models.default
-    return f"{_code([current]) if writes else say('the built-in answerer')}{more}"
+    choices = ", ".join(_called(name, use_cases, say) for name in others)
+    more = "\n" + say("-# You can also choose: {names}", names=choices) if others else ""
+    return f"{_called(current, use_cases, say)}{more}"
+
+
+def _called(model: str, use_cases: UseCases, say: Speech) -> str:
+    """What to call a model in front of people."""
+    is_model = use_cases.has_model or model != use_cases.servers.models.default
+    return f"`{model}`" if is_model else say("the built-in answerer")
 
 
 def _language(settings: ServerSettings, say: Speech) -> str:
@@ -301,7 +307,3 @@ def _limits(use_cases: UseCases, say: Speech) -> str:
             f"{say('questions a person may ask in a minute')}: {_number(limits.turns_per_minute, none, say)}",
         )
     )
-
-
-def _code(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

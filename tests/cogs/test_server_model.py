@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bot.providers.extractive.client import ExtractiveChat
 from tests.cogs.stage import Stage, text_of
 
 
@@ -30,3 +31,19 @@ async def test_the_model_that_was_chosen_answers_from_the_next_question_on(stage
     await manager.slash(stage.channel, "settings model", name="scripted-1")
     await stage.ann.send(thread, "And then?")
     assert (await models(stage, conversation.id))[-1] == "scripted-1"
+
+
+class TestBuiltIn:
+    @pytest.fixture
+    def model(self) -> ExtractiveChat:
+        return ExtractiveChat()
+
+    async def test_the_built_in_answerer_is_called_so_and_can_be_chosen_by_it(self, stage: Stage) -> None:
+        manager = stage.member("max", manage_guild=True)
+        [offered, _] = await manager.autocomplete(stage.channel, "settings model", "name", "")
+        assert (offered["name"], offered["value"]) == ("the built-in answerer", "extractive-1")
+        refused = text_of(await manager.slash(stage.channel, "settings model", name="enormous"))
+        assert refused.endswith("You can choose: the built-in answerer, `quotes`.")
+        assert "extractive-1" not in text_of(await manager.slash(stage.channel, "settings model", name="quotes"))
+        shown = text_of(await manager.slash(stage.channel, "settings model", name="The built-in answerer"))
+        assert "the built-in answerer" in shown
