@@ -410,6 +410,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         self.duties.attend_later([club.id for club in unready])
 
     @commands.Cog.listener()
+    async def on_database_back(self) -> None:
+        self.duties.hurry()
+
+    @commands.Cog.listener()
     async def on_position_moved(self, reader_id: str, book_id: str) -> None:
         """Somebody has moved their position elsewhere than here."""
         self.duties.attend_later(await self._clubs.moved_on(reader_id, book_id))

@@ -79,6 +79,10 @@ class ClubDuties:
         await _logged(self._clubs.store.look_at_all(), "the clubs cannot be looked at")
         self._looking.start()
 
+    def hurry(self) -> None:
+        """Do at once what is due, because the database is back."""
+        self._in_background(self.sweep())
+
     async def sweep(self) -> None:
         """Do what is due for all clubs and votes of the servers handled here."""
         try:

@@ -56,6 +56,15 @@ class TestReminders:
         await reading.sweep()
         assert len(reminders(reading)) == 1
 
+    async def test_one_that_came_due_during_an_outage_is_posted_as_soon_as_the_database_is_back(
+        self, reading: ClubStage
+    ) -> None:
+        await reading.start()
+        reading.calendar.pass_days(6)
+        reading.stage.bot.dispatch("database_back")
+        await reading.stage.env.settle()
+        assert len(reminders(reading)) == 1
+
     async def test_dates_that_moved_bring_no_second_one(self, reading: ClubStage) -> None:
         await reading.start(**DUE_TOMORROW)
         assert len(reminders(reading)) == 1
