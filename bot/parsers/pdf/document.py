@@ -17,6 +17,8 @@ _LINE_BREAK = "\r\n"
 _USUAL_CHARACTERS = 4_096
 _NEXT_LINE = 0.6
 """How much lower the next line is at least, in heights of its type."""
+_MOST_HEIGHTS = 2.0
+"""How many times its font's size the letters of a line may be high."""
 _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/-]*")
@@ -81,12 +83,12 @@ class LineReader:
                 find(text_page, begin, first)
                 find(text_page, begin + len(stripped) - 1, last)
                 left, above, right_of_first, below, left_of_last, top, right, bottom = self._places
-                size = min(above - below, top - bottom)  # drop capitals are high
+                height = min(above - below, top - bottom)  # drop capitals are high
+                size = self._size(text_page, begin, len(stripped), height)
                 if _RIGHT_TO_LEFT.search(stripped):
                     text = self._in_reading_order(text_page, begin, stripped)
-                    size = self._font_size(text_page, begin) or size
                     yield PdfLine(text, -max(right_of_first, right), -min(left, left_of_last), top, size)
-                elif above - top > _NEXT_LINE * size:
+                elif above - top > _NEXT_LINE * height:
                     yield from self._cut_lines(text_page, begin, stripped)
                 else:
                     yield PdfLine(stripped, left, right, top, size)
@@ -107,7 +109,8 @@ class LineReader:
             line = text[start:end].rstrip()
             left, _, _, height = self._box(text_page, begin + start)
             _, top, right, size = self._box(text_page, begin + start + len(line) - 1)
-            yield PdfLine(line, left, right, top, min(height, size))
+            size = self._size(text_page, begin + start, len(line), min(height, size))
+            yield PdfLine(line, left, right, top, size)
 
     def _box(self, text_page: Any, index: int) -> tuple[float, float, float, float]:
         """A character's left edge, top, right edge and height."""
@@ -115,11 +118,22 @@ class LineReader:
         left, top, right, bottom = self._places[:4]
         return left, top, right, top - bottom
 
+    def _size(self, text_page: Any, begin: int, length: int, height: float) -> float:
+        """The font size of a line, which may begin with a drop capital or end with the number of a note.
+
+        The boxes of letters don't tell it: in many fonts they vary with the letters. They do where a font is a set of
+        drawings, whose size says nothing; `height` is that of the boxes.
+        """
+        ends = (begin, begin + length // 2, begin + length - 1)
+        size = sorted([self._font_size(text_page, index) for index in ends])[1]
+        return size if height < _MOST_HEIGHTS * size else height
+
     def _font_size(self, text_page: Any, index: int) -> float:
-        """The font size of a character in points: the boxes of Arabic letters vary with the letters."""
+        """The font size of a character in points; 0 for one that PDFium has added."""
         matrix = self._pdfium.FS_MATRIX()
         self._pdfium.FPDFText_GetMatrix(text_page, index, matrix)
-        return float(self._pdfium.FPDFText_GetFontSize(text_page, index) * abs(matrix.d))
+        scale: float = abs(matrix.d) or abs(matrix.c)
+        return float(self._pdfium.FPDFText_GetFontSize(text_page, index)) * scale
 
     def _in_reading_order(self, text_page: Any, begin: int, text: str) -> str:
         """A line of Arabic or Hebrew with the letters of each word from right to left; the words are in order already.

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.pdf.document import SPLIT, LineReader, mend_words
+from bot.parsers.draft import DEFAULT_LIMITS, ignore_progress
+from bot.parsers.pdf.document import SPLIT, LineReader, mend_words, read_document
+from tests.bot.parsers import builders
 
 
 def mended(text: str, *others: str) -> str:
@@ -76,3 +78,9 @@ class _Drawn:
 )
 def test_words_of_arabic_are_read_as_they_are_drawn(extracted: str, lefts: list[float], read: str) -> None:
     assert LineReader(_Drawn(lefts))._in_reading_order(None, 0, extracted) == read
+
+
+def test_lines_of_one_size_have_it_whatever_their_letters_are() -> None:
+    lines = ["A sea of ooze", "no one came.", "jetty, quay", "Tall flag pole", "o", "’tis so —"]
+    document = read_document(builders.pdf([lines]), DEFAULT_LIMITS, ignore_progress)
+    assert {line.size for line in document.pages[0].lines} == {11}

@@ -66,6 +66,17 @@ def test_a_paragraph_goes_on_over_the_page() -> None:
     assert book.text[book.pages[1].start :].startswith("again, and nobody")
 
 
+def test_the_number_of_a_note_at_the_end_of_a_line_ends_no_paragraph() -> None:
+    page: list[str | PdfLine] = [
+        PdfLine("The keeper said that he would rather wait for the ebb than ask", 50, 540),
+        PdfLine("1", 368, 544, 6),
+        PdfLine("again, and nobody on the island had seen the cart come over", 50, 526),
+        PdfLine("2", 350, 530, 6),
+        PdfLine("that night.", 50, 512),
+    ]
+    assert len(read(build([page])).text.split("\n\n")) == 1
+
+
 def test_words_cut_at_line_and_page_ends_are_whole() -> None:
     pages: list[list[str | PdfLine]] = [
         [
