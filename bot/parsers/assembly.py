@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.parsers.chapters import chapters_from
 from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
-from bot.parsers.headings import Heading
+from bot.parsers.headings import Heading, Rank, parse_label
 from bot.parsers.text.blocks import Block, blocks_of
 from bot.parsers.text.contents import with_numbers_of_contents
 from bot.parsers.text.headings import find_headings
@@ -260,7 +260,7 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
         found = chapters_from(draft.text, headings, title)
         if len(best) < _FEWEST_CHAPTERS or len(found) > _FAR_MORE * len(best):
             best = max(best, found, key=len)
-    if len(best) >= _FEWEST_CHAPTERS and len(draft.text) < len(best) * _VERY_LONG_CHAPTER:
+    if len(best) >= _FEWEST_CHAPTERS and len(draft.text) < len(best) * _VERY_LONG_CHAPTER and not _only_parts(best):
         return with_numbers_of_contents(draft.text, best)
     found = chapters_from(draft.text, find_headings(draft.text), title)
     is_regular = sum(1 for chapter in found if chapter.printed) * 10 >= len(found) * 7
@@ -270,6 +270,13 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     if len(best) < _FEWEST_CHAPTERS or (is_regular and len(found) > 2 * _FAR_MORE * len(best)):
         best = max(best, found, key=len)
     return with_numbers_of_contents(draft.text, best)
+
+
+def _only_parts(chapters: Sequence[Chapter]) -> bool:
+    """Whether an outline names the parts of a book but not the chapters in them."""
+    ranks = [label.rank for chapter in chapters if (label := parse_label(chapter.title)) and label.rank]
+    parts = sum(rank < Rank.ACT for rank in ranks)
+    return parts >= _FEWEST_CHAPTERS and parts * 2 > len(ranks) and not any(chapter.level > 1 for chapter in chapters)
 
 
 def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:

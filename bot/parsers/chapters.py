@@ -13,9 +13,11 @@ from bot.parsers.headings import (
     is_bare_label,
     is_label,
     is_not_the_book,
+    label_of,
     order_of_parts,
     parse_label,
     parse_numeral,
+    with_numbers,
 )
 from bot.parsers.titles import calm, chapter_title, one_line, with_subtitle
 from domain.book import Chapter
@@ -74,7 +76,7 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
-    named = [heading for heading in headings if _WORD.search(heading.title)]
+    named = with_numbers([heading for heading in headings if _WORD.search(heading.title)])
     titled = _joined(text, _on_one_level(named))
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
@@ -103,7 +105,7 @@ def _line_at(text: str, offset: int) -> str:
 
 def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
     """Headings with numbers that a series lacks on the level of that series: one "Chapter V" as h3 among h2."""
-    labels = [*map(_label, headings)]
+    labels = [*map(label_of, headings)]
     result = list(headings)
     for rank in (Rank.CHAPTER, Rank.NUMERAL):
         series = [at for at, label in enumerate(labels) if label and label.rank is rank and label.value]
@@ -171,8 +173,8 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
     """The headings without those before the first chapter that only name the book and its author."""
     if headings and _is_book_title(text, headings, _key(book_title)):
         headings = headings[1:]
-    first_label = next((at for at, heading in enumerate(headings) if _label(heading)), 0)
-    titled = Counter(heading.level for heading in headings[first_label:] if not _label(heading))
+    first_label = next((at for at, heading in enumerate(headings) if label_of(heading)), 0)
+    titled = Counter(heading.level for heading in headings[first_label:] if not label_of(heading))
     front = [
         heading
         for heading, below in pairwise(headings[: first_label + 1])
@@ -199,7 +201,7 @@ def _is_author(text: str, heading: Heading) -> bool:
 def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> bool:
     """Whether the first heading is the book's title: by name, as the only one of its level, or with little text."""
     first, *others = headings
-    if not others or _label(first) or first.start > _FRONT_MATTER_CHARACTERS:
+    if not others or label_of(first) or first.start > _FRONT_MATTER_CHARACTERS:
         return False
     key = _key(first.title)
     if (book_key and (key in book_key or book_key in key)) or all(heading.level > first.level for heading in others):
@@ -216,12 +218,12 @@ def _stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]
     """The headings with levels corrected where most are titles of stories: a "First Story" directly after a title is
     deeper than it, and so is the second.
     """
-    titled = Counter(heading.level for heading in headings if not _label(heading))
-    labelled = Counter(heading.level for heading in headings if _label(heading))
+    titled = Counter(heading.level for heading in headings if not label_of(heading))
+    labelled = Counter(heading.level for heading in headings if label_of(heading))
     result: list[Heading] = []
     lowered = 0
     for at, heading in enumerate(headings):
-        label = _label(heading)
+        label = label_of(heading)
         if label is None or label.value is None or heading.level != lowered:
             lowered = 0
         if lowered:
@@ -232,17 +234,13 @@ def _stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]
             label is None
             and following
             and following.level == heading.level
-            and (first := _label(following))
+            and (first := label_of(following))
             and first.value == 1
             and titled[heading.level] > labelled[heading.level]
             and not has_words(text, heading.end, following.start)
         ):
             lowered = heading.level
     return result
-
-
-def _label(heading: Heading) -> Label | None:
-    return heading.label or parse_label(heading.title) or parse_numeral(heading.title)
 
 
 def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
@@ -403,7 +401,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     """The headings with their labels, and with levels that follow from both: volumes contain books, books contain
     chapters.
     """
-    labels = [*map(_label, headings)]
+    labels = [*map(label_of, headings)]
     ranks = [label.rank if label else None for label in labels]
     order = order_of_parts(ranks)
     chapters = [

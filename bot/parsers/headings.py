@@ -357,6 +357,11 @@ class Heading:
     label: Label | None = None
 
 
+def label_of(heading: Heading) -> Label | None:
+    """Its label, as it was found or as its title says."""
+    return heading.label or parse_label(heading.title) or parse_numeral(heading.title)
+
+
 def is_label(title: str) -> bool:
     """Whether a heading says which one it is: "Chapter II", "Prologue", "IV. The Cave"."""
     return bool(parse_label(title) or parse_numeral(title))
@@ -381,6 +386,45 @@ def order_of_parts(ranks: Sequence[Rank | None]) -> dict[Rank, float]:
         if opens[inner, outer] > opens[outer, inner]:
             order[outer], order[inner] = order[inner], order[outer]
     return order
+
+
+_NUMBER_AND_TITLE = re.compile(
+    r"(?P<number>\d{1,3}|[IVXLC]{1,7})\s+(?=[^\W\d_])|"
+    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*|\s+-\s+)(?=\S)"
+)
+
+
+def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
+    """The headings, with labels where a number begins the title without a full stop after it: "1 Markets", "One: Fog".
+
+    Such numbers are those of a series only if they count 1, 2, 3 on one level; they may begin again.
+    """
+    labels = [label_of(heading) or _number_and_title(heading.title) for heading in headings]
+    found: dict[int, list[int]] = {}
+    for heading, label in zip(headings, labels, strict=True):
+        if label and label.rank is Rank.NUMERAL and label.value is not None:
+            found.setdefault(heading.level, []).append(label.value)
+    counting = {level for level, values in found.items() if _counts(values)}
+    return [
+        replace(heading, label=label)
+        if label and label.rank is Rank.NUMERAL and heading.level in counting and not label_of(heading)
+        else heading
+        for heading, label in zip(headings, labels, strict=True)
+    ]
+
+
+def _number_and_title(title: str) -> Label | None:
+    match = _NUMBER_AND_TITLE.match(title)
+    number = (match["number"] or match["words"]) if match else ""
+    value = number_value(number) if number else None
+    if match is None or value is None:
+        return None
+    return Label(Rank.NUMERAL, number, match[0].removeprefix(number), title[match.end() :], number, value)
+
+
+def _counts(values: Sequence[int]) -> bool:
+    """Whether numbers count from 1, perhaps several times."""
+    return 3 in values and all(below in (1, above + 1) for above, below in pairwise([0, *values]))
 
 
 _WORDS_AND_NUMBERS = re.compile(r"[^\W_]+")

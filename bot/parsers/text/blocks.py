@@ -28,6 +28,9 @@ _MOST_LINES = 9
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v\u3000\xa0]*\n")
 _BLANK_LINE_WITH_SPACES = re.compile(r"\n[ \t\r\f\v\u3000\xa0]+\n")
 _START_OF_TEXT = 99
+_FEWEST_LINES = 20
+_LONGEST_PRINTED_LINE = 160
+"""Longer lines are whole paragraphs."""
 
 
 class Block(NamedTuple):
@@ -52,8 +55,8 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    """All blocks; of those too long to be a heading, the lines are left out. If hardly any line is blank, each line is
-    a block.
+    """All blocks; of those too long to be a heading, the lines are left out. If hardly any line is blank, or
+    paragraphs are lines, each line is a block.
     """
     result: list[Block] = []
     end = 0
@@ -75,16 +78,27 @@ def usual_gap(blocks: Sequence[Block]) -> int:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
-    if _BLANK_LINE_WITH_SPACES.search(text):
+    lines = text.split("\n")
+    is_by_lines = _are_paragraphs(lines, len(text))
+    if not is_by_lines and _BLANK_LINE_WITH_SPACES.search(text):
         yield from _between_blank_lines(text)
         return
     pieces, gap = text.split("\n\n"), 2
-    if (len(pieces) - 1) * 50 < (lines := text.count("\n")) and lines > 20:
-        pieces, gap = text.split("\n"), 1
+    if is_by_lines or (len(lines) > _FEWEST_LINES and (len(pieces) - 1) * 50 < len(lines)):
+        pieces, gap = lines, 1
     offset = 0
     for piece in pieces:
         yield offset, piece
         offset += len(piece) + gap
+
+
+def _are_paragraphs(lines: Sequence[str], length: int) -> bool:
+    """Whether a text of that length has a line for each paragraph, mostly without blank lines between them."""
+    followed = [bool(below.strip()) for above, below in pairwise(lines) if len(above) > _LONGEST_PRINTED_LINE]
+    return (
+        sum(followed) * 2 > len(followed)
+        and sum([len(line) for line in lines if len(line) > _LONGEST_PRINTED_LINE]) * 2 > length
+    )
 
 
 def _between_blank_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -199,7 +213,7 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
         apart = [
             (block, is_title)
             for block, under in zip(blocks, below, strict=True)
-            if block.gap >= gap
+            if block.gap >= gap and not _is_ornament(block)
             for is_title in (block.is_short and under > 0 and len(block.lines) <= 2 and reads_as_title(block.text),)
         ]
         titles = [block for block, is_title in apart if is_title]
@@ -208,6 +222,11 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
         if len(titles) >= fewest and len(titles) * 10 >= len(apart) * 8:
             return _sections(text, _past_half_titles(blocks, _with_first(text, blocks, titles, usual)))
     return []
+
+
+def _is_ornament(block: Block) -> bool:
+    """Whether it stands between scenes: "* * *"."""
+    return block.is_short and not any(map(str.isalnum, block.text))
 
 
 def _past_half_titles(blocks: Sequence[Block], titles: Sequence[Block]) -> list[Block]:
@@ -321,6 +340,19 @@ def with_title_lines(
         if (title := titles.get(each.heading.start)) and (usual or title.start in named or in_capitals(title.text))
         else each.heading
         for each in candidates
+    ]
+
+
+def without_lines_of_contents(
+    blocks: Sequence[Block], numbers: Sequence[HeadingCandidate], labelled: Sequence[Heading]
+) -> list[HeadingCandidate]:
+    """The numbers without those that another number or label follows at once."""
+    starts = {each.start for each in labelled} | {each.heading.start for each in numbers}
+    follows = dict(pairwise(block.start for block in blocks))
+    return [
+        each
+        for each in numbers
+        if each.heading.end < blocks[each.block].end or follows.get(blocks[each.block].start) not in starts
     ]
 
 

@@ -40,6 +40,7 @@ from bot.parsers.text.blocks import (
     titles_set_apart,
     usual_gap,
     with_title_lines,
+    without_lines_of_contents,
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
@@ -349,6 +350,7 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
             continue
         last = label.value
         found.append(HeadingCandidate(_numeral_heading(block, first, label), label, number))
+    found = without_lines_of_contents(blocks, found, labelled)
     headings = with_title_lines(found, blocks)
     whole = sum(
         not each.block

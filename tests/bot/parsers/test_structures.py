@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bot.parsers.formats import read_book
 from bot.parsers.text.parser import read_plain
 from domain.book import BookText, Chapter
+from domain.library.numerals import number_value
 from tests.bot.parsers.builders import epub
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
@@ -306,6 +307,54 @@ def test_contents_that_say_chapter_above_bare_numbers_are_no_chapter(form: str, 
 
 
 @pytest.mark.parametrize(
+    "form", ["{n} {title}", "{roman} {title}", "{word}: {title}", "{word}. {title}", "{word} – {title}"]
+)
+def test_a_series_of_numbers_before_titles_gives_the_chapters_their_numbers(form: str) -> None:
+    words, names = ("One", "Two", "Three", "Four"), ("Markets", "Engines", "The River", "What Remains")
+    headings = [form.format(n=at + 1, roman=_ROMAN[at], word=words[at], title=name) for at, name in enumerate(names)]
+    page = "".join(f"<h2>{each}</h2><p>{paragraph(at)}</p>" for at, each in enumerate(headings))
+    book = check(read_book(f"<h1>A History</h1><h2>Introduction</h2><p>{paragraph(9)}</p>{page}".encode(), "a.html"))
+    assert [number_value(each) for each in printed(book)[1:]] == [1, 2, 3, 4]
+    assert titles(book)[1:] == headings
+
+
+def test_numbers_in_titles_that_do_not_count_are_none_of_chapters() -> None:
+    headings = ("3 Men in a Boat", "Ten: A Play", "39 Steps", "20 Days")
+    page = "".join(f"<h2>{each}</h2><p>{paragraph(at)}</p>" for at, each in enumerate(headings))
+    assert printed(check(read_book(page.encode(), "a.html"))) == [""] * 4
+
+
+@pytest.mark.parametrize("contents", ["", "Contents\n\n"])
+def test_numbers_in_contents_between_blank_lines_are_no_chapters(contents: str) -> None:
+    parts, numbers = ("Book One: Dust", "Book Two: Rain", "Book Three: Harvest"), _ROMAN[:4]
+    table = "\n\n".join(f"{part}\n\n" + "\n\n".join(numbers) for part in parts)
+    body = "\n\n".join(
+        f"{part}\n\n" + "\n\n".join(f"{number}\n\n{prose(at)}" for at, number in enumerate(numbers)) for part in parts
+    )
+    book = check(read_plain(f"{contents}{table}\n\nTitle Page\n\n{body}"))
+    assert printed(book) == [*numbers] * 3
+    assert book.chapters[0].start > len(table)
+
+
+@pytest.mark.parametrize("form", ["Chapter {word}: The Pool", "{roman}", "{n}. The Pool"])
+def test_a_text_with_a_line_for_each_paragraph_has_chapters_too(form: str) -> None:
+    words = ("One", "Two", "Three", "Four", "Five")
+    chapters = [
+        f"{form.format(word=word, roman=_ROMAN[at], n=at + 1)}\n{paragraph(at, 9)}\n\n{paragraph(50 + at, 9)}\n"
+        f"{paragraph(90 + at)}\n"
+        for at, word in enumerate(words)
+    ]
+    book = check(read_plain("The Lock\nAnn Weaver\n\n" + "".join(chapters)))
+    assert [number_value(each) for each in printed(book)] == [1, 2, 3, 4, 5]
+
+
+def test_titles_set_apart_among_scene_breaks_that_are_too() -> None:
+    names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
+    book = plain(*(f"{name}\n\n{prose(50 + at)}\n\n\n\n* * *" for at, name in enumerate(names)))
+    assert titles(book) == [*names]
+
+
+@pytest.mark.parametrize(
     "headings",
     [
         ("第一章", "第二章", "第三章", "第四章"),
@@ -415,3 +464,15 @@ def test_a_manual_is_divided_by_its_whole_numbers_and_a_serial_by_its_decimal_on
     assert printed(book) == ["1", "2", "3"]
     serial = plain("1.1", "1.2", "1.3", "Interlude 1", "2.1", "2.2", "2.3", "Interlude 2")
     assert printed(serial) == ["1.1", "1.2", "1.3", "", "2.1", "2.2", "2.3", ""]
+
+
+@pytest.mark.parametrize("kind", ["h2", "p"])
+def test_chapters_are_found_where_the_contents_name_only_the_parts(kind: str) -> None:
+    parts = {
+        f"part{at}.xhtml": f"<p>Part {part}</p>"
+        + "".join(f"<{kind}>Chapter {number}</{kind}><p>{paragraph(10 * at + number)}</p>" for number in range(1, 5))
+        for at, part in enumerate(("One", "Two", "Three"), start=1)
+    }
+    lines = [Line("Section 1", "title.xhtml"), *(Line(f"Part {n}", f"part{n}.xhtml") for n in (1, 2, 3))]
+    book = check(read_book(epub({"title.xhtml": "<p>A House of Clay</p>", **parts}, nav=nav(*lines)), "a.epub"))
+    assert printed(book)[-12:] == ["1", "2", "3", "4"] * 3
