@@ -64,9 +64,13 @@ class Archive:
         found = self._by_name.get(plain.rpartition("/")[2].casefold() or "/", [])
         return found[0] if len(found) == 1 else None
 
+    def with_extension(self, *extensions: str) -> list[str]:
+        """The members with one of these suffixes."""
+        return [name for name in self._members if name.lower().endswith(extensions)]
+
     def first_with_extension(self, extension: str) -> str | None:
         """The first member with that suffix; None if there is none."""
-        return next((name for name in self._members if name.lower().endswith(extension)), None)
+        return next(iter(self.with_extension(extension)), None)
 
     def holds_only(self, wanted: tuple[str, ...], besides: tuple[str, ...]) -> bool:
         """Whether some names end in one of `wanted`, and all others in one of `besides`."""

@@ -114,6 +114,9 @@ def _package(archive: Archive, path: str, root: Element) -> Package:
     items = {name: item for name, entry in manifest.items() if (item := _item(archive, folder, entry))}
     spine = next(descendants(root, "spine"), None)
     order = _resolved(_reading_order(spine), manifest, items)
+    if not items:  # as in HTMLZ, which has a page and what a library knows about it
+        items = {path: Item(path, "") for path in archive.with_extension(*_PAGE_ENDINGS)}
+        order = list(items)
     ncx = items.get(attribute(spine, "toc")) if spine is not None else None
     return Package(
         spine=tuple({items[name].path: items[name] for name in order if name in items}.values()),

@@ -6,6 +6,7 @@ from bot.parsers import epub
 from bot.parsers.draft import ReadingLimits
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
+from tests.bot.parsers.builders import archive, xhtml
 from tests.bot.parsers.builders import epub as build
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph
@@ -179,6 +180,14 @@ def test_damaged_packages_are_refused_in_a_sentence(part: str) -> None:
     with pytest.raises(BookError, match="damaged") as refused:
         epub.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": "", part: "<broken"}), "a.epub")
     assert refused.value.code is BookErrorCode.PARSE_FAILED
+
+
+def test_a_package_that_names_no_files_has_the_pages_of_its_archive() -> None:
+    metadata = '<dc:title xmlns:dc="http://purl.org/dc/elements/1.1/">The Lock</dc:title>'
+    package = f'<package xmlns="http://www.idpf.org/2007/opf"><metadata>{metadata}</metadata><guide/></package>'
+    page = f"<h1>One</h1><p>{paragraph(1)}</p><h1>Two</h1><p>{paragraph(2)}</p>"
+    book = read(archive({"index.html": xhtml(page), "style.css": "p {}", "metadata.opf": package}))
+    assert (book.title, titles(book)) == ("The Lock", ["One", "Two"])
 
 
 def test_entities_do_not_explode() -> None:
