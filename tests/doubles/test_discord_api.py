@@ -12,7 +12,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from tests.doubles.discord_api import DiscordDouble, Message, MessageFlag, MessageType, Permission, Window
+from tests.doubles.discord_api import ChannelType, DiscordDouble, Message, MessageFlag, MessageType, Permission, Window
 from tests.doubles.discord_api.pointing import pointed_at
 
 PATCH_MESSAGE = "PATCH /channels/{channel}/messages/{message}"
@@ -393,6 +393,38 @@ async def test_missing_permissions_are_refused(double: DiscordDouble, bot: Small
     with pytest.raises(discord.Forbidden) as caught:
         await channel_of(bot, double).send("may I?")
     assert caught.value.code == 50013
+
+
+@pytest.mark.parametrize(
+    ("lost", "parts", "code"),
+    [
+        (Permission.EMBED_LINKS, {"embed": discord.Embed(title="?")}, 50013),
+        (Permission.ATTACH_FILES, {"file": discord.File(io.BytesIO(b"?"), "a.txt")}, 50013),
+        (Permission.READ_MESSAGE_HISTORY, {"reference": True}, 160002),
+    ],
+)
+async def test_some_parts_of_a_message_need_more(
+    double: DiscordDouble, bot: SmallBot, lost: Permission, parts: dict[str, Any], code: int
+) -> None:
+    channel = channel_of(bot, double)
+    first = await channel.send("may I?")
+    double.world.forbid(double.channel, double.bot, lost)
+    if "reference" in parts:
+        parts = {"reference": first}
+    with pytest.raises(discord.Forbidden) as caught:
+        await channel.send("and this?", **parts)
+    assert caught.value.code == code
+
+
+async def test_announcement_channels_have_threads_of_their_own(double: DiscordDouble, bot: SmallBot) -> None:
+    news = double.world.add_channel(double.guild, "news", ChannelType.ANNOUNCEMENT)
+    await double.until(lambda: bot.get_channel(news.id))
+    channel = bot.get_channel(news.id)
+    assert isinstance(channel, discord.TextChannel)
+    with pytest.raises(discord.HTTPException) as caught:
+        await channel.create_thread(name="A thread", type=discord.ChannelType.public_thread)
+    assert caught.value.code == 50024
+    assert (await channel.create_thread(name="A thread", type=discord.ChannelType.news_thread)).is_news()
 
 
 async def test_a_dropped_gateway_is_resumed_with_what_was_missed(double: DiscordDouble, bot: SmallBot) -> None:

@@ -88,7 +88,7 @@ class ChannelRoutes:
 
     async def archived_threads(self, call: Call) -> Json:
         parent = self._channel(call)
-        kind = ChannelType.PUBLIC_THREAD if call.params["kind"] == "public" else ChannelType.PRIVATE_THREAD
+        kind = parent.threads_for_all if call.params["kind"] == "public" else ChannelType.PRIVATE_THREAD
         threads = [each for each in self._world.channels.values() if each.parent is parent and each.type is kind]
         threads = [each for each in threads if each.archived and sees(self._world.bot, each)]
         threads.sort(key=lambda each: each.archived_at or each.created_at, reverse=True)
@@ -153,6 +153,9 @@ class ChannelRoutes:
 
     async def start_thread(self, call: Call) -> Json:
         kind = ChannelType(call.payload.get("type", ChannelType.PRIVATE_THREAD))
+        parent = self._channel(call)
+        if kind is not parent.threads_for_all and (kind, parent.type) != (ChannelType.PRIVATE_THREAD, ChannelType.TEXT):
+            raise errors.wrong_channel_type()
         return self._start(call, private=kind is ChannelType.PRIVATE_THREAD, message=None)
 
     async def start_thread_from_message(self, call: Call) -> Json:

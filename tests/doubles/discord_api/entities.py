@@ -53,8 +53,13 @@ class ChannelType(IntEnum):
     TEXT = 0
     DM = 1
     GROUP_DM = 3
+    ANNOUNCEMENT = 5
+    ANNOUNCEMENT_THREAD = 10
     PUBLIC_THREAD = 11
     PRIVATE_THREAD = 12
+
+
+THREADS = (ChannelType.ANNOUNCEMENT_THREAD, ChannelType.PUBLIC_THREAD, ChannelType.PRIVATE_THREAD)
 
 
 class MessageType(IntEnum):
@@ -221,7 +226,7 @@ def embed_text(embed: Json) -> str:
 
 @dataclass(slots=True, eq=False)
 class Channel:
-    """A text channel, a thread or a direct message."""
+    """A text or announcement channel, a thread or a direct message."""
 
     id: int
     type: ChannelType
@@ -247,7 +252,13 @@ class Channel:
 
     @property
     def is_thread(self) -> bool:
-        return self.type in (ChannelType.PUBLIC_THREAD, ChannelType.PRIVATE_THREAD)
+        return self.type in THREADS
+
+    @property
+    def threads_for_all(self) -> ChannelType:
+        """The type of its threads that everybody sees."""
+        is_news = self.type is ChannelType.ANNOUNCEMENT
+        return ChannelType.ANNOUNCEMENT_THREAD if is_news else ChannelType.PUBLIC_THREAD
 
     @property
     def mention(self) -> str:

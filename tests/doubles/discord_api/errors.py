@@ -82,12 +82,20 @@ def missing_permissions() -> ApiError:
     return ApiError(403, 50013, "Missing Permissions")
 
 
+def wrong_channel_type() -> ApiError:
+    return ApiError(400, 50024, "Cannot execute action on this channel type")
+
+
 def expired_token() -> ApiError:
     return ApiError(401, 50027, "Invalid Webhook Token")
 
 
 def archived_thread() -> ApiError:
     return ApiError(400, 50083, "Thread is archived")
+
+
+def reply_without_history() -> ApiError:
+    return ApiError(403, 160002, "Cannot reply without permission to read message history")
 
 
 def thread_exists() -> ApiError:

@@ -29,6 +29,12 @@ NONCE_REMEMBERED = timedelta(minutes=5)
 
 VISIBLE = ("content", "embeds", "attachments", "components", "poll")
 NOTHING = Permission(0)
+NEEDS = {
+    "poll": Permission.SEND_POLLS,
+    "embeds": Permission.EMBED_LINKS,
+    "attachments": Permission.ATTACH_FILES,
+}
+"""What a message with such a part needs besides the permission to write."""
 SETTABLE = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.SUPPRESS_NOTIFICATIONS
 
 
@@ -161,8 +167,9 @@ class MessageRoutes:
             raise errors.locked_thread()
         if not may_send(bot, channel):
             raise errors.missing_permissions()
-        if call.payload.get("poll") and not may(bot, Permission.SEND_POLLS, channel):
-            raise errors.missing_permissions()
+        for part, needed in NEEDS.items():
+            if call.payload.get(part) and not may(bot, needed, channel):
+                raise errors.missing_permissions()
         self._composer.check(call, call.payload)
         if (again := self._said_before(call.payload)) is not None:
             call.effects.append("deduplicated")
@@ -193,6 +200,8 @@ class MessageRoutes:
         reference = payload.get("message_reference")
         if not reference:
             return None
+        if not may(self._world.bot, Permission.READ_MESSAGE_HISTORY, channel):
+            raise errors.reply_without_history()
         replied = channel.messages.get(int(reference["message_id"]))
         if replied is None and reference.get("fail_if_not_exists", True):
             raise invalid_form([Problem("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")])

@@ -146,9 +146,9 @@ class World:
         channel.denied[user.id] &= ~permissions
         self.gateway.emit("CHANNEL_UPDATE", channel_payload(channel), gw.INTENT_GUILDS)
 
-    def add_channel(self, guild: Guild, name: str) -> Channel:
+    def add_channel(self, guild: Guild, name: str, kind: ChannelType = ChannelType.TEXT) -> Channel:
         channel = Channel(
-            self.snowflake(), ChannelType.TEXT, name, guild, self.now(), position=len(guild.channels), owner=guild.owner
+            self.snowflake(), kind, name, guild, self.now(), position=len(guild.channels), owner=guild.owner
         )
         self._place(channel)
         self._tell_guild(guild, "CHANNEL_CREATE", channel_payload(channel), gw.INTENT_GUILDS)
@@ -190,7 +190,7 @@ class World:
         """A thread of its own, or from a message, whose id it then has."""
         thread = Channel(
             id=message.id if message else self.snowflake(),
-            type=ChannelType.PRIVATE_THREAD if private else ChannelType.PUBLIC_THREAD,
+            type=ChannelType.PRIVATE_THREAD if private else parent.threads_for_all,
             name=name,
             guild=parent.guild,
             created_at=self.now(),
