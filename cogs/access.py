@@ -18,6 +18,7 @@ from cogs.permissions import (
     FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
     FOR_ANSWERS,
     granted_in,
+    granted_to,
     lacking_to_post,
     manages_shelf,
     may_restore_book,
@@ -239,7 +240,7 @@ def channel_to_post_in(
     channel, say = interaction.channel, speech_of(interaction)
     if not isinstance(channel, discord.TextChannel):
         raise Refusal(say("Please use this in a text channel: that's where the club's threads will be."))
-    if lacking := missing(channel.permissions_for(channel.guild.me), needed):
+    if lacking := missing(granted_to(channel.guild.me, channel), needed):
         raise Refusal(bot_lacks(lacking, say))
     assert_may_post(interaction)
     if opens_threads:

@@ -78,6 +78,16 @@ def permission_names(names: Iterable[str], say: Speech) -> str:
 
 
 def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:
+def granted_to(who: discord.Member, channel: discord.abc.GuildChannel) -> discord.Permissions:
+    """What is granted in a channel, each permission by itself.
+
+    `permissions_for` leaves out what is of no use without another: “Embed Links” without “Send Messages”, although
+    threads can do without that, and everything without “View Channels”, so that managers would look for more than is
+    missing.
+    """
+    return discord.abc.GuildChannel.permissions_for(channel, who)
+
+
     """What a member may do in a conversation's own channel, wherever they ask.
 
     If the channel is gone, only the permissions of those who manage the server remain.

@@ -18,7 +18,7 @@ from cogs.cards import INK
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, choose_language, later, set_languages, speech_for, speech_in, speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.permissions import in_servers, manages_shelf, missing, permission_names
+from cogs.permissions import granted_to, in_servers, manages_shelf, missing, permission_names
 from cogs.services import ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
 from domain.usage import ServerSettings
@@ -290,7 +290,7 @@ def _log(settings: ServerSettings, server: discord.Guild, say: Speech) -> str:
     channel = server.get_channel(int(settings.log_channel))
     if channel is None:
         return "⚠️ " + say("that channel is gone; choose another with /settings log")
-    if lacking := missing(channel.permissions_for(server.me), FOR_THE_LOG):
+    if lacking := missing(granted_to(server.me, channel), FOR_THE_LOG):
         problem = say("I'm missing permissions there: {permissions}", permissions=permission_names(lacking, say))
         return f"{channel.mention}\n⚠️ {problem}"
     return channel.mention

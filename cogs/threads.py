@@ -17,6 +17,7 @@ from cogs.permissions import (
     FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
     FOR_A_PUBLIC_THREAD,
     FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
+    granted_to,
     missing,
     permission_names,
     sees_fewer,
@@ -60,11 +61,11 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     if not isinstance(channel, discord.TextChannel) or (private and channel.is_news()):
         raise Refusal(say("I can't open a thread here. Please use this in a text channel."))
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
-    if lacking := missing(channel.permissions_for(channel.guild.me), needed):
+    if lacking := missing(granted_to(channel.guild.me, channel), needed):
         raise Refusal(bot_lacks(lacking, say))
     own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if private else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
     person = interaction.user
-    granted = channel.permissions_for(person) if isinstance(person, discord.Member) else discord.Permissions.none()
+    granted = granted_to(person, channel) if isinstance(person, discord.Member) else discord.Permissions.none()
     if lacking := missing(granted, own):
         raise Refusal(
             say(

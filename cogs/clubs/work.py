@@ -19,7 +19,7 @@ from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.errors import DISCORD_ERRORS, bot_lacks, retry_transient
 from cogs.i18n import Speech
-from cogs.permissions import FOR_A_CARD, FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, missing
+from cogs.permissions import FOR_A_CARD, FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, missing
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.threads import A_WEEK
@@ -91,7 +91,7 @@ class ClubWork:
 
     @property
     def _granted(self) -> discord.Permissions:
-        return self.channel.permissions_for(self.channel.guild.me)
+        return granted_to(self.channel.guild.me, self.channel)
 
     @property
     def _store(self) -> Any:

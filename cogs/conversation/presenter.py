@@ -27,7 +27,7 @@ from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.errors import DISCORD_ERRORS, is_away, sentence_for
 from cogs.i18n import Speech, later, speech_in
-from cogs.permissions import FOR_ANSWERS, missing
+from cogs.permissions import FOR_ANSWERS, granted_to, missing
 from cogs.removals import WAS_KNOWN, Removals
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
 from cogs.rendering.inline import escape, inert
@@ -325,7 +325,7 @@ class ThreadContext:
         thread = self.thread
         if not isinstance(thread, discord.Thread) or thread.parent is None:
             return []
-        return missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS)
+        return missing(granted_to(thread.guild.me, thread.parent), FOR_ANSWERS)
 
     @property
     def obstacle(self) -> str:

@@ -231,6 +231,22 @@ async def test_when_a_locked_thread_is_unlocked_it_is_the_same(room: Scene, monk
     await stands_once(room)
 
 
+@pytest.mark.parametrize("lost", [Permission.VIEW_CHANNEL, Permission.CREATE_PUBLIC_THREADS])
+async def test_a_refusal_names_only_what_is_missing(room: Scene, lost: Permission) -> None:
+    room.double.world.forbid(room.double.channel, room.double.bot, lost)
+    refused = await room.ann.slash("chat", book=(await room.book()).id, message="Who?")
+    named = {Permission.VIEW_CHANNEL: "View Channels", Permission.CREATE_PUBLIC_THREADS: "Create Public Threads"}
+    assert f"I'm missing permissions here: “{named[lost]}”. Somebody" in refused.text
+
+
+async def test_threads_need_no_permission_to_write_in_their_channel(room: Scene) -> None:
+    double = room.double
+    double.world.forbid(double.channel, double.bot, Permission.SEND_MESSAGES)
+    opened = await room.chat(await room.book(), title="Quiet")
+    await room.ann.say(opened, "Who?")
+    await room.until_said("I do not know.", thread=opened)
+
+
 @pytest.mark.parametrize(
     ("lost", "named"),
     [
