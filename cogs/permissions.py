@@ -54,6 +54,7 @@ FOR_CLUBS = {"create_events": later("Create Events"), "send_polls": later("Creat
 
 NEEDED = discord.Permissions(**dict.fromkeys(PERMISSION_NAMES, True))
 
+FOR_READING = ("view_channel", "read_message_history")
 FOR_ANSWERS = ("view_channel", "send_messages_in_threads")
 FOR_A_CARD = ("view_channel", "send_messages", "embed_links")
 FOR_EVENTS, FOR_POLLS = ("create_events",), ("view_channel", "send_messages", "send_polls")

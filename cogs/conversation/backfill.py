@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 import discord
@@ -89,6 +89,11 @@ class Backfill:
             await self._read_all(guilds, bot_id, 0)
             await self._read_direct(bot_id, DIRECT_AFTER_A_BREAK)
 
+    async def read_seen_again(self, guild: discord.Guild, channels: Collection[int], bot_id: int) -> None:
+        """Read missed messages in the threads of channels that the bot could not see or read for a while."""
+        async with self._running:
+            await self._read(guild, bot_id, asyncio.Semaphore(THREADS_AT_A_TIME), ASLEEP_AT_MOST, channels=channels)
+
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Take in what was written in a thread before it was bound to its conversation."""
         async with self._intake.order(thread.id):
@@ -105,15 +110,28 @@ class Backfill:
         await asyncio.gather(*(self._read(guild, bot_id, limit, asleep) for guild in guilds))
 
     async def _read(
-        self, guild: discord.Guild, bot_id: int, limit: asyncio.Semaphore, asleep: int, failures: int = 0
+        self,
+        guild: discord.Guild,
+        bot_id: int,
+        limit: asyncio.Semaphore,
+        asleep: int,
+        failures: int = 0,
+        *,
+        channels: Collection[int] | None = None,
     ) -> None:
-        """Read missed messages in a server's threads with conversations, and in some of the archived ones."""
+        """Read missed messages in a server's threads with conversations, and in some of the archived ones; only in
+        those of some `channels`, if these are given.
+        """
         try:
             known = await self._use_cases.conversations.in_guild(str(guild.id))
         except MarginaliaError as error:
             logger.error("the conversations of guild %s could not be read: %s", guild.id, error)
-            self._come_back(partial(self._read, guild, bot_id, limit, asleep, failures + 1), failures)
+            again = partial(self._read, guild, bot_id, limit, asleep, failures + 1, channels=channels)
+            self._come_back(again, failures)
             return
+        if channels is not None:
+            known = [each for each in known if int(each.channel_id or 0) in channels]
+            self._intake.lose_sight(int(each.thread_id) for each in known if each.thread_id)
         threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
 

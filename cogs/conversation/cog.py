@@ -36,7 +36,7 @@ from cogs.delivery.writer import ChannelWriters
 from cogs.errors import DISCORD_ERRORS, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
-from cogs.permissions import FOR_ANSWERS, missing
+from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
 from cogs.services import NotifyPrivately, ServingBot, direct_speech, last_direct_speeches, shelf_of
@@ -236,21 +236,34 @@ class ConversationCog(commands.Cog):
         me = after.guild.me
         if missing(before.permissions_for(me), FOR_ANSWERS) and not missing(after.permissions_for(me), FOR_ANSWERS):
             self._workers.try_again()
+        if missing(granted_to(me, before), FOR_READING):
+            await self._read_seen_again(after.guild, [after])
 
     @commands.Cog.listener()
     async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
         if after.permissions != before.permissions and after in after.guild.me.roles:
             self._workers.try_again()
+            if missing(before.permissions, FOR_READING) and not missing(after.permissions, FOR_READING):
+                await self._read_seen_again(after.guild, after.guild.channels)
 
     @commands.Cog.listener()
     async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
         if after == after.guild.me and after.roles != before.roles:
             self._workers.try_again()
+            hidden = [each for each in after.guild.channels if missing(granted_to(before, each), FOR_READING)]
+            await self._read_seen_again(after.guild, hidden)
 
     @commands.Cog.listener()
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
         if before.locked and not after.locked:
             self._workers.try_again()
+
+    async def _read_seen_again(self, guild: discord.Guild, channels: Sequence[discord.abc.GuildChannel]) -> None:
+        """Read what was written in these channels' threads, as far as the bot may read them now, while it could not."""
+        seen = {each.id for each in channels if not missing(granted_to(guild.me, each), FOR_READING)}
+        if seen:
+            self._intake.lose_sight(thread.id for thread in guild.threads if thread.parent_id in seen)
+            await self._backfill.read_seen_again(guild, seen, self._bot_id)
 
     @commands.Cog.listener()
     async def on_database_back(self) -> None:

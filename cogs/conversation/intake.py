@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
@@ -39,6 +39,8 @@ PAGE = 100
 """Messages per request."""
 READ_AT_MOST = 5_000
 """Messages of a busy thread that are read after an absence, besides the first page."""
+MAY_NOT_REPLY = 160002
+"""Discord's code: a reply takes the permission to read the history, which other messages do without."""
 BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
 
 
@@ -163,6 +165,10 @@ class MessageIntake:
     def note_new_thread(self, thread_id: int) -> None:
         """Nothing can have been missed in a thread that was opened during this session."""
         self._up_to_date.add(thread_id)
+
+    def lose_sight(self, thread_ids: Iterable[int]) -> None:
+        """Messages may be missed in these threads."""
+        self._up_to_date.difference_update(thread_ids)
 
     def note_missed(self, thread_id: int) -> None:
         """A message was written in a thread of ours that belonged to no conversation at the time."""
@@ -409,16 +415,21 @@ async def hint(
 
     `about` tells hints to one message apart. What was said is given back, None where that did not work.
     """
+    send = partial(
+        message.channel.send,
+        text,
+        allowed_mentions=discord.AllowedMentions.none(),
+        nonce=f"{about}:{message.id}",
+        silent=True,
+        view=view_of(buttons) if buttons else discord.utils.MISSING,
+    )
     try:
-        return await message.channel.send(
-            text,
-            reference=message.to_reference(fail_if_not_exists=False),
-            mention_author=False,
-            allowed_mentions=discord.AllowedMentions.none(),
-            nonce=f"{about}:{message.id}",
-            silent=True,
-            view=view_of(buttons) if buttons else discord.utils.MISSING,
-        )
+        try:
+            return await send(reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
+        except discord.Forbidden as fault:
+            if fault.code != MAY_NOT_REPLY:
+                raise
+            return await send()
     except DISCORD_ERRORS as fault:
         logger.info("a hint was not given: %s", fault)
         return None

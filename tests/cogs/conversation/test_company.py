@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import DiscordDouble, MessageType
+from tests.doubles.discord_api import DiscordDouble, MessageType, Permission
 
 TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 
@@ -149,6 +149,14 @@ async def test_a_message_without_words_is_told_what_is_read(room: Scene, filenam
     await room.ann.say(room.thread, "", mention=room.double.bot, files=files)
     await room.until(lambda: expected in "".join(room.said()))
     assert await room.kept() == []
+
+
+async def test_what_is_said_below_a_message_needs_no_permission_to_read_the_history(room: Scene) -> None:
+    room.double.world.forbid(room.double.channel, room.double.bot, Permission.READ_MESSAGE_HISTORY)
+    await room.ann.say(room.thread, "", mention=room.double.bot)
+    await room.until_said("What would you like to know about the book?")
+    await room.ann.say(room.double.channel, "hello", mention=room.double.bot)
+    await room.until(lambda: "open a thread with /chat" in room.double.said()[-1])
 
 
 class TestWithoutTheContentIntent:
