@@ -57,7 +57,7 @@ NEEDED = discord.Permissions(**dict.fromkeys(PERMISSION_NAMES, True))
 FOR_READING = ("view_channel", "read_message_history")
 FOR_ANSWERS = ("view_channel", "send_messages_in_threads")
 FOR_A_CARD = ("view_channel", "send_messages", "embed_links")
-FOR_EVENTS, FOR_POLLS = ("create_events",), ("view_channel", "send_messages", "send_polls")
+FOR_EVENTS, FOR_POLLS = ("create_events",), ("view_channel", "send_messages", "send_polls", "read_message_history")
 FOR_A_PUBLIC_THREAD = ("view_channel", "create_public_threads", "send_messages_in_threads", "embed_links")
 FOR_A_PRIVATE_THREAD = ("view_channel", "create_private_threads", "send_messages_in_threads", "embed_links")
 
@@ -78,7 +78,6 @@ def permission_names(names: Iterable[str], say: Speech) -> str:
     return ", ".join(say("“{title}”", title=each) for each in called)
 
 
-def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:
 def granted_to(who: discord.Member, channel: discord.abc.GuildChannel) -> discord.Permissions:
     """What is granted in a channel, each permission by itself.
 
@@ -89,6 +88,7 @@ def granted_to(who: discord.Member, channel: discord.abc.GuildChannel) -> discor
     return discord.abc.GuildChannel.permissions_for(channel, who)
 
 
+def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:
     """What a member may do in a conversation's own channel, wherever they ask.
 
     If the channel is gone, only the permissions of those who manage the server remain.
@@ -147,7 +147,7 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
 
 def runs_club(interaction: discord.Interaction[Any], club: Club) -> bool:
     """Whether they are its host, or manage threads in its channel, or the server."""
-    if club.host_id == str(interaction.user.id):
+    if club.host == str(interaction.user.id):
         return True
     server, granted = server_of(interaction), interaction.permissions
     channel = server.get_channel(int(club.channel_id)) if server else None

@@ -144,7 +144,14 @@ async def open_public_thread(
     """A thread for everybody, started from a message if there is one."""
     if message is not None:
         return await _from(message, name)
-    return await channel.create_thread(name=name, type=discord.ChannelType.public_thread, auto_archive_duration=A_WEEK)
+    return await channel.create_thread(name=name, type=public_kind(channel), auto_archive_duration=A_WEEK)
+
+
+def public_kind(
+    channel: discord.TextChannel,
+) -> Literal[discord.ChannelType.news_thread, discord.ChannelType.public_thread]:
+    """The type of threads that everybody sees; announcement channels have their own, and refuse others."""
+    return discord.ChannelType.news_thread if channel.is_news() else discord.ChannelType.public_thread
 
 
 async def _from(message: discord.Message, name: str) -> discord.Thread:

@@ -12,7 +12,7 @@ from discord.ext import commands
 from cogs import access
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
-from cogs.clubs.duties import ClubDuties
+from cogs.clubs.duties import MOST_VOTE_DAYS, ClubDuties
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
@@ -171,10 +171,12 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
 
     async def _join_club(self, interaction: discord.Interaction[Any], club: Club) -> None:
         say, reader = speech_of(interaction), str(interaction.user.id)
-        known = club.member(reader)
+        known, host = club.member(reader), club.host
         club = await self._clubs.join(club, reader)
         member = club.member(reader)
         lines = [say("You're in already.") if known else say("You're in.")]
+        if club.host == reader != host:
+            lines.append(say("Nobody else is in the club, so you're its host now."))
         if member and not member.position.is_set:
             lines.append(
                 say("Until you say how far you are (**I'm there** or /club checkin), you count as not having started.")
@@ -191,8 +193,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             raise Refusal(say("You aren't in this club."))
         after = await self._clubs.leave(club, reader)
         lines = [say("You've left the club. Your page stays as it is.")]
-        if after.host_id != club.host_id:
-            lines.append(say("{who} is the host now.", who=f"<@{after.host_id}>"))
+        if after.host != club.host:
+            lines.append(say("{who} is the host now.", who=f"<@{after.host}>"))
         await self._answer(interaction, after, lines, say)
 
     @app_commands.command(description="Say how far you've read")
@@ -356,7 +358,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         self,
         interaction: discord.Interaction[Any],
         choices: Range[str, 1, LONGEST_CHOICES],
-        days: Range[int, 1, 7] | None = None,
+        days: Range[int, 1, MOST_VOTE_DAYS] | None = None,
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_POLLS)
@@ -364,6 +366,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if not 2 <= len(offered) <= cards.POLL_ANSWERS:
             raise Refusal(say("A vote needs 2 to 10 different choices. Put semicolons between them."))
         asker = str(interaction.user.id)
+        await self.duties.drop_vote_without_poll(channel)
         vote = await self._clubs.vote(shelf_of(interaction), str(channel.id), asker, offered, days or 3)
         link = await self.duties.attend_vote(vote.id)
         line = say("The vote is on: {link}", link=link)
@@ -492,7 +495,7 @@ def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:
     """
     if not runs_club(interaction, club):
         say = speech_of(interaction)
-        who = f" (<@{club.host_id}>)" if club.host_id else ""
+        who = f" (<@{club.host}>)" if club.host else ""
         raise Refusal(
             say("Only the club's host{who}, or somebody with the permission “Manage Threads”, can do that.", who=who)
         )

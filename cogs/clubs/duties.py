@@ -33,6 +33,7 @@ ROLL_CALL = "roll"
 """The key of the time at which Discord was last asked which members are still on the server."""
 LOOKED_FOR = 50
 """Members about whom Discord is asked at most."""
+MOST_VOTE_DAYS = 7
 VOTES_COUNTED_WITHIN = timedelta(minutes=10)
 """Discord recounts the votes when a poll ends; after this time its count is taken as it is."""
 
@@ -272,6 +273,20 @@ class ClubDuties:
                 logger.warning("a vote cannot be posted or told of: %s", error)
                 self._votes_later[vote_id] = now + (LATER if isinstance(error, discord.Forbidden) else SOON)
             return ""
+
+    async def drop_vote_without_poll(self, channel: discord.TextChannel) -> None:
+        """Forget the vote that runs in a channel, if somebody has deleted its poll.
+
+        Raises:
+            DISCORD_ERRORS: Discord refuses, or has trouble.
+        """
+        async with self._votes:
+            for vote in await self._clubs.store.list_votes(self._clubs.now() + timedelta(days=MOST_VOTE_DAYS + 1)):
+                if vote.channel_id == str(channel.id) and vote.message_id:
+                    try:
+                        await retry_transient(partial(channel.fetch_message, int(vote.message_id)))
+                    except discord.NotFound:
+                        await self._clubs.store.put_vote(replace(vote, told=True))
 
     async def _do_vote(self, vote: Vote, guild: discord.Guild) -> str:
         place = self._bot.get_partial_messageable(int(vote.channel_id), guild_id=guild.id)

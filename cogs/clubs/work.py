@@ -22,7 +22,7 @@ from cogs.i18n import Speech
 from cogs.permissions import FOR_A_CARD, FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, missing
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
-from cogs.threads import A_WEEK
+from cogs.threads import A_WEEK, public_kind
 from domain.clubs.plan import Club, Post, PostState, Section
 from domain.ports import ClubRepository
 from domain.reading.companion import Asker
@@ -202,7 +202,7 @@ class ClubWork:
         post: Post = await self._store.claim(club.id, f"thread/{section.number}", clubs.now())
         thread = None if post.is_new else await self._standing_thread(section, post)
         if thread is None:
-            kind = discord.ChannelType.private_thread if section.private else discord.ChannelType.public_thread
+            kind = discord.ChannelType.private_thread if section.private else public_kind(self.channel)
             thread = await self.channel.create_thread(
                 name=name, type=kind, invitable=False, auto_archive_duration=A_WEEK
             )
@@ -281,7 +281,7 @@ class ClubWork:
         if bound <= section.start:
             return ""
         note = replace(self.scene, club=club, now=now).bound_note(self.say) if bound < section.end else ""
-        asker = Asker(club.host_id, club.guild_id, say=self.say)
+        asker = Asker(club.host, club.guild_id, say=self.say)
         found = await self.use_cases.reading.discuss(self.scene.book.book, bound, section.start, QUESTIONS, asker)
         while found.questions:
             text = "\n".join(filter(None, (render(found.text(self.say)), note)))

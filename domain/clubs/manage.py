@@ -194,12 +194,14 @@ class ManageClubs:
     # Members
 
     async def join(self, club: Club, reader_id: str) -> Club:
-        """Take part, for the first time or again."""
+        """Take part, for the first time or again. Whoever joins a club that all have left becomes its host."""
         known = next((each for each in club.members if each.reader_id == reader_id), None)
         if known is None or known.left_at is not None:
             now = self._clock()
             member = replace(known, joined_at=now, left_at=None) if known else Member(reader_id, now)
             await self.store.put_member(club.id, member)
+            if not club.taking_part:
+                await self.store.put_host(club.id, reader_id)
         return await self.get(club.id)
 
     async def leave(self, club: Club, reader_id: str) -> Club:

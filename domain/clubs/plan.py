@@ -135,6 +135,12 @@ class Club:
         """The current member with that id."""
         return next((each for each in self.taking_part if each.reader_id == reader_id), None)
 
+    @property
+    def host(self) -> str:
+        """The id of the person who runs it: `host_id`, or the longest-standing member once that one takes no part."""
+        members = [each.reader_id for each in self.taking_part]
+        return self.host_id if self.host_id in members or not members else members[0]
+
     def section(self, number: int) -> Section:
         """
         Raises:
@@ -209,7 +215,9 @@ class Club:
                 return [each for each in closed if each.end <= lowest] if active else []
 
     def to_remind(self, now: datetime) -> list[Section]:
-        """The sections due tomorrow."""
+        """The sections due tomorrow, if anybody takes part."""
+        if not self.taking_part:
+            return []
         return [each for each in self.sections if each.due_at - A_DAY <= now < each.due_at]
 
     def bound_of(self, section: Section, now: datetime) -> int:

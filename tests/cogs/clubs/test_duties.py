@@ -67,6 +67,13 @@ class TestReminders:
             while not reminders(reading):
                 await asyncio.sleep(0.01)
 
+    async def test_a_club_that_all_have_left_reminds_nobody(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.ann.slash(reading.channel, "club leave")
+        reading.calendar.pass_days(6)
+        await reading.sweep()
+        assert reminders(reading) == []
+
     async def test_dates_that_moved_bring_no_second_one(self, reading: ClubStage) -> None:
         await reading.start(**DUE_TOMORROW)
         assert len(reminders(reading)) == 1
@@ -257,6 +264,24 @@ class TestVotes:
         await reading.sweep()
         told_ends = [each for each in reading.said() if "The vote is over" in each]
         assert told_ends == ["The vote is over: “Dracula” has won with 1 of 1 votes. /club start begins a club on it."]
+
+    async def test_a_poll_that_somebody_deletes_makes_room_for_another(self, reading: ClubStage) -> None:
+        moderator = reading.stage.member("moderator", manage_messages=True)
+        await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula", days=7)
+        [poll] = [each for each in reading.channel.history() if each.poll]
+        await moderator.delete(poll)
+        told = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma;Ulysses", days=7))
+        assert "The vote is on: https://" in told
+        reading.calendar.pass_days(7.1)
+        await reading.sweep()
+        assert [each for each in reading.said() if "vote" in each] == ["The vote is over. Nobody has voted."]
+
+    async def test_without_reading_the_channel_there_is_no_vote_whose_end_could_not_be_told(
+        self, reading: ClubStage
+    ) -> None:
+        deny(reading, read_message_history=True)
+        refused = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula"))
+        assert "I'm missing permissions here: “Read Message History”." in refused
 
     async def test_choices_are_between_two_and_ten(self, reading: ClubStage) -> None:
         for choices in ("Emma", "Emma;Emma", ";".join(map(str, range(11)))):

@@ -71,6 +71,13 @@ class TestTakingPart:
         assert "can do that" in text_of(await reading.ann.slash(reading.channel, "club move", days=1))
         assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
 
+    async def test_who_joins_a_club_that_all_have_left_is_its_host(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.ann.slash(reading.channel, "club leave")
+        assert "so you're its host now" in text_of(await reading.press(reading.ben, "Join"))
+        assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
+        assert "host" not in text_of(await reading.press(reading.ann, "Join"))
+
     async def test_what_changes_nothing_says_so(self, reading: ClubStage) -> None:
         async def told(command: str, **options: object) -> str:
             return text_of(await reading.ann.slash(reading.channel, command, **options))

@@ -9,7 +9,7 @@ import pytest
 from bot.client import client
 from cogs.chat import Opening
 from tests.cogs.conversation.scene import Scene, scene
-from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Message
+from tests.doubles.discord_api import Channel, ChannelType, DiscordDouble, Interaction, Message
 from tests.journeys.reading_room import TALE
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
@@ -192,3 +192,13 @@ async def added(room: Scene) -> Message:
     used = await room.ann.slash("books add", file=room.double.file("tale.txt", TALE.encode()), title="The Boat")
     await room.until(lambda: used.messages and used.message.buttons)
     return used.message
+
+
+async def test_in_an_announcement_channel_threads_are_of_its_kind(room: Scene) -> None:
+    news = room.double.world.add_channel(room.double.guild, "news", ChannelType.ANNOUNCEMENT)
+    book = await room.book()
+    await room.ann.slash("chat", book=book.id, title="News", channel=news)
+    await room.ann.slash("club start", book=book.id, sections=3, gate="open", channel=news)
+    await room.until(lambda: len([each for each in room.double.threads() if each.parent is news]) == 1 + 3)
+    assert {each.type for each in room.double.threads() if each.parent is news} == {ChannelType.ANNOUNCEMENT_THREAD}
+    assert room.double.violations == []
