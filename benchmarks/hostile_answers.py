@@ -108,6 +108,7 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "bars": lambda: repeat("|| a "),
         "stars": lambda: repeat("*a "),
         "emphasis that quotes": lambda: repeat("says *a "),
+        "emphasis behind full stops": lambda: repeat(". *a "),
         "numbers alone in their lines": lambda: repeat("38\n\n"),
         "full stops": lambda: repeat("."),
         "full stops of a dense script": lambda: repeat("。"),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from domain.citations.quotations import Seen, as_seen
+from domain.citations.matching import Seen, as_seen
 from domain.library.numerals import (
     CARDINAL,
     CARDINAL_IN_ONE_WORD,

@@ -19,7 +19,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.matching import KEY_GROUP, sentence_of_reference
+from domain.citations.matching import KEY_GROUP, LINK_INTO_A_BOOK, RAISED, Seen, as_seen, sentence_of_reference
 from domain.citations.numbers import (
     A_NUMBER,
     ANY_NUMBER,
@@ -45,7 +45,6 @@ from domain.citations.numbers import (
     numbers_in,
     numbers_of,
 )
-from domain.citations.quotations import LINK_INTO_A_BOOK, RAISED, Seen, as_seen
 from domain.library.numerals import (
     AGES,
     CARDINAL,

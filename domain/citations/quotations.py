@@ -1,16 +1,14 @@
 """Verifying quotations: what an answer puts in quotation marks has to be in the book."""
 
 import asyncio
-import html
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from domain.book import Passage
 from domain.citations.matching import KEY_GROUP
-from domain.library.search.words import fold_letter, fold_letters, is_dense, words_of
+from domain.library.search.words import is_dense, words_of
 
 MOST_ADDED = 3
 """Words in a bracket that may explain a quotation: a name for "he"."""
@@ -40,6 +38,8 @@ _OTHER_MARKS = '“”„‟"＂«»❝❞〝〞〟″״⹂´'
 _ENTITY = r"&(?:quot|[lrb]dquo|[lr]aquo|#34|#822[0-2]);"
 _SAID, _END_OF_SAID, _NEUTRAL = "\ue103", "\ue104", "\ue105"
 """Stand for emphasis that quotes, where it begins and ends, and for a straight mark in code."""
+_FENCED, _END_OF_FENCED = "\ue106", "\ue107"
+"""Stand for the fences around lines that are quoted as code."""
 _SPELT_MARK = rf"{_ENTITY}|</?(?:q|blockquote)>|``|''"
 _SPELT_OUT = (
     rf"{_ENTITY}(?=\w)[^&\n]+{_ENTITY}|<(?:q|blockquote)>[^<\n]+</(?:q|blockquote)>"
@@ -50,21 +50,22 @@ _DOUBLE = (
     rf"“(?:[^“”\n]|{_NEXT_LINE}|“[^“”\n]*”)+”|„(?:[^„“”\n]|{_NEXT_LINE})+[“”]|«(?:[^«»\n]|{_NEXT_LINE})+»"
     rf"|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›|「+[^「」\n]+」+|『[^『』\n]+』"
     rf"|\"{{1,3}}[^\"\n]+\"{{1,3}}|{_SPELT_OUT}|{_SAID}+[^{_SAID}{_END_OF_SAID}\n]+{_END_OF_SAID}+"
+    rf"|{_FENCED}+[^{_FENCED}{_END_OF_FENCED}]+{_END_OF_FENCED}+"
     rf"|(?<![\w.,;:!?…)])[{_OTHER_MARKS}](?=\w)[^{_OTHER_MARKS}\n]+(?<!\s)[{_OTHER_MARKS}](?!\w)"
 )
-_MARK_THERE = re.compile(rf"{_SPELT_MARK}|\"+|「+|{_SAID}+|.")
-_LAST_MARK = re.compile(rf"(?:{_SPELT_MARK}|\"+|」+|{_END_OF_SAID}+|.)\Z")
+_MARK_THERE = re.compile(rf"{_SPELT_MARK}|\"+|「+|{_SAID}+|{_FENCED}+|.")
+_LAST_MARK = re.compile(rf"(?:{_SPELT_MARK}|\"+|」+|{_END_OF_SAID}+|{_END_OF_FENCED}+|.)\Z")
 _CURLY_SINGLE = r"(?<!\w)[‘ʻ‛][^‘’ʻʼ\n]++(?:[’ʼ](?=\w)[^‘’ʻʼ\n]*+)*+[’ʼ](?!\w)|(?<!\w)‚(?:[^‚‘’\n]|’(?=\w))++[‘’](?!\w)"
 _ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]++(?:'(?=\w)[^'\n]*+)*+'(?!\w)"
 _UNCLOSED = rf"[“„«](?:[^“”„«»\n]|{_NEXT_LINE})+(?=\n|\Z)|(?<![\w\"])\"(?=\w)[^\"\n]+(?=\n|\Z)"
 _BLOCK = r"(?:^[ \t]*>[^\n]*\n?)+"
-_FIRST = rf"(?=[{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`{_SAID}])"
+_FIRST = rf"(?=[{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`{_SAID}{_FENCED}])"
 """A look at one character before all the patterns: most are no mark."""
 _QUOTED = re.compile(
     rf"(?P<block>{_BLOCK})|{_FIRST}(?:(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED}))",
     re.MULTILINE,
 )
-_NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>{_SAID}]*")
+_NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>{_SAID}{_FENCED}]*")
 _OPENING = re.compile(
     rf"{_FIRST}(?:[“«„‹「『\"{_SAID}]|(?<![\w.,;:!?…)])(?:[{_OTHER_MARKS}]|{_SPELT_MARK})(?=\w|\Z)|(?<!\w)[‘‚ʻ‛]"
     r"|(?:(?<![\w&;#])&[#\w]{0,5}|(?<![\w<>])</?\w{0,10}|[`']++)\Z"
@@ -110,75 +111,6 @@ def fold(text: str) -> str:
     return " ".join(plain.replace("--", "-").split())
 
 
-_DISGUISE = re.compile(
-    rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
-    r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
-)
-"""Characters that do not read as written. Keys cannot separate a word from its number; a link is read as its label."""
-LINK_INTO_A_BOOK = re.compile(
-    r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
-    re.IGNORECASE,
-)
-"""A link that leads to a page, with its label in brackets as the group."""
-RAISED = re.compile(r"\s?<su[pb]>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</su[pb]>", re.IGNORECASE)
-_PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
-"""A run of characters each of which reads as one, or any other character."""
-_A_IN_A_WORD = re.compile(r"@(?=[a-z])")
-_PLAIN = re.compile(r"[\n\t -~]*")
-EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
-
-
-def _read_plain(text: str) -> str:
-    """Plain characters as a person reads them: "@" is the only look-alike among them, within a word."""
-    return _A_IN_A_WORD.sub("a", text.lower()) if "@" in text else text.lower()
-
-
-class Seen(NamedTuple):
-    """A text as it reads, with the original start and end of each of its characters."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def span(self, start: int, end: int, written: str) -> tuple[int, int]:
-        """The original span; emphasis marks that open within it are closed within it, and signs of its last letter."""
-        first, last = self.starts[start], self.ends[end - 1]
-        while last < len(written) and unicodedata.category(written[last]).startswith("M"):
-            last += 1
-        return first, self.starts[end] if EMPHASIS.search(written, first, last) else last
-
-
-def as_seen(text: str) -> Seen:
-    """The text as a person reads it: look-alikes as the letters they imitate, and nothing of what is invisible."""
-    if _PLAIN.fullmatch(text) and not _DISGUISE.search(text):  # as most texts
-        return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-
-    def add(read: str, start: int, end: int) -> None:
-        pieces.append(read)
-        starts.extend([start] * len(read))
-        ends.extend([end] * len(read))
-
-    at = 0
-    for disguise in [*_DISGUISE.finditer(text), None]:
-        start, end = disguise.span() if disguise else (len(text), len(text))
-        for run in _PLAIN_OR_ONE.finditer(text, at, start):
-            if run["plain"]:
-                pieces.append(_read_plain(run[0]))
-                starts.extend(range(*run.span()))
-                ends.extend(range(run.start() + 1, run.end() + 1))
-            else:
-                add(fold_letter(run[0]), *run.span())
-        if disguise and disguise[0][0] == "&":
-            add(fold_letters(html.unescape(disguise[0])), start, end)
-        elif disguise and disguise["target"]:
-            add("]", start, end)
-        at = end
-    return Seen("".join(pieces), [*starts, len(text)], ends)
-
-
 class Quotations:
     """Checks quotations against what the model was given, then against everything the reader may see of the book."""
 
@@ -202,7 +134,7 @@ class Quotations:
     def open_at(self, text: str, before: str = "") -> int:
         """Where an unfinished quotation begins after the text `before`; the length of the text if there is none."""
         if "`" in text or "~" in text:
-            code = _OPEN_CODE.search(_CODE.sub(lambda found: "·" * len(found[0]), text))
+            code = _OPEN_CODE.search(_CODE.sub(_read_through, text))
             if code and len(text) - code.start() <= LONGEST:
                 text = text[: code.start()]
         whole = _stand_in(before) + _read(text, before)
@@ -345,31 +277,51 @@ _SPEAKS_UP = (
 _WHOM = r"(?:\s(?!(?:that|dass|daß|que|che|dat|что)\b)[^\s*_`《〈,:.!?]+){0,4}\s?[,:：]"
 _SPOKEN = re.compile(
     rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?|(?P<colon>[:：]\s?))"
-    r"(?P<opening>\*{1,3}|(?<!\w)__?|(?<!`)`(?!`)|《|〈)"
+    r"(?P<opening>\*{1,3}+|(?<!\w)__?|(?<!`)`(?!`)|《|〈)"
     r"(?:(?P<words>(?<=[*_`])(?=[^\s*_`])[^\n*_`]*[^\s*_`]|(?<=[《〈])[^《》〈〉\n]+)"
     r"(?P<closing>(?<![》〉])(?:(?P=opening)(?![\w*])|(?<=[^\s*_`])[》〉´]))|(?!\s)[^\n]*\Z)",
     re.IGNORECASE,
 )
 """Emphasis, code or title marks behind a verb of saying or a `colon`; without `closing` if the text ends before it."""
-_KEY_FOLLOWS = r"(?=\s?\S{0,2}s-[0-9a-f]{4})"
+_KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
+_KEY_FOLLOWS = rf"(?=\s{{0,3}}{_KEY})"
+_TAG = r"(?:i|em|b|strong)>"
+_LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…]\s)|(?<=:[*_]{2}\s))"
+"""Where a sentence begins: in a line of its own, behind another one or behind a colon."""
 _SAID_OTHERWISE = re.compile(
     rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
     rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
-    r"|^[ \t]*(?:[-•]\s|\d+[.)]\s)?(?P<star>\*{1,3}|__?)(?:\Z|(?=[^\s*_])"
-    rf"(?:(?P<words>[^\n*_]+)(?P<stars>(?P=star)){_KEY_FOLLOWS}|[^\n*_]+(?:(?P=star)\s?\S{{0,8}})?\Z))",
+    rf"|{_LEAD}(?P<star>\*{{1,3}}|__?|<{_TAG})(?:\Z|(?=[^\s*_])(?:(?P<words>[^\n*_<]+)(?P<stars>(?P=star)|</{_TAG}){_KEY_FOLLOWS}"
+    r"|[^\n*_<]+(?:(?:(?P=star)|</?\w{0,6}>?)\s{0,3}\S{0,8})?\Z))"
+    rf"|(?P<tick>`)(?P<code>[^\n`]+)(?P<ticks>`){_KEY_FOLLOWS}",
     re.MULTILINE | re.IGNORECASE,
 )
 """Words quoted without marks: by a dash, by announcing them or by emphasis, before a verb of saying or a key."""
-_MAY_BE_SAID = re.compile(r"[—–*_]|quot|zitat|cita", re.IGNORECASE)
+_MAY_BE_SAID = re.compile(r"[—–*_`<]|quot|zitat|cita", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    rf"\b(?:{_SPEAKS}|{_SPEAKS_UP}|lines?|sentence|passage|excerpt|text|wording|verbatim|quot(?:e|ation)|wortlich|wörtlich|wortlaut"
+    r"|satz|stelle|zeile|zitat|phrase|texte|citation|frase|pasaje|texto|cita)"
+    r"(?:\s(?:is|reads?|ist|lautet|est|es))?\W{0,3}[:：]\W{0,4}\Z",
+    re.IGNORECASE,
+)
+_BOLD = frozenset(["**", "__", "<b>", "<strong>"])
+_FEWEST_IN_A_SENTENCE, _SURELY_A_SENTENCE = 5, 8
+_ENDS = re.compile(r"[.!?。！？][\"”’)]?\Z")
+_ENDS_BEHIND_KEY = re.compile(rf"\s{{0,3}}{_KEY}[0-9a-f]*\S{{0,3}}?[.!?。！？]")
 _IN_PERSON = re.compile(r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|[Jj]e|[Mm]oi|[Yy]o|[Ii]o)\b")
 _CODE = re.compile(
-    r"^(?P<fence>`{3,}+|~{3,}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)[ \t]*$"
+    rf"^(?P<fence>`{{3,}}+|~{{3,}}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)(?:[ \t]*$|{_KEY_FOLLOWS})"
     r"|(?<!`)(?P<tick>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=tick)(?!`)",
     re.MULTILINE | re.DOTALL,
 )
-_OPEN_CODE = re.compile(r"(?:\A|(?<=\n))(?:`{3,}|~{3,}|~{1,2}\Z)|(?<!`)`{1,2}(?=[^`\s][^`\n]*\Z)")
-_CODE_SIGN = re.compile(r"[=(){}\[\];<>\\$#|/+@]|\w[_.]\w|(?<!\S)--?\w")
+_OPEN_CODE = re.compile(
+    rf"(?:\A|(?<=\n))(?:`{{3,}}|~{{3,}}|~{{1,2}}\Z)|(?<!`)`{{1,2}}(?=[^`\s][^`\n]*\Z)"
+    rf"|(?<!{_NEUTRAL})(?:{_NEUTRAL}++\s{{0,4}}+)++\S{{0,8}}\Z"
+)
+"""Where code begins that has no end, or at the end of a text what quotes if a key follows."""
+_CODE_SIGN = re.compile(r"[={}\[\]<>\\$#|+@→│├└]|;\s*$|\w[_./]\w|\w\(|(?<!\S)--?\w|^[ \t]*(?:[-*•]\s|\d)", re.MULTILINE)
+_KEY_BESIDE = re.compile(rf"\s{{0,4}}{_KEY}")
 _STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))
 
 
@@ -388,6 +340,9 @@ def _read(text: str, before: str) -> str:
 
 
 def _without_straight_marks(code: re.Match[str]) -> str:
+    if code["fence"] and _is_quoted_as_code(code):
+        begins, lines = code.start("lines") - code.start(), code["lines"].rstrip("\n")
+        return f"{_FENCED * begins}{lines}{_END_OF_FENCED * (len(code[0]) - begins - len(lines))}"
     if code["fence"]:
         lines = code["lines"].splitlines(keepends=True)
         shown = [line.translate(_STRAIGHT) if code["language"].strip() or _is_code(line) else line for line in lines]
@@ -395,6 +350,17 @@ def _without_straight_marks(code: re.Match[str]) -> str:
     if (code["tick"] == "``" and "''" in code["code"]) or not _is_code(code["code"]):
         return code[0]
     return _NEUTRAL * len(code["tick"]) + code["code"].translate(_STRAIGHT) + _NEUTRAL * len(code["tick"])
+
+
+def _is_quoted_as_code(code: re.Match[str]) -> bool:
+    """Whether fences stand around words rather than code, and a key beside them."""
+    has_key = _KEY_BESIDE.match(code.string, code.end()) or ("s-" in code["lines"] and KEY_GROUP.search(code["lines"]))
+    return bool(has_key) and not _is_code(code["lines"])
+
+
+def _read_through(code: re.Match[str]) -> str:
+    """In place of code, as much of what is none, or of what quotes if a key follows."""
+    return ("·" if _is_code(code["lines"] or code["code"]) else _NEUTRAL) * len(code[0])
 
 
 def _is_code(text: str) -> bool:
@@ -407,7 +373,7 @@ def _as_quotation(spoken: re.Match[str]) -> str:
     """What is emphasised, as a quotation; not a word or two, a title, or behind a colon what nobody says as "I"."""
     opening, closing = spoken["opening"], spoken["closing"] or ""
     words = words_of(spoken["words"] or "")
-    is_name = len(words) < SHORT or "".join(word[0] for word in words if len(word) > SHORT).isupper()
+    is_name = _is_named(words)
     is_weak = closing[:1] in set("*_`") or (closing and spoken["colon"])
     if (is_weak and is_name) or (closing and spoken["colon"] and not _IN_PERSON.search(spoken["words"])):
         return spoken[0]
@@ -416,9 +382,9 @@ def _as_quotation(spoken: re.Match[str]) -> str:
 
 
 def _as_said(found: re.Match[str]) -> str:
-    """Words that are quoted without marks, as a quotation; emphasis only where somebody speaks as "I"."""
+    """Words that are quoted without marks, as a quotation; emphasis only if it is put forth as the book's words."""
     opening, closing = next((pair for pair in _SAID_BY if found[pair[0]]), _SAID_BY[0])
-    if opening == "star" and found["words"] and not _IN_PERSON.search(found["words"]):
+    if not _is_put_forth(found):
         return found[0]
     text = [*found[0]]
     for group, mark in ((opening, _SAID), (closing, _END_OF_SAID)):
@@ -427,7 +393,33 @@ def _as_said(found: re.Match[str]) -> str:
     return "".join(text)
 
 
-_SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"))
+_SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"), ("tick", "ticks"))
+_IN_VIEW = 24
+"""Characters before emphasis that are always there: as much as a stream keeps of what has been shown."""
+
+
+def _is_put_forth(found: re.Match[str]) -> bool:
+    """Whether emphasis beside a key quotes: somebody speaks as "I", it is announced, or is a whole sentence that is
+    not bold. A bold sentence is the answer's own claim, in italics it is what somebody else has written.
+    """
+    emphasised = found["words"] or found["code"]
+    if not emphasised or _IN_PERSON.search(emphasised):
+        return True
+    if _is_named(words_of(emphasised)):
+        return False
+    at = found.start("star") if found["star"] else found.start("tick")
+    if _ANNOUNCED.search(found.string[max(at - _IN_VIEW, 0) : at]):
+        return True
+    has_end = found["code"] or _ENDS.search(emphasised) or _ENDS_BEHIND_KEY.match(found.string, found.end())
+    is_bold = found["star"] in _BOLD
+    return not is_bold and _size(emphasised) >= (_FEWEST_IN_A_SENTENCE if has_end else _SURELY_A_SENTENCE)
+
+
+def _is_named(words: Sequence[str]) -> bool:
+    """Whether words are a word or two, or a title: all of the long ones begin with a capital."""
+    return len(words) < SHORT or "".join(word[0] for word in words if len(word) > SHORT).isupper()
+
+
 _NEAR = 60
 _FEWEST_IN_A_TITLE, _MOST_IN_A_TITLE = 2, 8
 _SAYS = re.compile(rf"\b(?:{_SPEAKS}|{_SPEAKS_UP})(?:{_WHOM})?\s?\Z|[:\n]\W*\Z", re.IGNORECASE)

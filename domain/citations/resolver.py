@@ -39,6 +39,8 @@ _STEP = 16
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
+_MOST_SHORTENED = 4
+"""How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _UNFINISHED = re.compile(
@@ -184,8 +186,10 @@ class AnswerComposer:
                 ready = ready[: settled(ready)].rstrip()  # its last number may count what follows
         ready = _without_stop(ready)
         ready = _without_open_key(ready)
+        shorter = 0
         while (end := self._quotations.open_at(ready, self._before)) < len(ready):
-            ready = ready[:end]
+            shorter += 1
+            ready = ready[: end if shorter < _MOST_SHORTENED else ready.rfind("\n", 0, end) + 1]
         return max(len(ready), len(self._pending) - _MOST_HELD)
 
     def _end_block(self) -> None:

@@ -158,6 +158,24 @@ async def test_code_and_other_emphasis_stay_as_typed(text: str) -> None:
     assert await checked(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*Never* [{0}]. *The Long Night of the Lamp* [{0}]. He did it *for the money* [{0}].",
+        "**Ben sold the lamp to the mate.** [{0}]\n- **Ben:** the mate [{0}]\n### *Ben sells it* [{0}]",
+        "*Ann kept the light for forty years.* [{0}] `Ann kept the light for forty years` [{0}]",
+        "```\n- 1911: the wreck\n- 1912: Ben leaves\n```\n[{0}]",
+        "```\nAnn kept the light for forty years.\n```\n[{0}]",
+        "```\nThe lamp was never dark at all.\n```\nSo it is [{0}].",
+    ],
+)
+async def test_emphasis_beside_a_key_that_claims_or_is_true_keeps_it(text: str) -> None:
+    keyed = text.format("s-1234567")
+    pieces = await quotations().check(keyed)
+    assert "".join(piece.text for piece in pieces) == keyed
+    assert not any(piece.refused for piece in pieces)
+
+
 async def test_a_quotation_that_is_true_is_known_as_one() -> None:
     pieces = await quotations().check("So “Ann kept the light for forty years” and “never at all in my life”.")
     assert [piece.text for piece in pieces if piece.quoted] == ["“Ann kept the light for forty years”"]

@@ -165,6 +165,11 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ("Ann says, and I quote, let it burn [{0}].", "Ann says, and I quote, let it burn."),
         ("Quote: let it burn [{0}]", "Quote: let it burn"),
         ("**I let it burn** [{0}]", "I let it burn"),
+        ("So:\n```\nShe let it burn.\n``` [{0}]\nTrue [{1}].", "So:\nShe let it burn.\nTrue (p. 12)."),
+        ("- *She let it burn that night.* [{0}]", "- She let it burn that night."),
+        ("The line: **she let it burn** [see {0}].", "The line: she let it burn."),
+        ("`she let it burn that night` [{0}]", "she let it burn that night"),
+        ("<em>She let it burn that night</em> [{0}].", "She let it burn that night."),
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
     ],
 )
