@@ -244,7 +244,7 @@ async def open_app(
                 conversations=storage.conversations,
                 clock=_now,
             ),
-            people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
+            people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy, shelf=shelf),
             chat=chat,
             open_replies=storage.open_replies,
             questions=PersonalQuestions(chat=chat, conversations=manage),

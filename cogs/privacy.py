@@ -130,7 +130,7 @@ class Privacy(commands.Cog):
         text = say(
             "Erase everything? This deletes the conversations that are yours alone, and their threads unless "
             "others wrote there. Elsewhere it deletes what you wrote, the answers to it, and my messages that "
-            "show your name. Books stay, without your name. This can't be undone."
+            "show your name. Your own shelf goes, too; books on servers stay, without your name. This can't be undone."
         )
         view = confirmation("privacy-erase", "", say("Erase it all"), say)
         await interaction.response.edit_message(content=text, view=view, attachments=[])

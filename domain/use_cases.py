@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from domain.book import personal_shelf
 from domain.clubs.manage import ManageClubs
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, LeftServers
@@ -31,10 +32,13 @@ LOCALES = 10_000
 class ManagePeople:
     """Preferences, usage and privacy of people, by their ids."""
 
-    def __init__(self, *, readers: ReaderRepository, usage: UsageRepository, privacy: PrivacyRepository) -> None:
+    def __init__(
+        self, *, readers: ReaderRepository, usage: UsageRepository, privacy: PrivacyRepository, shelf: Bookshelf
+    ) -> None:
         self._readers = readers
         self._usage = usage
         self._privacy = privacy
+        self._shelf = shelf
         self._left_out: set[str] = set()
         self._locales: dict[str, str] = {}
 
@@ -112,7 +116,10 @@ class ManagePeople:
         `written_before` (by the platform's clock) that come in later are not stored.
         """
         self.remember_locale(reader_id, None)
-        return await self._privacy.erase(reader_id, written_before)
+        own_books = await self._shelf.all_on(personal_shelf(reader_id))
+        erased = await self._privacy.erase(reader_id, written_before)
+        await self._shelf.delete_unused(own_books)
+        return erased
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:
         """Remember messages of the bot that show people, so that they can be removed. False: one has to be removed."""

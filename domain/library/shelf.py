@@ -237,6 +237,18 @@ class Bookshelf:
             if not await self._books.count_by_hash(book.sha256):
                 await self._files.remove(book.sha256)
 
+    async def all_on(self, shelf: str) -> Sequence[Book]:
+        """The books of a shelf, and those that can be restored to it."""
+        return [*await self.list(shelf), *await self.removed(shelf)]
+
+    async def delete_unused(self, books: Iterable[Book]) -> None:
+        """Delete the files of erased books that no shelf holds; what cannot be deleted now, the daily sweep deletes."""
+        for sha256 in {book.sha256 for book in books}:
+            try:
+                await self._sweep(sha256)
+            except (MarginaliaError, OSError) as error:
+                logger.warning("the file of an erased book could not be deleted yet: %s", error)
+
     async def sweep(self, before: datetime) -> int:
         """Delete older files that no shelf holds, left by a crash between a book and its file; return how many."""
         return sum([await self._sweep(sha256) for sha256 in await self._files.written_before(before)])

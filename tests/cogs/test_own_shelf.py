@@ -16,8 +16,8 @@ def ann(double: DiscordDouble) -> Actor:
     return ann
 
 
-async def add(double: DiscordDouble, person: Actor, place: Channel, title: str) -> Interaction:
-    file = double.file("tale.txt", TALE.encode())
+async def add(double: DiscordDouble, person: Actor, place: Channel, title: str, text: str = TALE) -> Interaction:
+    file = double.file("tale.txt", text.encode())
     added = await person.slash("books add", channel=place, file=file, title=title)
     await double.until(lambda: title in added.text)
     return added
@@ -67,6 +67,32 @@ async def test_where_only_the_person_has_it_they_see_their_shelf_alone(
     assert all(each.ephemeral for each in used)
     assert double.messages(place) == []
     assert [book.shelf for book in await bot.app.storage.books.list(None)] == [personal_shelf(str(ann.id))]
+
+
+async def test_erasing_takes_the_files_of_the_own_shelf_too_unless_a_server_has_them(
+    double: DiscordDouble, bot: Online, ann: Actor
+) -> None:
+    double.world.join(double.guild, ann.user)
+    place = ann.direct_channel
+    await add(double, ann, place, "The diary", "My diary.\n\nNobody has read this.\n")
+    await add(double, ann, place, "The letters", "My letters.\n\nNobody has read these.\n")
+    [book] = [each for each in await bot.app.shelf.list(None) if each.title == "The letters"]
+    removed = await ann.slash("books remove", channel=place, book=book.id)
+    await double.until(lambda: "Remove “The letters”" in removed.text)
+    await ann.click(removed.message, label="Remove it")
+    await double.until(lambda: "Removed “The letters”" in removed.text)
+    await add(double, ann, place, "The Lamp")
+    await add(double, ann, double.channel, "The server's lamp")
+    files = bot.app.settings.data_dir / "books"
+    assert len(list(files.glob("*.book"))) == 3
+    asked = await ann.slash("privacy", channel=place)
+    await answered(double, asked)
+    await ann.click(asked.message, label="Erase it all")
+    await double.until(lambda: "Erase everything?" in asked.text)
+    await ann.click(asked.message, label="Erase it all")
+    await double.until(lambda: "Erased:" in asked.text)
+    [left] = await bot.app.shelf.list(None)
+    assert [each.stem for each in files.glob("*.book")] == [left.sha256]
 
 
 async def test_a_person_meets_the_same_shelf_everywhere_and_the_servers_in_the_server(
