@@ -109,6 +109,7 @@ class LLMErrorCode(StrEnum):
     API_CALL_FAILED = "api_call_failed"
     API_KEY_MISSING = "api_key_missing"
     UNKNOWN_MODEL = "unknown_model"
+    UNKNOWN_ADDRESS = "unknown_address"
     OUT_OF_CREDIT = "out_of_credit"
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"

@@ -63,7 +63,7 @@ TESTS = {
             "the model keeps returning 500 or 529",
             "the account has no credit left",
             "the stream breaks off in a word",
-            "the key is wrong",
+            "the key or the address is wrong",
         ],
         "test_a_reply_that_trickles_for_ever_ends_with_the_turn": ["the stream stalls or trickles"],
         "test_a_dead_end_is_a_sentence_and_nothing_else": ["the model refuses"],

@@ -42,23 +42,10 @@ NO_SUCH_ROUTE: Final = (404, 405, 501)
 """The status of servers that do not list models."""
 LONGEST_ADVICE: Final = 24 * 3600.0
 """Seconds; nobody is told to wait longer than until tomorrow."""
-STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
-    401: LLMErrorCode.API_KEY_MISSING,
-    402: LLMErrorCode.OUT_OF_CREDIT,
-    403: LLMErrorCode.API_KEY_MISSING,
-    404: LLMErrorCode.UNKNOWN_MODEL,
-    408: LLMErrorCode.TIMEOUT,
-    413: LLMErrorCode.CONTEXT_EXCEEDED,
-    429: LLMErrorCode.RATE_LIMITED,
-    503: LLMErrorCode.OVERLOADED,
-    504: LLMErrorCode.TIMEOUT,
-    524: LLMErrorCode.TIMEOUT,
-    529: LLMErrorCode.OVERLOADED,
-}
-"""The meaning of an HTTP status, if the body does not say more."""
 _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
     LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check {settings}.",
+    LLMErrorCode.UNKNOWN_ADDRESS: "{name} has no chat at this address. Please check {settings}.",
     LLMErrorCode.OUT_OF_CREDIT: (
         "{name} no longer answers: the account has no credit left. The operator of this program has to add some."
     ),

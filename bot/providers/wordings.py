@@ -1,7 +1,7 @@
 """How servers word their errors, whatever API they have: local servers and proxies have no codes for most of them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from domain.errors import LLMErrorCode
@@ -47,7 +47,8 @@ _SAID: Final = (
         LLMErrorCode.OVERLOADED,
         r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded|service ?unavailable"
         # LiteLLM, where the server behind it is away
-        r"|connection error|cannot connect to host|connection refused|no healthy upstream",
+        r"|connection error|cannot connect to host|connection refused|no healthy upstream"
+        r"|no (?:healthy )?deployments?\b",
     ),
     (LLMErrorCode.TIMEOUT, r"timed? ?out"),
     (
@@ -56,7 +57,42 @@ _SAID: Final = (
         r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|server disconnected"
         r"|connection (?:broken|aborted|reset|closed)",
     ),
+    (LLMErrorCode.UNKNOWN_ADDRESS, r"unexpected endpoint or method"),  # LM Studio, with status 200
 )
+STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
+    401: LLMErrorCode.API_KEY_MISSING,
+    402: LLMErrorCode.OUT_OF_CREDIT,
+    403: LLMErrorCode.API_KEY_MISSING,
+    405: LLMErrorCode.UNKNOWN_ADDRESS,
+    408: LLMErrorCode.TIMEOUT,
+    413: LLMErrorCode.CONTEXT_EXCEEDED,
+    429: LLMErrorCode.RATE_LIMITED,
+    503: LLMErrorCode.OVERLOADED,
+    504: LLMErrorCode.TIMEOUT,
+    524: LLMErrorCode.TIMEOUT,
+    529: LLMErrorCode.OVERLOADED,
+}
+"""The meaning of an HTTP status, if the body does not say more."""
+_OF_MODELS: Final = re.compile(
+    # Gemini ("models/x is not found"), OpenRouter ("No endpoints found for x"), Azure, mlx-lm
+    r"(?<![a-z])models?(?![a-z])|deployment|endpoints? found for|repository not found",
+    re.IGNORECASE,
+)
+"""What a 404 about a model speaks of, in whatever words."""
+_NO_ADDRESS: Final = re.compile(
+    # most servers; Express, Kong, OpenAI, Groq
+    r"not[ _]?found|cannot (?:get|post) /|no route|invalid url|unknown request url|^\W*(?:404\W*)?$",
+    re.IGNORECASE,
+)
+"""Any other 404 is about the address if it says nothing but that; OpenRouter has one about its data policy."""
+_NOT_FOUND: Final = 404
+_OF_PROXY: Final = re.compile(
+    r"""(?:\\n|\s)*(?:LiteLLM: model group '|Received Model Group=|model=\S+ context_window_fallbacks=)"""
+    r"""(?:[^"\\]|\\.)*""",
+    re.DOTALL,
+)
+"""What LiteLLM appends to the errors of the servers behind it, up to the end of the text in JSON."""
+
 _PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for code, said in _SAID)
 
 _NOT_READY: Final = re.compile(
@@ -68,7 +104,8 @@ _NOT_READY: Final = re.compile(
     r"|model name=\S+ (?:failed to load|is not running)"
     # Ollama
     r"|model runner has unexpectedly stopped|more system memory\b|model failed to load|unable to load model"
-    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|no longer running|to start)|\bpost predict\b"
+    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|exited|no longer running|to start)|\bpost predict\b"
+    r"|error was encountered while running the model"
     # vLLM, and others
     r"|engine\w* (?:core )?(?:encountered an issue|is dead|died|has stopped)|enginedead"
     r"|out of memory|background loop (?:has errored|is not running|is stopped)"
@@ -103,6 +140,7 @@ _NO_TOOLS: Final = re.compile(
     r"not support (?:tools|tool|function)"  # Ollama, LM Studio
     r"|support tool use"  # OpenRouter
     r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires|tool[ -]call[ -]parser"  # vLLM, SGLang
+    r"|\btools\[\d+\]|'tools', \d+|\btool error\b"  # TGI, and others that point into the request
     r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
     r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
     r"|unsupported)"
@@ -122,6 +160,20 @@ _REFUSED_FIELD: Final = re.compile(
 def code_in(said: str) -> LLMErrorCode | None:
     """The domain's code for what a server says; None if nothing in it is known."""
     return next((code for code, pattern in _PATTERNS if pattern.search(said)), None)
+
+
+def code_of(status: int, said: str) -> LLMErrorCode:
+    """The domain's code for an HTTP status, where no words are known; `said` tells what is not found."""
+    if status != _NOT_FOUND:
+        return STATUS_CODES.get(status, LLMErrorCode.API_CALL_FAILED)
+    if _OF_MODELS.search(said):
+        return LLMErrorCode.UNKNOWN_MODEL
+    return LLMErrorCode.UNKNOWN_ADDRESS if _NO_ADDRESS.search(said) else LLMErrorCode.API_CALL_FAILED
+
+
+def without_proxy(said: str) -> str:
+    """A server's words without those that a proxy has added to them."""
+    return _OF_PROXY.sub("", said)
 
 
 def is_not_ready(said: str) -> bool:

@@ -48,6 +48,7 @@ _STAYED_AWAY = frozenset(
         LLMErrorCode.OVERLOADED,
         LLMErrorCode.RATE_LIMITED,
         LLMErrorCode.TIMEOUT,
+        LLMErrorCode.UNKNOWN_ADDRESS,
         LLMErrorCode.UNKNOWN_MODEL,
     }
 )

@@ -55,7 +55,8 @@ async def wired(
 
 STAYS_AWAY = [
     pytest.param([Failure(401)], "api_key_missing", id="key refused"),
-    pytest.param([Failure(404)], "unknown_model", id="no such model"),
+    pytest.param([Failure(404, message="model: claude-x")], "unknown_model", id="no such model"),
+    pytest.param([Failure(404, message="Not Found")], "unknown_address", id="no such address"),
     pytest.param([Failure(429)], "rate_limited", id="429"),
     pytest.param([Failure(429, retry_after="90")], "rate_limited", id="429, come back in 90 s"),
     pytest.param([Failure(402)], "out_of_credit", id="402"),

@@ -14,7 +14,6 @@ from bot.providers.base import (
     CONNECT_TIMEOUT,
     NO_SUCH_ROUTE,
     REFUSING,
-    STATUS_CODES,
     LateClient,
     OpenRequest,
     Service,
@@ -23,7 +22,7 @@ from bot.providers.base import (
     refuse_long_waits,
     retry_after,
 )
-from bot.providers.wordings import code_in, is_not_ready, refused_field, speaks_against_tools, window_in
+from bot.providers.wordings import code_in, code_of, is_not_ready, refused_field, speaks_against_tools, window_in
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.strategies.window import estimate
@@ -42,7 +41,6 @@ _TYPES: Final[Mapping[str, LLMErrorCode]] = {
     "authentication_error": LLMErrorCode.API_KEY_MISSING,
     "permission_error": LLMErrorCode.API_KEY_MISSING,
     "billing_error": LLMErrorCode.OUT_OF_CREDIT,
-    "not_found_error": LLMErrorCode.UNKNOWN_MODEL,
     "rate_limit_error": LLMErrorCode.RATE_LIMITED,
     "overloaded_error": LLMErrorCode.OVERLOADED,
     "timeout_error": LLMErrorCode.TIMEOUT,
@@ -228,7 +226,7 @@ def _status_code(error: "APIStatusError") -> LLMErrorCode:
         return known
     if _TOO_LONG in said:
         return LLMErrorCode.CONTEXT_EXCEEDED
-    return code_in(said) or STATUS_CODES.get(error.status_code, LLMErrorCode.API_CALL_FAILED)
+    return code_in(said) or code_of(error.status_code, said)
 
 
 def _told_window(error: Exception) -> int:

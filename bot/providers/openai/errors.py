@@ -13,8 +13,16 @@ from typing import Any, Final
 import httpx2
 import openai
 
-from bot.providers.base import REFUSING, STATUS_CODES, never_connected
-from bot.providers.wordings import code_in, is_not_ready, refused_field, speaks_against_tools, window_in
+from bot.providers.base import REFUSING, never_connected
+from bot.providers.wordings import (
+    code_in,
+    code_of,
+    is_not_ready,
+    refused_field,
+    speaks_against_tools,
+    window_in,
+    without_proxy,
+)
 from domain.errors import LLMErrorCode
 
 logger = logging.getLogger(__name__)
@@ -36,8 +44,10 @@ OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens")
 """Fields that a request can do without; each is left out once a server has refused it by name."""
 
 _NO_NULL: Final = re.compile(
-    r"content\W{1,4}.{0,60}(?:valid string|must be (?:a )?(?:non-null )?string|not be null|string_type)"
-    r"|string_type.{0,120}\bcontent\b",
+    r"content\W{1,4}.{0,60}(?:valid string|must be (?:a )?(?:non-null )?string|not be null|string_type|got null)"
+    r"|string_type.{0,120}\bcontent\b"
+    # templates: llama.cpp ("Cannot subscript null at row 23"), LM Studio, vLLM, TGI
+    r"|\bnull at row\b|\bproperties of null\b|\bnull(?:/undefined)? values?\b|NullValue|NoneType|<nil>|\band none\b",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -94,9 +104,10 @@ def wants_short_ids(error: openai.APIError) -> bool:
     )
 
 
-def refuses_null(error: openai.APIError) -> bool:
-    """Whether the server wants an empty content in place of none beside tool calls, as llama-cpp-python does."""
-    return status_of(error) in (400, 422, 500) and bool(_NO_NULL.search(words_of(error)))
+def refuses_null(error: openai.APIError, sent: Mapping[str, Any]) -> bool:
+    """Whether the server, or its model's template, wants an empty content in place of none beside tool calls."""
+    has_null = any(message["content"] is None for message in sent["messages"])
+    return has_null and status_of(error) in (400, 422, 500) and bool(_NO_NULL.search(words_of(error)))
 
 
 def refuses_roles(error: openai.APIError) -> bool:
@@ -151,7 +162,7 @@ def words_of(error: Exception) -> str:
     """The server's complete message, from wherever in the response it is."""
     body = getattr(error, "body", None)
     written = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False) if body else ""
-    return f"{getattr(error, 'message', '')} {written}"
+    return without_proxy(f"{getattr(error, 'message', '')} {written}")
 
 
 def sentence_of(error: Exception) -> str:
@@ -159,7 +170,7 @@ def sentence_of(error: Exception) -> str:
     said = _inner(getattr(error, "body", None))
     if not said and isinstance(error, openai.APIStatusError):
         said = _inner(_loaded(error.response.text)) or error.response.text
-    return said
+    return without_proxy(said)
 
 
 def _inner(body: Any) -> str:
@@ -195,7 +206,7 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     written = status or (int(reported) if reported.isdecimal() and len(reported) == LENGTH_OF_STATUS else 0)
     said = f"{reported} {error.type} {words_of(error)}"
     by_words = code_in(said) if written in (0, 400, 403, 404, 413, 422, 500, 502, 503) else None
-    return by_words or STATUS_CODES.get(written, LLMErrorCode.API_CALL_FAILED)
+    return by_words or code_of(written, said)
 
 
 class AcceptedForm:
@@ -227,7 +238,7 @@ class AcceptedForm:
             logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)
             self._refused_fields.add(field)
             return True
-        if refuses_null(refusal) and not self._refuses_null:
+        if refuses_null(refusal, sent) and not self._refuses_null:
             self._refuses_null = True
             return True
         if wants_short_ids(refusal) and not self._has_short_ids:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.base import STATUS_CODES, Service, without_echo
-from bot.providers.wordings import shortened
+from bot.providers.base import Service, without_echo
+from bot.providers.wordings import STATUS_CODES, shortened
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 

@@ -109,6 +109,8 @@ async def test_passages_reach_models_of_other_makers_as_text(server: Server, mod
         (500, "model failed to load, this may be due to resource limitations", C.OVERLOADED, 0),
         (404, "No models loaded. Please load a model in the developer page.", C.OVERLOADED, 0),
         (400, "Invalid model name passed in model=x", C.UNKNOWN_MODEL, 0),
+        (404, "model: claude-x", C.UNKNOWN_MODEL, 0),
+        (404, "File Not Found", C.UNKNOWN_ADDRESS, 0),
         (400, "No connected db.", C.API_KEY_MISSING, 0),
     ],
 )

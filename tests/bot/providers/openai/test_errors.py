@@ -21,6 +21,10 @@ LM_STUDIO = {
     "However, the model is loaded with context length of only 4096 tokens"
 }
 TOO_LONG, PER_MINUTE = C.CONTEXT_EXCEEDED, {"type": "tokens", "code": "rate_limit_exceeded"}
+LITELLM = (
+    "litellm.NotFoundError: NotFoundError: OpenAIException - ",
+    "\n\nLiteLLM: model group 'x' failed with the error above. No fallback was attempted.",
+)
 NOT_READY, NO_MODEL = C.OVERLOADED, {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
 ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
@@ -87,6 +91,31 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
         },
         C.UNKNOWN_MODEL,
     ),
+    *(
+        (f"litellm, {said}", 404, {"error": {"message": f"{LITELLM[0]}{said}{LITELLM[1]}", "code": "404"}}, code)
+        for said, code in (("File Not Found", C.UNKNOWN_ADDRESS), ("The model `x` does not exist.", C.UNKNOWN_MODEL))
+    ),
+    (
+        "litellm, earlier",
+        404,
+        {"error": {"message": "OpenAIException - {'error': 'Not Found'}\nReceived Model Group=x\nFallbacks=None"}},
+        C.UNKNOWN_ADDRESS,
+    ),
+    ("fastapi, no such route", 404, {"detail": "Not Found"}, C.UNKNOWN_ADDRESS),
+    ("fastapi, no such method", 405, {"detail": "Method Not Allowed"}, C.UNKNOWN_ADDRESS),
+    ("go", 404, "404 page not found", C.UNKNOWN_ADDRESS),
+    ("express", 404, "Cannot POST /llm/v1/chat/completions", C.UNKNOWN_ADDRESS),
+    ("a web server's page", 404, "<html><title>404 Not Found</title><body>nginx</body></html>", C.UNKNOWN_ADDRESS),
+    ("lm studio, no such route", 200, {"error": "Unexpected endpoint or method. (POST /x)"}, C.UNKNOWN_ADDRESS),
+    ("gemini", 404, [{"error": {"message": "models/x is not found for API version v1", "code": 404}}], C.UNKNOWN_MODEL),
+    ("moonshot", 404, {"error": {"message": "Not found the model x or Permission denied"}}, C.UNKNOWN_MODEL),
+    ("openrouter, no model", 404, {"error": {"message": "No endpoints found for a/b:free."}}, C.UNKNOWN_MODEL),
+    (
+        "openrouter, no provider",
+        404,
+        {"error": {"message": "No endpoints found matching your data policy."}},
+        C.API_CALL_FAILED,
+    ),
     (
         "litellm window",
         400,
@@ -134,6 +163,9 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (500, "model requires more system memory (9 GiB) than is available (4 GiB)", NOT_READY, {}),
             (500, "EngineCore encountered an issue. See stack trace (above) for the root cause.", NOT_READY, {}),
             (500, "litellm.InternalServerError: OpenAIException - Connection error.", NOT_READY, {}),
+            (500, "an error was encountered while running the model: unexpected EOF", NOT_READY, {}),
+            (500, "llama runner exited, you may not have enough available memory to run this model", NOT_READY, {}),
+            (400, "You passed in model=x. There are no healthy deployments for this model", NOT_READY, {}),
             (500, "model failed to load, this may be due to resource limitations or an internal error", NOT_READY, {}),
             (500, "unable to load model: /root/.ollama/models/blobs/sha256-aa", NOT_READY, {}),
             (500, "llama-server process has terminated: exit status 2", NOT_READY, {}),
@@ -265,6 +297,7 @@ async def test_an_error_is_known_for_what_it_is(
     assert caught.value.code is code
     assert caught.value.said
     assert "</" not in caught.value.said
+    assert "model group" not in caught.value.said
 
 
 @pytest.mark.parametrize("at", [0, 2, 4, 6, -3, -2, -1])
@@ -325,6 +358,8 @@ async def test_a_reply_is_read_whatever_kind_it_is_said_to_be(
         'Error rendering prompt with jinja template: "Unknown test: sequence".',
         "Template error: unknown filter: filter fromjson is unknown",
         "Tool call parser not specified. Please set --tool-call-parser",
+        "Tool error: Grammar is disabled",
+        "Failed to deserialize the JSON body: tools[0].function: missing field `arguments`",
     ],
 )
 async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat: OpenAIChat, sentence: str) -> None:
@@ -422,12 +457,34 @@ async def test_a_stream_that_ends_before_it_has_begun_is_asked_for_in_one_piece(
     assert [request["stream"] for request in server.requests] == [True, False]
 
 
-async def test_a_server_that_wants_an_empty_text_beside_calls_gets_one(server: Server, chat: OpenAIChat) -> None:
-    refused = "{'type': 'string_type', 'loc': ('body', 'messages', 1, 'content'), 'msg': 'It should be a valid string'}"
-    server.answers = [(500, {"error": {"message": f"7 validation errors: {refused}"}}), (200, SAID), (200, SAID)]
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "7 validation errors: {'type': 'string_type', 'loc': ('body', 'messages', 1, 'content'), 'msg': 'It should be "
+        "a valid string'}",
+        "Invalid value for 'content': expected a string, got null.",
+        "Cannot subscript null at row 23, column 40: {%- set start = message.content[:length] %} {%- if tools %}",
+        'can only concatenate str (not "NoneType") to str',
+        "invalid message content type: <nil>",
+        "Cannot read properties of null (reading 'type')",
+    ],
+)
+async def test_a_server_that_wants_an_empty_text_beside_calls_gets_one(
+    server: Server, chat: OpenAIChat, refusal: str
+) -> None:
+    server.answers = [(500, {"error": {"message": refusal}}), (200, SAID), (200, SAID)]
     talk = [user("?"), reply(ChatResponse(tool_invocations=[LOOK])), result("c1", "nothing")]
-    assert [await chat.chat(talk), await chat.chat(talk)] == ["Hobb.", "Hobb."]
+    told = [(await chat.chat_with_tools(talk, [SEARCH])).text, await chat.chat(talk)]
+    assert told == ["Hobb.", "Hobb."]
     assert [request["messages"][1]["content"] for request in server.requests] == [None, "", ""]
+    assert chat.supports_tools
+
+
+async def test_a_failing_template_is_not_asked_again_where_nothing_was_null(server: Server, chat: OpenAIChat) -> None:
+    server.answers = [(400, {"error": "Cannot read properties of null (reading 'type')"})]
+    with pytest.raises(LLMError):
+        await chat.chat([user("?")])
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("field", ["stream_options", "max_tokens"])
