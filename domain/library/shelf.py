@@ -360,9 +360,9 @@ class LeftServers:
         return len(over)
 
     async def _erase(self, guild_id: str) -> None:
-        for book in await self._shelf.list(guild_id):
-            await self._shelf.remove(book.id)
+        books = await self._shelf.all_on(guild_id)
         await self._retention.erase_server(guild_id)
+        await self._shelf.delete_unused(books)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,6 +120,15 @@ async def test_after_its_time_it_is_erased_with_its_file(app: App, tmp_path: Pat
     assert files_in(tmp_path) == []
 
 
+async def test_a_server_is_erased_with_the_files_of_books_that_had_been_taken_off(app: App, tmp_path: Path) -> None:
+    book = (await app.shelf.add(TALE, "whistle.md", shelf="1")).book
+    await app.conversations.create(book.id)
+    await app.shelf.take_off(book.id, by="8")
+    await app.left_servers.erase("1")
+    assert await app.storage.engine.read("SELECT id FROM books") == []
+    assert files_in(tmp_path) == []
+
+
 async def test_what_is_made_ready_of_a_book_is_made_for_each_shelf(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     books = [(await app.shelf.add(TALE, "whistle.md", shelf=shelf)).book for shelf in ("one", "two")]
     made: list[str] = []
