@@ -251,6 +251,7 @@ def _positions_of_word(index: BookIndex, layout: BookLayout, word: str) -> Seque
 
 
 def _merged(forms: Sequence[WordForm]) -> Sequence[int]:
+    """The positions of all these forms, ascending."""
     return forms[0].positions if len(forms) == 1 else sorted(chain.from_iterable(form.positions for form in forms))
 
 
@@ -258,15 +259,23 @@ def _positions_of_related(index: BookIndex, layout: BookLayout, word: str) -> Se
     """For a word that does not occur: the positions of words with the longest base in common with it."""
     analyzer = index.analyzer
     bases, beginning = analyzer.bases(word), analyzer.spelling(word)[:_SAME_BEGINNING]
-    shared: dict[str, int] = {}
+    shared: defaultdict[int, list[str]] = defaultdict(list)
     for form in index.vocabulary():
         if not _first_letter(form[:1]).startswith(beginning[:1]) or not analyzer.spelling(form).startswith(beginning):
             continue
         if common := bases & analyzer.bases(form):
-            shared[analyzer.stem(form)] = max(map(len, common))
-    longest = max(shared.values(), default=0)
-    stems = [stem for stem, length in shared.items() if length == longest]
-    return _merged([form for stem in stems for form in forms_of_stem(index, layout, stem)]) if stems else ()
+            shared[max(map(len, common))].append(form)
+    found = (_forms_of_read(index, layout, alike) for _, alike in sorted(shared.items(), reverse=True))
+    return _merged(next(filter(None, found), ()))
+
+
+def _forms_of_read(index: BookIndex, layout: BookLayout, words: Iterable[str]) -> list[WordForm]:
+    """The forms of every stem of which one of these words has been read: the vocabulary is that of the whole book."""
+    alike: defaultdict[str, set[str]] = defaultdict(set)
+    for word in words:
+        alike[index.analyzer.stem(word)].add(word)
+    by_stem = ((forms_of_stem(index, layout, stem), written) for stem, written in alike.items())
+    return [form for forms, written in by_stem if any(each.written in written for each in forms) for form in forms]
 
 
 _first_letter = lru_cache(maxsize=1_024)(fold)
@@ -341,7 +350,7 @@ def by_written_forms(index: BookIndex, layout: BookLayout, query: str) -> list[s
     The query itself is included if the book also has it as typed; the result is empty if nothing is typed in hiragana.
     """
     runs = [run[0][:_MOST_KANA] for run in islice(_KANA.finditer(query, 0, MAX_QUERY_CHARACTERS), _MOST_KANA // 2)]
-    pieces = [_written(index, run) for run in runs]
+    pieces = [_written(index, layout, run) for run in runs]
     count = min(_MOST_WRITTEN, max((len(forms) for piece in pieces for forms in piece), default=0))
     phrasings = [_rewritten(query, pieces, choice) for choice in range(count)]
     if phrasings == [query] or not phrasings:
@@ -356,17 +365,23 @@ def _rewritten(query: str, pieces: Sequence[Sequence[Sequence[str]]], choice: in
     return _KANA.sub(lambda run: next(runs, run[0]), query)
 
 
-def _written(index: BookIndex, kana: str) -> list[Sequence[str]]:
-    """A run of hiragana cut from the left into the longest known readings, each with its spellings."""
+def _written(index: BookIndex, layout: BookLayout, kana: str) -> list[Sequence[str]]:
+    """A run of hiragana cut from the left into the longest readings that have been read, each with its spellings."""
     pieces: list[Sequence[str]] = []
     at = 0
     while at < len(kana):
         longest = min(_LONGEST_READING, len(kana) - at)
         readings = (kana[at : at + length] for length in range(longest, 1, -1))
-        reading, forms = next(((each, f) for each in readings if (f := index.stems_of_spelling(each))), (kana[at], ()))
+        known = ((each, forms) for each in readings if (forms := _spellings(index, layout, each)))
+        reading, forms = next(known, (kana[at], []))
         pieces.append(forms or (reading,))
         at += len(reading)
     return pieces
+
+
+def _spellings(index: BookIndex, layout: BookLayout, reading: str) -> list[str]:
+    """The ways in which a reading is written in the part that has been read."""
+    return [form for form in index.stems_of_spelling(reading) if positions_of(index, layout, words_of(form))]
 
 
 PASSAGE_WORDS = 120

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.parsers.text.parser import read_plain
@@ -180,6 +180,7 @@ READ = ("fermer", "Brücke", "Zug", "war", "der", "und", "cantar", "la", "Baum",
 UNREAD = ("fermée", "Zugbrücke", "Bruecke", "Apfelbaum", "cantó", "Baumes", "fermees")
 
 
+@example("es", ["fermer"], ["fermees"], "fermee")
 @given(
     st.sampled_from(["de", "fr", "es"]),
     st.lists(st.sampled_from(READ), min_size=1, max_size=30),
@@ -195,6 +196,14 @@ def test_what_is_found_does_not_depend_on_what_is_unread(
     assert found[0].search([query], 5) == found[1].search([query], 5)
     assert found[0].count_mentions(query) == found[1].count_mentions(query)
     assert found[0].find_phrase(query, 5) == found[1].find_phrase(query, 5)
+
+
+def test_a_reading_is_not_cut_by_words_that_are_unread() -> None:
+    """ "わがはい" stands in the part that is read, and a longer word that begins with it only behind that part."""
+    read = "吾輩は猫である。\n"
+    readings = (("わがはい", "吾輩"), ("わがはいは", "吾輩派"))
+    book = replace(read_plain(read + "吾輩派は帰った。"), readings=readings)
+    assert reading_of(book, len(read)).search(["わがはいは"], 1)
 
 
 def a_book(text: str, language: str = "") -> BookText:
