@@ -39,9 +39,9 @@ from domain.tool_use import (
 )
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, AsyncStream
+    from openai import AsyncOpenAI
 
-    from bot.providers.openai.errors import AcceptedForm
+    from bot.providers.openai.errors import AcceptedForm, EndingStream
 
 logger = logging.getLogger(__name__)
 
@@ -186,6 +186,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._max_tokens = max_tokens
         self._reads_tools = False
         self._without_call = 0
+        self._tells_ends = False
 
     @cached_property
     def _form(self) -> "AcceptedForm":
@@ -308,6 +309,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     has_begun = True
                     for piece in reader.read(chunk):
                         yield piece
+            in_order = chunks.has_ended and not self._tells_ends
+            self._tells_ends = reader.close(in_order=in_order) or self._tells_ends
         except (APIConnectionError, httpx2.TransportError) as error:
             if has_begun or isinstance(error, APITimeoutError | httpx2.TimeoutException):
                 raise
@@ -326,7 +329,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if not reader.whole:
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
-    async def _arriving(self, chunks: "AsyncStream[object]") -> AsyncGenerator[object, None]:
+    async def _arriving(self, chunks: "EndingStream") -> AsyncGenerator[object, None]:
         """The chunks of a stream; a reply in one piece instead is the only one."""
         response = chunks.response
         if response.headers.get("content-type", "").startswith(UNSTREAMED):
@@ -368,7 +371,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             return f"{self._service.name} answers, but does not list its models."
         raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
 
-    async def _send(self, request: Wire) -> "AsyncStream[object]":
+    async def _send(self, request: Wire) -> "EndingStream":
         """Send the request, and again in another form if the server refuses the first one."""
         client = await self._client.get()
         await self._loop_yield()
@@ -387,16 +390,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 if not (may_try_again or self._form.learn(error, sent)):
                     raise
 
-    async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "AsyncStream[object]":
+    async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "EndingStream":
         """Not by chat.completions.create: building typed chunks takes most of the time a chunk costs."""
-        from openai import AsyncStream
+        from bot.providers.openai.errors import EndingStream
 
         return await client.post(
             "/chat/completions",
             content=encoded({**sent, **self._options}),
             cast_to=object,
             stream=True,
-            stream_cls=AsyncStream[object],
+            stream_cls=EndingStream,
         )
 
     def _failure(self, error: Exception) -> LLMError:

@@ -1,4 +1,5 @@
-"""The errors of servers with a chat completions API, each in its own words, and the form of messages some ask for.
+"""What differs between servers with a chat completions API: their errors, the form of messages they ask for, and how
+their streams end.
 
 This module imports the SDK, so import it only where the SDK is in use already.
 """
@@ -6,7 +7,7 @@ This module imports the SDK, so import it only where the SDK is in use already.
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from hashlib import blake2s
 from typing import Any, Final
 
@@ -207,6 +208,17 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     said = f"{reported} {error.type} {words_of(error)}"
     by_words = code_in(said) if written in (0, 400, 403, 404, 413, 422, 500, 502, 503) else None
     return by_words or code_of(written, said)
+
+
+class EndingStream(openai.AsyncStream[object]):
+    """A stream that knows whether it came to its end, or just stopped."""
+
+    has_ended = False
+
+    async def _iter_events(self) -> AsyncIterator[Any]:
+        async for event in super()._iter_events():
+            self.has_ended = self.has_ended or event.data.startswith("[DONE]")
+            yield event
 
 
 class AcceptedForm:

@@ -163,7 +163,12 @@ class CompletionAccumulator:
     @property
     def usage(self) -> TokenUsage | None:
         """The reply's usage, estimated if the server does not report it; None if there is no estimate either."""
-        return self._with_spent(self._usage or (self._estimated() if self._prompt_tokens else None))
+        counted = self._usage
+        if counted is None:
+            counted = self._estimated() if self._prompt_tokens else None
+        elif self._has_said and not counted.output_tokens:
+            counted = replace(counted, output_tokens=self._estimated().output_tokens, estimated=True)
+        return self._with_spent(counted)
 
     @property
     def used(self) -> TokenUsage | None:
@@ -188,6 +193,16 @@ class CompletionAccumulator:
         written = "".join([*self._received, *(piece for call in self._calls for piece in call.written)])
         return TokenUsage(self._prompt_tokens, estimate_text(written), estimated=True)
 
+    def close(self, *, in_order: bool) -> bool:
+        """Whether the server has told why the reply ended.
+
+        If not, what has arrived is complete if the stream ended `in_order`, because some servers never tell.
+        """
+        has_told = self._finish is not None
+        if in_order and (self._has_said or self._calls):
+            self._finish = self._finish or "stop"
+        return has_told
+
     def withdraw(self) -> None:
         """Count nothing that has arrived: it was no reply, but the server's way to refuse the request."""
         self._has_begun = False
@@ -200,7 +215,7 @@ class CompletionAccumulator:
             self._usage = _token_usage(usage)
         for choice in chunk.get("choices") or ():
             self._finish = choice.get("finish_reason") or self._finish
-            delta = choice.get("delta") or {}
+            delta = choice.get("delta") or choice.get("message") or {}
             self._has_begun = True
             self._refused = self._refused or bool(delta.get("refusal"))
             self._has_said = self._has_said or any(delta[name] for name in delta if name != "role")
@@ -259,9 +274,10 @@ def _words(content: object) -> str:
 
 
 def _token_usage(usage: object) -> TokenUsage | None:
-    if not isinstance(usage, dict):
-        return None
-    details = usage.get("prompt_tokens_details") or {}
+    if not isinstance(usage, dict) or not _count(usage.get("prompt_tokens")):
+        return None  # zeros are no count: every prompt has tokens
+    details = usage.get("prompt_tokens_details")
+    details = details if isinstance(details, dict) else {}
     return TokenUsage(
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
@@ -284,8 +300,8 @@ def as_chunk(body: object, request: "httpx2.Request") -> Json:
 
     content: Any = _loaded(body) if isinstance(body, str) else body
     match content:
-        case {"choices": [{"message": dict(message), **rest}, *_]}:
-            return {**content, "choices": [{**rest, "delta": message}]}
+        case {"choices": [{"message": dict()} as choice, *_]}:
+            return {**content, "choices": [{**choice, "finish_reason": choice.get("finish_reason") or "stop"}]}
         case {"error": error}:
             raise APIError("There is no reply.", request=request, body=error)
     raise APIError("There is no reply.", request=request, body=content)

@@ -129,21 +129,37 @@ async def test_text_in_parts(server: OpenAIDouble, chat: OpenAIChat) -> None:
     assert (await replied(server, chat, words(parts), SAID)).text == "Hobb."
 
 
+@pytest.mark.parametrize("details", [None, []])
+async def test_tokens_that_are_counted_in_odd_ways(server: OpenAIDouble, chat: OpenAIChat, details: object) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 4.0, "prompt_tokens_details": details}
+    assert (await replied(server, chat, words("Hobb."), {**SAID, "usage": usage})).usage == TokenUsage(9, 4)
+
+
+async def test_a_reply_that_is_not_counted_is_estimated_beside_its_prompt(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    usage = {"prompt_tokens": 900, "completion_tokens": 0}
+    counted = (await replied(server, chat, words("Hobb and nobody else."), {**SAID, "usage": usage})).usage
+    assert counted is not None
+    assert (counted.input_tokens, counted.estimated) == (900, True)
+    assert 3 < counted.output_tokens < 12
+
+
+async def test_a_whole_message_in_a_stream_is_a_reply(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    message = {"role": "assistant", "content": "It was Hobb."}
+    whole: Json = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    assert (await replied(server, chat, whole)).text == "It was Hobb."
+
+
 @pytest.mark.parametrize(
-    ("usage", "counted"),
+    "usage",
     [
-        ({"prompt_tokens": 9, "completion_tokens": 4.0, "prompt_tokens_details": None}, TokenUsage(9, 4)),
-        ({"prompt_tokens": "9", "completion_tokens": None}, TokenUsage(0, 0)),
+        ["9"],
+        None,
+        {"prompt_tokens": "9", "completion_tokens": None},
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
     ],
 )
-async def test_tokens_that_are_counted_in_odd_ways(
-    server: OpenAIDouble, chat: OpenAIChat, usage: object, counted: TokenUsage
-) -> None:
-    last: Json = {**SAID, "usage": usage}
-    assert (await replied(server, chat, words("Hobb."), last)).usage == counted
-
-
-@pytest.mark.parametrize("usage", [["9"], None])
 async def test_where_nothing_is_counted_it_is_estimated_and_marked(
     server: OpenAIDouble, chat: OpenAIChat, usage: object
 ) -> None:

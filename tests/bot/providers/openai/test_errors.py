@@ -396,6 +396,22 @@ async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Ser
     await chat.aclose()
 
 
+async def test_a_server_that_never_tells_why_a_reply_ends_is_understood(server: Server, chat: OpenAIChat) -> None:
+    said = 'data: {"choices": [{"index": 0, "delta": {"content": "It was"}}]}\n\n'
+    call = {"index": 0, "id": "c1", "function": {"name": "search_book", "arguments": "{}"}}
+    called = f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'tool_calls': [call]}}]})}\n\n"
+    ended = "data: [DONE]\n\n"
+    server.answers = [(200, said + ended), (200, called + ended), (200, said), (200, SAID), (200, said + ended)]
+    assert await chat.chat([user("?")]) == "It was"
+    assert (await chat.chat_with_tools([user("?")], [SEARCH])).tool_invocations
+    with pytest.raises(LLMError) as cut:
+        await chat.chat([user("?")])
+    assert await chat.chat([user("?")]) == "Hobb."
+    with pytest.raises(LLMError) as given_up:  # it does tell, so this reply was given up
+        await chat.chat([user("?")])
+    assert cut.value.code is given_up.value.code is C.CONNECTION_LOST
+
+
 async def test_a_server_that_takes_only_its_own_ids_gets_such(server: Server, chat: OpenAIChat) -> None:
     refused = "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9."
     server.answers = [(400, {"object": "error", "message": refused}), (200, SAID), (200, SAID)]
