@@ -252,7 +252,7 @@ class PostgresDatabase:
         return StorageError(StorageErrorCode.UNREACHABLE, message)
 
     async def forget_deleted(self) -> None:
-        """Nothing to do: PostgreSQL's autovacuum overwrites deleted rows, and its log is recycled, in time."""
+        """Does nothing: autovacuum gives the place of deleted rows to new ones, and the log is recycled, in time."""
 
     async def integrity_check(self) -> list[str]:
         """What is wrong, one line each. The server checks its own pages; here, that every migration is there."""
