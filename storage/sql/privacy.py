@@ -58,7 +58,8 @@ PERSONAL = (
         "books",
         "shelf",
         "own_books",
-        "SELECT id, title, author, format, created_at FROM books WHERE shelf = 'person:' || ?1 ORDER BY created_at",
+        """SELECT id, title, author, format, filename, created_at
+        FROM books WHERE shelf = 'person:' || ?1 ORDER BY created_at""",
         "DELETE FROM books WHERE shelf = 'person:' || ?1",
         prefix="person:",
     ),
@@ -84,7 +85,8 @@ PERSONAL = (
         "books",
         "added_by",
         "books_added",
-        "SELECT id, shelf, title, author, format, created_at FROM books WHERE added_by = ?1 ORDER BY created_at",
+        """SELECT id, shelf, title, author, format, filename, created_at
+        FROM books WHERE added_by = ?1 ORDER BY created_at""",
         "UPDATE books SET added_by = '' WHERE added_by = ?1",
     ),
     PersonalColumn(

@@ -20,7 +20,7 @@ from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, a
 @pytest.fixture(autouse=True)
 async def company(storage: Storage) -> None:
     """The Hatter owns `tea`, where the Dormouse writes as well, and `alone`; the Dormouse owns `nap`."""
-    await storage.books.save(a_book(added_by="hatter"))
+    await storage.books.save(a_book(added_by="hatter", filename="alice.epub"))
     await storage.conversations.save(a_conversation("tea", owner_id="hatter", thread_id="t1"))
     await storage.conversations.save(a_conversation("alone", owner_id="hatter", thread_id="t2"))
     await storage.conversations.save(a_conversation("nap", owner_id="dormouse", title_source=TitleSource.PERSON))
@@ -64,7 +64,7 @@ class TestExport:
         assert [(each["book_id"], each["state"], each["read_to"]) for each in kept["positions"]] == [
             ("alice", "reading", 7)
         ]
-        assert [each["id"] for each in kept["books_added"]] == ["alice"]
+        assert [(each["id"], each["filename"]) for each in kept["books_added"]] == [("alice", "alice.epub")]
         assert [each["input_tokens"] for each in kept["usage"]] == [10]
         assert [each["conversation_id"] for each in kept["present_in"]] == ["nap"]
         assert kept["verbose"] is True
