@@ -27,7 +27,7 @@ from psycopg import AsyncConnection
 
 from benchmarks.table import print_table, summary
 from domain.book import Book
-from domain.clubs.plan import Club, Stretch, ThreadGate, dated
+from domain.clubs.plan import Club, Member, Stretch, ThreadGate, dated
 from storage.book_files.objects import CachedBookFiles, open_store
 from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble
@@ -169,9 +169,10 @@ class Run:
         tomorrow = datetime.now(UTC).date() + timedelta(days=1)
         sections = dated([Stretch(0, 500), Stretch(500, 1_000)], tomorrow - timedelta(days=7), 7)
         self.clubs.append(channel)
+        host = Member(str(self.discord.user("ann", thread.guild).id), MIDNIGHT)
         await self.storage.clubs.create(
-            Club(uuid.uuid4().hex, "alice", str(thread.guild.id), str(channel.id),
-                 str(self.discord.user("ann", thread.guild).id), ThreadGate.DATE, MIDNIGHT, 1_000, sections)
+            Club(uuid.uuid4().hex, "alice", str(thread.guild.id), str(channel.id), host.reader_id, ThreadGate.DATE,
+                 MIDNIGHT, 1_000, sections, (host,))
         )  # fmt: skip
 
     def reminders(self) -> list[int]:
