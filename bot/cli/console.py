@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot.cli.running import Emphasis, WordWrap, interrupts
-from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition
+from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -55,12 +55,14 @@ def event_to_json(event: TurnEvent) -> str:
 TERMINAL_READER = Reader("terminal", "")
 HIDDEN_NOTE = "I've hidden part of this answer: it seems to give away something you haven't read yet."
 PROGRESS = "/progress"
-HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you've read; nothing after it is revealed
-/verbose on · off: show what the model looks up, and what it finds
+HELP = f"""Type a question about the book, or one of these:
+{PROGRESS} page N · chapter N · finished · clear: how far you've read; nothing after it is revealed
+/verbose on · off: show what is looked up, and what is found
 /sources: the sentences behind the last answer
 /retry: ask your last question again
 /help: this list
-quit, exit: leave"""
+quit, exit: leave
+To read a book of your own: marginalia chat FILE"""
 _KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?|[\ufeff\u200b-\u200f\u2060]")
 """What arrow keys and the like type into a line, and characters without width, as in front of files from Windows."""
 _COMMANDS = frozenset((PROGRESS, "/verbose", "/sources", "/retry", "/help", "/quit", "/exit"))
@@ -128,7 +130,7 @@ class ConsoleChat:
             if self._as_json:
                 print(json.dumps({"event": "refused", "text": error.message}, ensure_ascii=False), flush=True)  # noqa: T201
             else:
-                self._console.print(error.message, style="red", markup=False, soft_wrap=True)
+                self._console.print(f"{error.message}\n", style="red", markup=False, soft_wrap=True)
 
     async def _obey(self, command: str, order: str) -> None:
         """Carry out a command that begins with a slash; it never goes to the model."""
@@ -140,7 +142,7 @@ class ConsoleChat:
             case "/verbose":
                 self._verbose = order.casefold() == "on" if order else not self._verbose
                 see = "you'll see" if self._verbose else "you won't see"
-                self._tell("verbose", f"From now on, {see} what the model looks up.", on=self._verbose)
+                self._tell("verbose", f"From now on, {see} what is looked up.", on=self._verbose)
             case "/sources":
                 self._show_sources()
             case "/retry" if self._question:
@@ -394,7 +396,8 @@ def _drawn(text: str) -> str:
 
 def call_line(tool_name: str, arguments: dict[str, object]) -> str:
     """A call on one line: its name and its most telling argument."""
-    first = next((value for value in arguments.values() if isinstance(value, str)), "")
+    told = (value for value in arguments.values() if isinstance(value, str) and not is_source(value))
+    first = next(told, "")
     return f'{tool_name} "{first}"' if first else tool_name
 
 

@@ -98,7 +98,7 @@ async def test_missing_tools_are_named_once_in_help_and_when_they_are_back() -> 
     first, rest = shown.split("An answer.", 1)
     assert first == "The tools of notes are missing: it is still starting.\n"
     assert rest.count("The tools of notes are missing: it is still starting.") == 1, "in /help"
-    assert "leave\nThe tools of notes are missing" in rest
+    assert "chat FILE\nThe tools of notes are missing" in rest
     assert rest.count("The tools of notes are here now.") == 1
 
 
@@ -187,7 +187,7 @@ async def test_slash_commands_never_go_to_the_model() -> None:
     assert asked == ["Who came?"], "nor what arrow keys type"
     for told in (
         "/retry: ask",
-        "you'll see what the model looks up",
+        "you'll see what is looked up",
         "no answer yet",
         "You haven't asked anything yet",
         "no command /nonsense",
