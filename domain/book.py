@@ -4,6 +4,7 @@ Pages, chapters, passages and citations are all spans on that one axis, so "has 
 comparison of offsets everywhere.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -216,6 +217,14 @@ class Sentence:
     start: int
     end: int
     text: str
+
+
+SOURCE = re.compile(r"passage-(\d{1,12})-(\d{1,12})")
+"""The source of a passage. It is for models; people read a page."""
+
+
+def is_source(value: object) -> bool:
+    return isinstance(value, str) and SOURCE.fullmatch(value) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,9 +287,9 @@ class ToolCallButtons:
             return
         binding = await positions.binding(people, [asker], book, conversation)
         if binding is None or not binding.reader_id:
-            raise Refusal(say("Somebody here hasn't read this far. “Full trace” shows it only to you."))
+            raise Refusal(say("Somebody here hasn't read this far. “Show everything” shows it only to you."))
         who = f"<@{binding.reader_id}>"
-        raise Refusal(say("{who} hasn't read this far. “Full trace” shows it only to you.", who=who))
+        raise Refusal(say("{who} hasn't read this far. “Show everything” shows it only to you.", who=who))
 
     async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
         played = await self._use_cases.transcripts.played(turn_id)

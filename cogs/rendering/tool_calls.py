@@ -13,6 +13,7 @@ from typing import Any
 from cogs.i18n import later
 from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.splitting import units
+from domain.book import is_source
 from domain.chat import ChatMessage
 from domain.event import ToolCallFinished, ToolCallStarted
 
@@ -125,11 +126,11 @@ def describe(call: ShownCall) -> str:
 
 
 def arguments_line(arguments: Mapping[str, Any]) -> str:
-    """The value of the first argument, then the others by name, within ARGUMENTS_SHOWN characters."""
+    """The value of the first argument, then the others by name, within ARGUMENTS_SHOWN characters; no passage's id."""
     told = [
         _value(value) if number == 0 else f"{name}={_value(value)}"
         for number, (name, value) in enumerate(arguments.items())
-        if value not in (None, "", [], {})
+        if value not in (None, "", [], {}) and not is_source(value)
     ]
     return shortened(" ".join(told), ARGUMENTS_SHOWN)
 
@@ -377,7 +378,7 @@ def _block(title: str, language: str, text: str, room: int, say: Say) -> str:
 
 
 def _cut_note(count: int, say: Say) -> str:
-    return "\n" + say("-# … {count} more characters in the full trace", count=f"{count:,}")
+    return "\n" + say("-# … {count} more characters under “Show everything”", count=f"{count:,}")
 
 
 def _buttons(
@@ -399,7 +400,7 @@ def _buttons(
             _turner(turn_id, state, state.page - 1, pages, say("◀ Earlier"), row),
             _turner(turn_id, state, state.page + 1, pages, say("Later ▶"), row),
         ]
-    return (*toggles, *turning, ButtonData(say("Full trace"), trace_id(turn_id, state), row))
+    return (*toggles, *turning, ButtonData(say("Show everything"), trace_id(turn_id, state), row))
 
 
 def _toggle_label(call: ShownCall, say: Say, *, is_open: bool) -> str:

@@ -3,11 +3,10 @@
 All of it is a function of `text[:read_to]`: the layout is clipped first, and nothing here looks beyond it.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
+from domain.book import SOURCE, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import is_counted
 from domain.library.names import count_mentions, missing_words, sentences_with
@@ -22,8 +21,6 @@ READ_WORDS = 3_000
 
 MAX_NEIGHBOURS = 5
 """Passages that a passage can be widened by on each side."""
-
-_SOURCE = re.compile(r"passage-(\d{1,12})-(\d{1,12})")
 
 
 class Reading:
@@ -129,7 +126,7 @@ class Reading:
 
     def _sentences_of(self, source: str) -> range:
         """The sentences of a known passage. One that was cut by another bound may end in another sentence now."""
-        layout, match = self._layout, _SOURCE.fullmatch(source.strip())
+        layout, match = self._layout, SOURCE.fullmatch(source.strip())
         start, end = (int(match[1]), int(match[2])) if match else (0, 0)
         sentences = layout.sentences_between(start, end)
         if not sentences or start >= end or end > layout.length:

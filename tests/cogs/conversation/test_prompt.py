@@ -65,7 +65,7 @@ async def test_buttons_are_acknowledged_before_what_they_show_is_found(room: Sce
     card, answer = [each for each in room.replies() if each.buttons]
     free.clear()
     opened, sources = await room.ann.click(card, label="Show search 1"), await room.ben.click(answer, label="Sources")
-    trace = await room.ben.click(card, label="Full trace")
+    trace = await room.ben.click(card, label="Show everything")
     assert all(pressed.acknowledged for pressed in (opened, sources, trace))
     free.set()
     await room.until(lambda: "**Arguments**" in card.embed_texts[0])

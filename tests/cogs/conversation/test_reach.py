@@ -35,7 +35,7 @@ async def test_sources_and_tool_calls_stay_in_their_server(room: Scene, eve: Act
     for message, label, refusal in (
         (answer, "Sources", "no longer stored"),
         (card, "Show search 1", "no longer stored"),
-        (card, "Full trace", "no longer stored"),
+        (card, "Show everything", "no longer stored"),
     ):
         copy = carried_over(room, message, eve)
         pressed = await eve.click(copy, label=label)

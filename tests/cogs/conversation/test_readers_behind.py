@@ -66,7 +66,7 @@ async def test_sources_beyond_the_readers_page_are_only_counted(room: Scene) -> 
 async def test_tool_calls_are_not_opened_by_somebody_behind(room: Scene) -> None:
     card, _ = await told_all(room)
     await stand_at(room, room.ben, "1")
-    for label in ("Show excerpt 1", "Full trace"):
+    for label in ("Show excerpt 1", "Show everything"):
         pressed = await room.ben.click(card, label=label)
         assert pressed.ephemeral
         assert "more of the book than you've read" in pressed.text
@@ -84,7 +84,7 @@ async def test_where_somebody_behind_writes_too_they_are_shown_to_one_person_alo
     assert pressed.ephemeral
     assert "hasn't read this far" in pressed.text
     assert CULPRIT not in "".join(card.embed_texts)
-    pressed = await room.ann.click(card, label="Full trace")
+    pressed = await room.ann.click(card, label="Show everything")
     [trace] = pressed.message.attachments
     assert CULPRIT in trace.data.decode()
 

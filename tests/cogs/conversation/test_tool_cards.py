@@ -80,7 +80,7 @@ async def test_more_than_ten_calls_are_turned_to(room: Scene) -> None:
 
 async def test_the_full_trace_is_a_file(room: Scene) -> None:
     card, _ = await asked(room, 2)
-    pressed = await room.ben.click(card, label="Full trace")
+    pressed = await room.ben.click(card, label="Show everything")
     assert pressed.ephemeral
     [file] = pressed.message.attachments
     assert file.filename == "trace.md"

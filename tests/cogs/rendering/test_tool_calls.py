@@ -72,7 +72,7 @@ def test_a_call_is_one_line() -> None:
     card = render_card(TURN, [call()], CardState())
     assert card.embeds[0].description == '▸ 1 search_book "white rabbit" · 5 passages · 12 ms'
     assert card.embeds[0].colour == Colour.DONE
-    assert [button.label for button in card.buttons] == ["Show search 1", "Full trace"]
+    assert [button.label for button in card.buttons] == ["Show search 1", "Show everything"]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_running_call_says_so() -> None:
 def test_what_is_cut_says_how_much_is_missing() -> None:
     card = render_card(TURN, [call(content="x" * 50_000)], CardState().toggled(1))
     shown = card.embeds[0].description
-    missing = re.search(r"… ([\d,]+) more characters in the full trace", shown)
+    missing = re.search(r"… ([\d,]+) more characters under “Show everything”", shown)
     assert missing
     assert shown.count("x") + int(missing[1].replace(",", "")) == 50_000
 
