@@ -348,7 +348,7 @@ def _unpacker(encoding: str) -> _AsItIs | _Unpacker:
         case "gzip" | "x-gzip" | "deflate":
             return _Unpacker()
     message = (
-        "The host sends this file packed in a way that I can't unpack. "
+        "The website sends this file packed in a way that I can't unpack. "
         "Please download it yourself and add it as a file."
     )
     raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
@@ -400,10 +400,10 @@ def _assert_found(status: int) -> None:
         message = "There is no file at this address. Please check it."
         raise DownloadError(DownloadErrorCode.NOT_FOUND, message)
     if status in (401, 402, 403, 451):
-        message = "The host won't give me this file. Please download it yourself and add it as a file."
+        message = "The website won't give me this file. Please download it yourself and add it as a file."
         raise DownloadError(DownloadErrorCode.NOT_FOUND, message)
     message = Worded(
-        "The host couldn't send the file (HTTP status {status}). Please try again in a few minutes.", status=status
+        "The website couldn't send the file (HTTP status {status}). Please try again in a few minutes.", status=status
     )
     raise DownloadError(DownloadErrorCode.UNREACHABLE, message)
 

@@ -182,7 +182,7 @@ class Usage(commands.Cog):
         card = discord.Embed(title=say("Usage"), colour=INK)
         card.add_field(name=say("You, today"), value=usage_line(today, say), inline=False)
         month = await people.usage(reader, lately)
-        card.add_field(name=say("You, in 30 days"), value=usage_line(month, say), inline=False)
+        card.add_field(name=say("You, last 30 days"), value=usage_line(month, say), inline=False)
         if limit := self._use_cases.facts.daily_tokens:
             left = say("{left:,} of {limit:,} tokens", left=max(0, limit - today.tokens), limit=limit)
             card.add_field(name=say("Left today"), value=left, inline=False)
@@ -199,7 +199,7 @@ class Usage(commands.Cog):
         people = self._use_cases.people
         today, month = await people.usage_in_guild(server_id, midnight), await people.usage_in_guild(server_id, lately)
         card.add_field(name=say("This server, today"), value=usage_line(today, say), inline=False)
-        card.add_field(name=say("This server, in 30 days"), value=usage_line(month, say), inline=False)
+        card.add_field(name=say("This server, last 30 days"), value=usage_line(month, say), inline=False)
 
     def _periods(self) -> tuple[datetime, datetime]:
         now = self._use_cases.clock()

@@ -245,5 +245,5 @@ def damaged_epub() -> BookError:
     """The error for an EPUB without a usable package document."""
     return BookError(
         BookErrorCode.PARSE_FAILED,
-        "This EPUB is damaged: its list of contents cannot be read. Please download or export it again.",
+        "This EPUB is damaged: its table of contents cannot be read. Please download or export it again.",
     )

@@ -43,11 +43,17 @@ NO_SUCH_ROUTE: Final = (404, 405, 501)
 LONGEST_ADVICE: Final = 24 * 3600.0
 """Seconds; nobody is told to wait longer than until tomorrow."""
 _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
-    LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
-    LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check {settings}.",
-    LLMErrorCode.UNKNOWN_ADDRESS: "{name} has no chat at this address. Please check {settings}.",
+    LLMErrorCode.API_KEY_MISSING: (
+        "{name} did not accept the key. Whoever runs this program has to check {key_setting}."
+    ),
+    LLMErrorCode.UNKNOWN_MODEL: (
+        "{name} has no model called {model}. Whoever runs this program has to check {settings}."
+    ),
+    LLMErrorCode.UNKNOWN_ADDRESS: (
+        "{name} has no chat at this address. Whoever runs this program has to check {settings}."
+    ),
     LLMErrorCode.OUT_OF_CREDIT: (
-        "{name} no longer answers: the account has no credit left. The operator of this program has to add some."
+        "{name} no longer answers: the account has no credit left. Whoever runs this program has to add some."
     ),
     LLMErrorCode.RATE_LIMITED: "The model is getting too many requests at the moment. Please try again {when}.",
     LLMErrorCode.OVERLOADED: "The model is overloaded or not ready at the moment. Please try again {when}.",

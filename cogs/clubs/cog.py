@@ -283,7 +283,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if trouble := (await self.duties.attend(club.id)).sentences(say):
             await interaction.edit_original_response(content="\n".join([*lines, *trouble]))
 
-    @app_commands.command(description="How far everybody is; no titles")
+    @app_commands.command(description="How far everybody has read; no chapter titles")
     @app_commands.describe(hide="Take yourself off the board, or put yourself back on")
     async def board(self, interaction: discord.Interaction[Any], hide: bool | None = None) -> None:
         club = await defer_if_slow(interaction, self._here(interaction), thinking=True)

@@ -108,7 +108,7 @@ def tells_of_waiting(message: discord.Message) -> bool:
 
 def recap_button(book_id: str, say: Say) -> Buttons:
     """Tell the person who presses what has happened so far."""
-    return _button(RECAP, book_id, say("What happened so far?"))
+    return _button(RECAP, book_id, say("What's happened so far?"))
 
 
 def keep_buttons(turn_id: str, say: Say) -> Buttons:

@@ -391,7 +391,7 @@ class ConversationCog(commands.Cog):
             logger.info("no recap was offered: %s", error)
             return
         if last is not None and message.created_at - last >= AWAY:
-            text = say("-# It's been a while. Shall I tell you what happened so far, up to your page?")
+            text = say("-# It's been a while. Shall I tell you what's happened so far, up to your page?")
             await hint(message, text, recap_button(conversation.book_id, say), about=RECAP)
 
     async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:

@@ -172,7 +172,9 @@ class Bookshelf:
             if matches:
                 named = ", ".join(f"“{b.title}” ({b.id[:8]})" for b in matches[:5])
                 message = Worded(
-                    "Several books fit “{reference}”: {books}. Choose one by its id.", reference=reference, books=named
+                    "Several books fit “{reference}”: {books}. Give more of the title, or an id in brackets.",
+                    reference=reference,
+                    books=named,
                 )
                 raise BookError(BookErrorCode.NOT_FOUND, message)
         if removed:

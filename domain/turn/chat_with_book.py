@@ -482,7 +482,7 @@ class PersonalQuestions:
                         ending = event
         if ending is not None:
             return Asked(conversation, ending, tuple(proposals), citations)
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was taken back before it was answered.")
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was withdrawn before it was answered.")
 
     async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> None:
         """Record that the reader has the answer, or knows that there is none, and in which messages."""

@@ -175,7 +175,7 @@ class SQLTurns:
         if not await self._database.read("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
             raise ConversationError(ConversationErrorCode.NOT_FOUND, "This conversation has been deleted.")
         raise ConversationError(
-            ConversationErrorCode.INVALID_STATE, "That message does not wait for an answer any more."
+            ConversationErrorCode.INVALID_STATE, "That message isn't waiting for an answer any more."
         )
 
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
@@ -209,7 +209,7 @@ class SQLTurns:
             await hold_fence(transaction)
             rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])
             if rows and rows[0]["state"] in WITH_AN_ANSWER:
-                raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has its answer already.")
+                raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has already been answered.")
             await transaction.run(
                 "UPDATE chat_messages SET turn_id = NULL WHERE turn_id = ? AND role = 'user'", [turn_id]
             )

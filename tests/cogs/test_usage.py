@@ -30,7 +30,7 @@ async def test_mine_today_and_lately(stage: Stage) -> None:
     shown = await stage.ann.slash(stage.channel, "usage")
     assert shown.ephemeral
     assert "You, today\n1,000 tokens · 1 request · $0.01" in text_of(shown)
-    assert "You, in 30 days\n1,500 tokens · 2 requests · $0.01" in text_of(shown)
+    assert "You, last 30 days\n1,500 tokens · 2 requests · $0.01" in text_of(shown)
     assert "This server" not in text_of(shown)
 
 

@@ -189,7 +189,7 @@ RECOGNITION_TOO_LONG = (
 _DAMAGED = Worded(
     "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."
 )
-_TOO_BIG = Worded("This file needs more memory to be read than one book may take. Please add a smaller edition.")
+_TOO_BIG = Worded("Reading this file takes more memory than one book may use. Please add a smaller edition.")
 
 
 def main(ocr: tuple[str, str, Sequence[str]] | None = None) -> None:

@@ -8,7 +8,7 @@ from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_readers_behind import stand_at
 from tests.doubles.discord_api import DiscordDouble, Message
 
-OFFER = "What happened so far?"
+OFFER = "What's happened so far?"
 
 
 async def days_pass(room: Scene, days: float) -> None:
