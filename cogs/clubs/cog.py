@@ -105,10 +105,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         await interaction.edit_original_response(content="\n".join([*lines, *trouble.sentences(say)]))
 
     def _day(self, typed: str | None, say: Speech) -> date:
-        """
-        Raises:
-            Refusal: it is no date.
-        """
+        """Today if nothing was typed. Raises Refusal: it is no date."""
         if typed is None:
             return self._clubs.now().date()
         try:
