@@ -41,6 +41,8 @@ _STOP_REASONS: Final = {
     "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
 }
 
+_COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
+
 _OF_REPLY: Final = frozenset({"message_start", "content_block_start"})
 """Events that a model's work has begun."""
 
@@ -101,16 +103,18 @@ class MessageAccumulator:
                 self._ended = True
 
     def response(self) -> ChatResponse:
-        """The complete reply. Calls count only if all are complete and the model stopped to have them carried out."""
+        """The complete reply. Calls count only if all are complete and the model stopped to have them carried out; some
+        servers say of such a reply that it just ended.
+        """
         text = "".join(block["text"] for block in self._blocks.values() if block["type"] == "text")
         calls = [_invocation(block) for block in self._blocks.values() if block["type"] == "tool_use"]
         reason = _STOP_REASONS.get(self._stop or "", StopReason.OTHER)
-        if reason is StopReason.TOOL_USE and calls and self._call_tools:
+        if reason in _COMPLETE and calls and self._call_tools:
             return ChatResponse(
                 tool_invocations=calls,
                 preamble=text,
                 usage=self._token_usage(),
-                stop_reason=reason,
+                stop_reason=StopReason.TOOL_USE,
                 raw=self._raw(with_calls=True),
             )
         return ChatResponse(

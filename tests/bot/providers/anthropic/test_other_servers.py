@@ -33,6 +33,7 @@ class Server:
         self.refusals: list[tuple[int, str]] = []
         self.requests: list[Json] = []
         self.url = ""
+        self.reply: tuple[Json, ...] = SAID
 
     async def messages(self, request: web.Request) -> web.Response:
         self.requests.append(await request.json())
@@ -40,7 +41,7 @@ class Server:
             status, said = self.refusals.pop(0)
             error = {"type": "invalid_request_error", "message": said}
             return web.json_response({"type": "error", "error": error}, status=status)
-        events = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in SAID)
+        events = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self.reply)
         return web.Response(text=events, content_type="text/event-stream")
 
     def chat(self, model: str = "hobb-7b", **options: Any) -> AnthropicChat:
@@ -121,6 +122,14 @@ async def test_an_error_is_known_by_what_it_says(
     with pytest.raises(LLMError) as caught:
         await chat.chat([user("?")])
     assert (caught.value.code, caught.value.window) == (code, window)
+    await chat.aclose()
+
+
+async def test_calls_of_a_reply_that_is_said_to_have_just_ended_are_made(server: Server) -> None:
+    chat, block = server.chat(), {"type": "tool_use", "id": "a", "name": "search_book", "input": {"query": "lamp"}}
+    server.reply = (SAID[0], {"type": "content_block_start", "index": 0, "content_block": block}, *SAID[3:])
+    response = await chat.chat_with_tools([user("?")], [SEARCH])
+    assert response.tool_invocation == ToolInvocation("search_book", {"query": "lamp"}, "a")
     await chat.aclose()
 
 
