@@ -17,6 +17,11 @@ _LINE_BREAK = "\r\n"
 _USUAL_CHARACTERS = 4_096
 _NEXT_LINE = 0.6
 """How much lower the next line is at least, in heights of its type."""
+_NOTE_NUMBER = re.compile(r"(?<=\S)(?<!\d)(?<!\d[.,])\d{1,3}(?![^\W_])|^\d{1,3}\s?(?=[^\W\d_])")
+NOTE_GAP = "\u00a0"
+"""Follows the number of a footnote in front of it, which is how it differs from other numbers in brackets."""
+NOTE_SIZE = 0.85
+"""How large the number of a note is at most, beside the letters."""
 _MOST_HEIGHTS = 2.0
 """How many times its font's size the letters of a line may be high."""
 _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
@@ -91,7 +96,7 @@ class LineReader:
                 elif above - top > _NEXT_LINE * height:
                     yield from self._cut_lines(text_page, begin, stripped)
                 else:
-                    yield PdfLine(stripped, left, right, top, size)
+                    yield PdfLine(self._with_marks(text_page, begin, stripped), left, right, top, size)
             start += len(line) + len(_LINE_BREAK)
 
     def _cut_lines(self, text_page: Any, begin: int, text: str) -> Iterator[PdfLine]:
@@ -110,7 +115,19 @@ class LineReader:
             left, _, _, height = self._box(text_page, begin + start)
             _, top, right, size = self._box(text_page, begin + start + len(line) - 1)
             size = self._size(text_page, begin + start, len(line), min(height, size))
-            yield PdfLine(line, left, right, top, size)
+            yield PdfLine(self._with_marks(text_page, begin + start, line), left, right, top, size)
+
+    def _with_marks(self, text_page: Any, begin: int, line: str) -> str:
+        """A line with the small numbers of notes in brackets, apart from the words they touch."""
+
+        def marked(number: re.Match[str]) -> str:
+            beside = number.start() - 1 if number.start() else number.end()
+            size = self._font_size(text_page, begin + number.start())
+            if not 0 < size < NOTE_SIZE * self._font_size(text_page, begin + beside):
+                return number[0]
+            return f"[{number[0]}]" if number.start() else f"[{number[0].strip()}]{NOTE_GAP}"
+
+        return _NOTE_NUMBER.sub(marked, line)
 
     def _box(self, text_page: Any, index: int) -> tuple[float, float, float, float]:
         """A character's left edge, top, right edge and height."""

@@ -1,18 +1,16 @@
 """From lines on pages to paragraphs: running heads are dropped, and typesetting is undone."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
-from typing import NamedTuple
 
 from bot.parsers.chapters import middle
 from bot.parsers.draft import MARK, PageBreak
 from bot.parsers.headings import is_caption, parse_label
-from bot.parsers.pdf.document import SPLIT, PdfLine, PdfPage, mend_words
+from bot.parsers.pdf.document import NOTE_GAP, SPLIT, PdfLine, PdfPage, mend_words
 from domain.library.numerals import number_value
 
 _INDENT = 0.5
@@ -21,14 +19,17 @@ _OTHER_SIZE = 1.08
 _HEADING_SIZE = 1.15
 _HEADING_GAP = 1.8
 _FULL_LINE = 0.82
+_FEWEST_OF_COLUMN = 4
 _MARGIN_SHARE = 0.1
 _PICTURE_GAP = 4.0
 """Heights of a line between two lines, from which on there may be a picture."""
 _SENTENCE_END = re.compile(r"[.!?:…。！？\"”“’»«][\"'”“’»«)\]」』]*$")
 _LONGEST_CLOSE = 12
+_LONGEST_NOTE_MARK = 6
 _HYPHENS = f"-\u2010\xad{SPLIT}"
 _SOFT_HYPHENS = ("\u2010", "\xad")
 _FEWEST_SOFT_HYPHENS = 3
+_NOTE = re.compile(r"(?:\[\d{1,3}\]|\d{1,3}[.)]?|[*†‡§]{1,3})\s*[^\W\d_]")
 _FIRST_WORD = re.compile(r"\S+\s*")
 
 
@@ -91,7 +92,9 @@ def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
 
 
 class _Composer:
-    """Puts lines together to blocks. A caption is a block; within a paragraph it waits until that has ended."""
+    """Puts lines together to blocks. A caption or a footnote is a block; within a paragraph it waits until that has
+    ended.
+    """
 
     def __init__(self, body: float, hyphens: str) -> None:
         self._body = body
@@ -100,13 +103,14 @@ class _Composer:
         self._pieces: list[list[str]] = []
         self._waiting: list[tuple[PdfLine, list[str]]] = []
         self._above: PdfLine | None = None
+        self._is_short = False
         self._caption: PdfLine | None = None
 
     def add_page(self, index: int, page: PdfPage) -> None:
-        layout, frame = self._layout, _frame(page.lines)
+        layout = self._layout
         layout.trailing.append(PageBreak(page.label))
         before: PdfLine | None = None
-        for line in page.lines:
+        for line, frame in _framed(page.lines):
             if self._add_to_caption(before, line, frame):
                 before = line
                 continue
@@ -122,14 +126,14 @@ class _Composer:
             if starts_page:
                 layout.blocks[-1].breaks.extend(layout.trailing)
                 layout.trailing.clear()
-            self._above = line
+            self._above, self._is_short = line, line.right < frame.short
 
     def close(self) -> PageLayout:
         """All blocks, with the words mended that line ends have cut."""
         self._end_captions(self._layout.blocks[-1].page if self._layout.blocks else 0)
         texts = mend_words(["".join(each) for each in self._pieces])
         for block, text in zip(self._layout.blocks, texts, strict=True):
-            block.text = text
+            block.text = text.replace(f"]{NOTE_GAP}", "] ")
         return self._layout
 
     def _joint(self, line: PdfLine, frame: _Frame, *, starts_page: bool) -> str | None:
@@ -137,16 +141,18 @@ class _Composer:
         if above is None:
             return None
         if not self._waiting:
-            return _joint(above, line, frame, self._body, is_new_page=starts_page)
-        joint = _joint(above, line, frame, self._body, is_new_page=True)
-        return joint if line.text[0].islower() or not _ends_sentence(above) else None
+            return _joint(above, line, frame, self._body, is_short=self._is_short, is_new_page=starts_page)
+        joint = _joint(above, line, frame, self._body, is_short=self._is_short, is_new_page=True)
+        are_notes = all(_NOTE.match(first.text) for first, _ in self._waiting)
+        return joint if are_notes or line.text[0].islower() or not _ends_sentence(above) else None
 
     def _add_to_caption(self, before: PdfLine | None, line: PdfLine, frame: _Frame) -> bool:
         """Whether a line belongs to a caption; `before` is the line above it on the page."""
         last = self._caption
-        if last is not None and before is last and _continues_caption(last, line, frame):
+        is_note = _opens_note(before, line, frame, self._body)
+        if last is not None and before is last and not is_note and _continues_caption(last, line, frame):
             _extend(self._waiting[-1][1], line.text, " ", "", self._hyphens)
-        elif self._above is not None and _opens_caption(before, line, frame, self._body, self._above):
+        elif self._above is not None and (is_note or _opens_caption(before, line, frame, self._body, self._above)):
             self._waiting.append((line, [line.text]))
         else:
             self._caption = None
@@ -159,6 +165,17 @@ class _Composer:
             self._layout.blocks.append(PdfBlock(page, line.top, line.size))
             self._pieces.append(pieces)
         self._waiting.clear()
+
+
+def _opens_note(before: PdfLine | None, line: PdfLine, frame: _Frame, body: float) -> bool:
+    """Whether a footnote begins with a line: its number or sign stands in front, and that, or the line, is small, or
+    the line is apart from the one above it.
+    """
+    if line.text[0] == "[" and f"]{NOTE_GAP}" in line.text[:_LONGEST_NOTE_MARK]:
+        return True
+    is_small = 0 < line.size * _OTHER_SIZE < body
+    is_apart = before is not None and before.top - line.top > _WIDE_GAP * frame.pitch and line.text[0] in "*†‡§"
+    return (is_small or is_apart) and _NOTE.match(line.text) is not None
 
 
 def _opens_caption(before: PdfLine | None, line: PdfLine, frame: _Frame, body: float, above: PdfLine) -> bool:
@@ -181,6 +198,20 @@ def _continues_caption(last: PdfLine, line: PdfLine, frame: _Frame) -> bool:
     return is_alike and 0 <= last.top - line.top <= _WIDE_GAP * frame.pitch
 
 
+def _framed(lines: Sequence[PdfLine]) -> Iterator[tuple[PdfLine, _Frame]]:
+    """The lines of a page, each with the frame of its column."""
+    starts = [0, *(at for at, pair in enumerate(pairwise(lines), start=1) if _opens_column(*pair)), len(lines)]
+    page = _frame(lines)
+    for start, end in pairwise(starts):
+        is_column = _FEWEST_OF_COLUMN <= end - start < len(lines)
+        frame = _frame(lines[start:end]) if is_column else page
+        yield from ((line, frame) for line in lines[start:end])
+
+
+def _opens_column(above: PdfLine, line: PdfLine) -> bool:
+    return line.left >= above.right - line.size and line.top > above.top + _FEWEST_OF_COLUMN * line.size
+
+
 def _frame(lines: Sequence[PdfLine]) -> _Frame:
     if not lines:
         return _Frame(0, 0, 0)
@@ -191,14 +222,18 @@ def _frame(lines: Sequence[PdfLine]) -> _Frame:
     return _Frame(left, middle(gaps) if gaps else lines[0].size, left + _FULL_LINE * (right - left))
 
 
-def _joint(above: PdfLine, line: PdfLine, frame: _Frame, body: float, *, is_new_page: bool) -> str | None:
-    """What joins a line to the one above: a space, a line feed, or None if a new block begins."""
+def _joint(
+    above: PdfLine, line: PdfLine, frame: _Frame, body: float, *, is_short: bool, is_new_page: bool
+) -> str | None:
+    """What joins a line to the one above: a space, a line feed, or None if a new block begins.
+
+    `is_short` says that the line above ends before the margin of its column.
+    """
     text, left, right, top, size = line
     if size > _OTHER_SIZE * above.size or above.size > _OTHER_SIZE * size:
         return None
     if is_heading_size(size, body):
         return None if is_new_page or above.top - top > _HEADING_GAP * size else " "
-    is_short = above.right < frame.short
     indented = left > frame.left + _INDENT * size
     if is_new_page or top > above.top:
         return None if not text[0].islower() and (indented or (is_short and _ends_sentence(above))) else " "
@@ -234,48 +269,6 @@ def _extend(pieces: list[str], text: str, joint: str, marks: str, hyphens: str) 
         pieces.append(f"{joint}{marks}{text}")
 
 
-_DROP_CAPITAL = re.compile(r"[\"'“‘«„]?[^\W\d_]")
-_DROP_SIZE = 1.6
-_LETTERS_THAT_ARE_WORDS = "AIOÀÉÓYУОЯИАВСК"
-
-
-def with_drop_capitals(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages with each large first letter, which stands as a line beside its paragraph, in front of its word."""
-    words: set[str] = set()
-    found = list(pages)
-    for at, page in enumerate(pages):
-        capitals = [number for number, pair in enumerate(pairwise(page.lines)) if _is_drop_capital(*pair)]
-        if not capitals:
-            continue
-        words = words or {word for each in pages for line in each.lines for word in line.text.casefold().split()}
-        lines = list(page.lines)
-        for number in reversed(capitals):
-            capital, beside = lines[number].text, lines[number + 1]
-            lines[number : number + 2] = [beside._replace(text=_with_capital(capital, beside.text, words))]
-        found[at] = replace(page, lines=tuple(lines))
-    return found
-
-
-def _is_drop_capital(line: PdfLine, beside: PdfLine) -> bool:
-    """Whether a line is a large letter with the next line on its right, at its upper part."""
-    return (
-        line.size > _DROP_SIZE * beside.size > 0
-        and _DROP_CAPITAL.fullmatch(line.text) is not None
-        and 0 <= beside.left - line.right + beside.size < 3 * beside.size
-        and line.top - line.size < beside.top - beside.size
-        and beside.top <= line.top + beside.size
-    )
-
-
-def _with_capital(capital: str, text: str, words: Collection[str]) -> str:
-    """A letter and the text that goes on its word, or follows it if the letter is a word."""
-    rest = text.split(maxsplit=1)[0].casefold()
-    is_word = (
-        capital[-1] in _LETTERS_THAT_ARE_WORDS and f"{capital[-1]}{rest}".casefold() not in words and rest in words
-    )
-    return f"{capital} {text}" if is_word else f"{capital}{text}"
-
-
 _EDGE_LINES = 2
 _FEWEST = 3
 _FEWEST_PRINTED = 4
@@ -292,10 +285,25 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST} - _numbers_of_chapters(places)
+    heights = {height for _, height in running}
     return [
-        _without(page, {line for line, place in edges.items() if place in running})
+        _without(
+            page,
+            {
+                line
+                for line, place in edges.items()
+                if place in running or (place[1] in heights and _is_head_of(page, line))
+            },
+        )
         for page, edges in zip(pages, places, strict=True)
     ]
+
+
+def _is_head_of(page: PdfPage, line: PdfLine) -> bool:
+    """Whether a line begins or ends with the number of its page, above all the rest."""
+    words = line.text.split()
+    is_top = line.top >= max(each.top for each in page.lines)
+    return is_top and len(line.text) <= _LONGEST_HEAD and page.label in (words[0], words[-1])
 
 
 def _numbers_of_chapters(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Place]:
@@ -330,14 +338,25 @@ def _place(line: PdfLine) -> _Place:
     The number of a chapter is an exception: its heading may open many pages at the same height, and only a page head
     repeats it word for word.
     """
-    label = parse_label(line.text)
+    text = _without_page_number(line.text)
+    label = parse_label(text)
     if label and label.rank is not None:
-        said = label.name if _ONLY_NUMBER.fullmatch(label.title) else line.text
+        said = label.name if _ONLY_NUMBER.fullmatch(label.title) else text
     else:
         said = _NUMBER.sub("#", line.text)
     return " ".join(said.casefold().split()), round(line.top / _SAME_PLACE)
 
 
+def _without_page_number(text: str) -> str:
+    """The label of a chapter without the page's number before or behind it: "14 CHAPTER 2: FOG"."""
+    for rest in (_NUMBER_IN_FRONT.sub("", text), _NUMBER_BEHIND.sub("", text)):
+        if rest != text and (label := parse_label(rest)) and label.rank is not None:
+            return rest
+    return text
+
+
+_NUMBER_IN_FRONT = re.compile(r"^\d{1,4}\s+")
+_NUMBER_BEHIND = re.compile(r"\s+\d{1,4}$")
 _FIRST_NUMBER = re.compile(r"\W{0,3}(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})(?:\W{0,3}$|\s)")
 _LAST_NUMBER = re.compile(r"\s(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\W{0,3}$")
 _LONGEST_HEAD = 90
@@ -413,85 +432,3 @@ def _roman(number: int) -> str:
         text += letters * (number // value)
         number %= value
     return text
-
-
-_STEPS = ((5, 3), (10, 3), (1, 12))
-"""The steps by which line numbers count, and how many consecutive numbers are needed to be sure."""
-_LINE_NUMBER = re.compile(r"(?P<before>\d{1,4}(?!\S)\s*)?(?P<text>.*?)(?P<after>\s+\d{1,4})?", re.DOTALL)
-
-
-class _Numbered(NamedTuple):
-    """A line that begins or ends with a number, or is one; `text` is the rest."""
-
-    place: tuple[int, int]
-    value: int
-    text: str
-
-
-def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages without the numbers beside every fifth or tenth line of verse and plays."""
-    numbered = [
-        found
-        for at, page in enumerate(pages)
-        for number, line in enumerate(page.lines)
-        if (found := _numbered(line, (at, number)))
-    ]
-    texts: dict[tuple[int, int], str] = {}
-    places = [each.place for each in numbered]
-    for step, fewest in _STEPS:
-        series = [each for each in numbered if each.value % step == 0 and (step > 1 or not each.text)]
-        for run in _runs(series, step):
-            if len(run) >= fewest and run[0].value <= 2 * step and _are_apart(run, step, places):
-                texts.update((each.place, each.text) for each in run)
-    if not texts:
-        return list(pages)
-    return [
-        replace(page, lines=tuple(_relined(page.lines, at, texts))) if any(place[0] == at for place in texts) else page
-        for at, page in enumerate(pages)
-    ]
-
-
-def _numbered(line: PdfLine, place: tuple[int, int]) -> _Numbered | None:
-    if not (line.text[:1].isdecimal() or line.text[-1:].isdecimal()):
-        return None
-    match = _LINE_NUMBER.fullmatch(line.text)
-    number = (match["after"] or match["before"]) if match else None
-    if match is None or number is None:
-        return None
-    text = line.text.removesuffix(number) if match["after"] else line.text.removeprefix(number)
-    return _Numbered(place, int(number), text.strip())
-
-
-def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:
-    """Runs of increasing numbers; they restart in each act or book."""
-    run: list[_Numbered] = []
-    for each in series:
-        if run and each.value != run[-1].value + step:
-            if each.value != step:
-                continue
-            yield run
-            run = []
-        run.append(each)
-    yield run
-
-
-def _are_apart(run: Sequence[_Numbered], step: int, places: Sequence[tuple[int, int]]) -> bool:
-    """Whether there are about as many lines between two numbers as they say, most of them without a number.
-
-    In prose, numbers follow each other directly, those of chapters have pages between them, and in a table every line
-    has one. `places` are those of all lines with numbers, in order.
-    """
-    within = bisect_right(places, run[-1].place) - bisect_left(places, run[0].place)
-    if within > 2 * len(run):
-        return False
-    pairs = [(below.place[0] - above.place[0], below.place[1] - above.place[1]) for above, below in pairwise(run)]
-    near = [lines for pages, lines in pairs if not pages]
-    follow = all(pages <= (step > 1) for pages, _ in pairs)
-    return follow and len(near) * 2 > len(pairs) and all(step - 1 <= lines <= 3 * step for lines in near)
-
-
-def _relined(lines: Iterable[PdfLine], page: int, texts: Mapping[tuple[int, int], str]) -> Iterator[PdfLine]:
-    for number, line in enumerate(lines):
-        text = texts.get((page, number), line.text)
-        if text:
-            yield line._replace(text=text)

@@ -1,9 +1,11 @@
 """PDF: physical pages with their labels, paragraphs restored, chapters by the outline or by the size of type."""
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
@@ -16,15 +18,13 @@ from bot.parsers.draft import (
     ignore_progress,
 )
 from bot.parsers.headings import Heading, is_caption
-from bot.parsers.pdf.document import Bookmark, PdfDocument, PdfPage, read_document
+from bot.parsers.pdf.document import NOTE_GAP, NOTE_SIZE, Bookmark, PdfDocument, PdfLine, PdfPage, read_document
 from bot.parsers.pdf.layout import (
     PdfBlock,
     body_size,
     is_heading_size,
     lay_out,
-    with_drop_capitals,
     with_printed_labels,
-    without_line_numbers,
     without_running_lines,
 )
 from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
@@ -55,7 +55,7 @@ def read(
         BookError: the file is locked, damaged, too long, or pictures of pages without text.
     """
     document = read_document(data, limits, report)
-    pages = with_drop_capitals(without_line_numbers(without_running_lines(with_printed_labels(document.pages))))
+    pages = without_line_numbers(without_running_lines(with_printed_labels(with_first_signs(document.pages))))
     _refuse_pictures(pages)
     pictures = sum(page.is_picture for page in pages)
     is_worth_it = pictures >= _FEW_PICTURES and pictures * _MOST_PAGES_A_PICTURE >= len(pages)
@@ -137,6 +137,149 @@ def read_pages(
         warnings=warnings,
     )
     return assemble(draft, filename, limits)
+
+
+_DROP_CAPITAL = re.compile(r"[\"'“‘«„]?[^\W\d_]")
+_DROP_SIZE = 1.6
+_LONGEST_NOTE_NUMBER = 3
+_LETTERS_THAT_ARE_WORDS = "AIOÀÉÓYУОЯИАВСК"
+
+
+def with_first_signs(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages with each large first letter, which is a line beside its paragraph, in front of its word, and with the
+    small number of each footnote in front of its line.
+    """
+    words: set[str] = set()
+    found = list(pages)
+    for at, page in enumerate(pages):
+        capitals = [number for number, pair in enumerate(pairwise(page.lines)) if _is_drop_capital(*pair)]
+        notes = [number for number, pair in enumerate(pairwise(page.lines)) if _is_number_of_note(*pair)]
+        if capitals and not words:
+            words = {word for each in pages for line in each.lines for word in line.text.casefold().split()}
+        lines = list(page.lines)
+        for number in sorted([*capitals, *notes], reverse=True):
+            sign, beside = lines[number], lines[number + 1]
+            text = (
+                f"[{sign.text}]{NOTE_GAP}{beside.text}"
+                if number in notes
+                else _with_capital(sign.text, beside.text, words)
+            )
+            lines[number : number + 2] = [beside._replace(text=text, left=min(sign.left, beside.left))]
+        found[at] = replace(page, lines=tuple(lines))
+    return found
+
+
+def _is_drop_capital(line: PdfLine, beside: PdfLine) -> bool:
+    """Whether a line is a large letter with the next line on its right, at its upper part."""
+    return (
+        line.size > _DROP_SIZE * beside.size > 0
+        and _DROP_CAPITAL.fullmatch(line.text) is not None
+        and 0 <= beside.left - line.right + beside.size < 3 * beside.size
+        and line.top - line.size < beside.top - beside.size
+        and beside.top <= line.top + beside.size
+    )
+
+
+def _is_number_of_note(line: PdfLine, beside: PdfLine) -> bool:
+    """Whether a line is the small, raised number of a footnote that begins on its right."""
+    return (
+        line.text.isdecimal()
+        and len(line.text) <= _LONGEST_NOTE_NUMBER
+        and 0 < line.size < NOTE_SIZE * beside.size
+        and -beside.size < beside.left - line.right < beside.size
+        and 0 <= line.top - beside.top < beside.size
+    )
+
+
+def _with_capital(capital: str, text: str, words: Collection[str]) -> str:
+    """A letter and the text that goes on its word, or follows it if the letter is a word."""
+    rest = text.split(maxsplit=1)[0].casefold()
+    is_word = (
+        capital[-1] in _LETTERS_THAT_ARE_WORDS and f"{capital[-1]}{rest}".casefold() not in words and rest in words
+    )
+    return f"{capital} {text}" if is_word else f"{capital}{text}"
+
+
+_STEPS = ((5, 3), (10, 3), (1, 12))
+"""The steps by which line numbers count, and how many consecutive numbers are needed to be sure."""
+_LINE_NUMBER = re.compile(r"(?P<before>\d{1,4}(?!\S)\s*)?(?P<text>.*?)(?P<after>\s+\d{1,4})?", re.DOTALL)
+
+
+class _Numbered(NamedTuple):
+    """A line that begins or ends with a number, or is one; `text` is the rest."""
+
+    place: tuple[int, int]
+    value: int
+    text: str
+
+
+def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages without the numbers beside every fifth or tenth line of verse and plays."""
+    numbered = [
+        found
+        for at, page in enumerate(pages)
+        for number, line in enumerate(page.lines)
+        if (found := _numbered(line, (at, number)))
+    ]
+    texts: dict[tuple[int, int], str] = {}
+    places = [each.place for each in numbered]
+    for step, fewest in _STEPS:
+        series = [each for each in numbered if each.value % step == 0 and (step > 1 or not each.text)]
+        for run in _runs(series, step):
+            if len(run) >= fewest and run[0].value <= 2 * step and _are_apart(run, step, places):
+                texts.update((each.place, each.text) for each in run)
+    if not texts:
+        return list(pages)
+    return [
+        replace(page, lines=tuple(_relined(page.lines, at, texts))) if any(place[0] == at for place in texts) else page
+        for at, page in enumerate(pages)
+    ]
+
+
+def _numbered(line: PdfLine, place: tuple[int, int]) -> _Numbered | None:
+    if not (line.text[:1].isdecimal() or line.text[-1:].isdecimal()):
+        return None
+    match = _LINE_NUMBER.fullmatch(line.text)
+    number = (match["after"] or match["before"]) if match else None
+    if match is None or number is None:
+        return None
+    text = line.text.removesuffix(number) if match["after"] else line.text.removeprefix(number)
+    return _Numbered(place, int(number), text.strip())
+
+
+def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:
+    """Runs of increasing numbers; they restart in each act or book."""
+    run: list[_Numbered] = []
+    for each in series:
+        if run and each.value != run[-1].value + step:
+            if each.value != step:
+                continue
+            yield run
+            run = []
+        run.append(each)
+    yield run
+
+
+def _are_apart(run: Sequence[_Numbered], step: int, places: Sequence[tuple[int, int]]) -> bool:
+    """Whether there are about as many lines between two numbers as they say, most of them without a number.
+
+    In prose, numbers follow each other directly, those of chapters have pages between them, and in a table every line
+    has one. `places` are those of all lines with numbers, in order.
+    """
+    within = bisect_right(places, run[-1].place) - bisect_left(places, run[0].place)
+    if within > 2 * len(run):
+        return False
+    pairs = [(below.place[0] - above.place[0], below.place[1] - above.place[1]) for above, below in pairwise(run)]
+    near = [lines for pages, lines in pairs if not pages]
+    follow = all(pages <= (step > 1) for pages, _ in pairs)
+    return follow and len(near) * 2 > len(pairs) and all(step - 1 <= lines <= 3 * step for lines in near)
+
+
+def _relined(lines: Iterable[PdfLine], page: int, texts: Mapping[tuple[int, int], str]) -> Iterator[PdfLine]:
+    for number, line in enumerate(lines):
+        text = texts.get((page, number), line.text)
+        if text:
+            yield line._replace(text=text)
 
 
 def _refuse_pictures(pages: Sequence[PdfPage]) -> None:

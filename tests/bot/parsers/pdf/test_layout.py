@@ -2,7 +2,8 @@
 
 from bot.parsers.draft import MARK, PageBreak
 from bot.parsers.pdf.document import PdfLine, PdfPage
-from bot.parsers.pdf.layout import body_size, lay_out, without_line_numbers
+from bot.parsers.pdf.layout import body_size, lay_out
+from bot.parsers.pdf.parser import without_line_numbers
 
 _SIZE = 11.0
 

@@ -16,6 +16,7 @@ from tests.bot.parsers.prose import paragraph
 
 _INDENTED = 62
 _NUMERALS = ("I", "II", "III", "IV")
+WIDE = "The keeper wrote his page while the lamp burned low, and so it was"
 _NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -75,6 +76,55 @@ def test_the_number_of_a_note_at_the_end_of_a_line_ends_no_paragraph() -> None:
         PdfLine("that night.", 50, 512),
     ]
     assert len(read(build([page])).text.split("\n\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        [PdfLine("3", 50, 104, 5), PdfLine("The clerk of the lock, in fact.", 56, 100, 9)],
+        [PdfLine("3", 50, 104, 6), PdfLine("The clerk of the lock, in fact.", 56, 100, 11)],
+        [PdfLine("3 The clerk of the lock, in fact.", 50, 100, 8), PdfLine("He kept it twelve years.", 50, 91, 8)],
+        [PdfLine("* The clerk of the lock, in fact.", 50, 100, 8)],
+    ],
+)
+def test_a_footnote_does_not_cut_the_sentence_that_goes_on_over_the_page(note: list[PdfLine]) -> None:
+    first = [PdfLine(WIDE, 50, 560 - 14 * at) for at in range(5)]
+    second = [PdfLine("Dutch captains came by water.", 50, 560), PdfLine(WIDE, 62, 546)]
+    book = read(build([[*first, *note], [*second]]))
+    assert book.text.startswith("The keeper wrote")
+    assert "and so it was Dutch captains came by water.\n\n" in book.text
+    assert "\n\n[3] The clerk" in book.text or "\n\n3 The clerk" in book.text or "\n\n* The clerk" in book.text
+
+
+def test_the_number_of_a_note_is_apart_from_its_word_in_brackets() -> None:
+    page: list[str | PdfLine] = [PdfLine("The keeper", 50, 540), PdfLine("12", 105, 544, 6), PdfLine("of", 116, 540)]
+    assert read(build([[*page, PdfLine("the lock has 12 posts.", 50, 526)]])).text.split() == (
+        ["The", "keeper[12]", "of", "the", "lock", "has", "12", "posts."]
+    )
+
+
+def test_a_sentence_goes_on_in_the_next_column() -> None:
+    line = "The lamp burned low and so it was"
+    left = [PdfLine(line, 30, 560 - 14 * at) for at in range(8)]
+    right = [PdfLine("Dutch captains came; the lamp went", 220, 560)] + [
+        PdfLine(line, 220, 546 - 14 * at) for at in range(7)
+    ]
+    book = read(build([[*left, *right]]))
+    assert "so it was Dutch captains came" in book.text
+    assert len(book.text.split("\n\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "form", ["{page} CHAPTER {n}: {name}", "CHAPTER {n}: {name} {page}", "{page} {name}", "{name} {page}"]
+)
+def test_heads_with_the_number_of_the_page_and_the_chapter_are_not_text(form: str) -> None:
+    names = {1: "THE POOL", 2: "FOG", 3: "A VISITOR"}
+    pages = []
+    for at in range(1, 10):
+        head = form.format(page=at + 10, n=(at - 1) // 3 + 1, name=names[(at - 1) // 3 + 1])
+        pages.append([PdfLine(head, 50, 585), *body_page(at)])
+    text = read(build(pages)).text
+    assert not [name for name in names.values() if name in text]
 
 
 def test_words_cut_at_line_and_page_ends_are_whole() -> None:
@@ -261,9 +311,6 @@ def test_numbers_that_do_not_count_on_with_the_pages_are_no_labels() -> None:
 def test_a_plate_between_numbered_pages_has_no_number_of_another_page() -> None:
     labels = [page.label for page in numbered_pages([*"12345", "", *"6789"]).pages]
     assert labels == [*"12345", "5a", *"6789"]
-
-
-WIDE = "The keeper wrote his page while the lamp burned low, and so it was"
 
 
 def captioned(caption: list[PdfLine], *, after: str = "that nobody saw the cart.") -> BookText:
