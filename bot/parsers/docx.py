@@ -17,6 +17,7 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
+from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -131,6 +132,9 @@ _CHARACTERS = {"tab": " ", "ptab": " ", "cr": "\n", "noBreakHyphen": "-"}
 _NO = ("0", "false", "off", "none")
 _CELL_GAP = " | "
 _BODY_TEXT = Style()
+_SET_APART = frozenset(["center", "right", "end"])
+_EMPHASIS = frozenset(["b", "i", "u", "caps", "smallCaps", "sz"])
+_OPENS_PAGE = ("opens a page",)
 
 
 @dataclass(slots=True)
@@ -142,6 +146,14 @@ class _Paragraph:
     level: int = 0
     in_hidden_run: bool = False
     is_drop_cap: bool = False
+    style_id: str = ""
+    marks: set[str] = field(default_factory=set)
+    run: set[str] = field(default_factory=set)
+    every_run: set[str] | None = None
+
+    def look(self) -> frozenset[str]:
+        """What all of its text has in common: its place, and the marks of all its runs."""
+        return frozenset(self.marks | (self.every_run or set()))
 
 
 class DocxBody:
@@ -156,6 +168,7 @@ class DocxBody:
     ) -> None:
         self.title = ""
         self.pages = 1
+        self.lines: list[StyledLine] = []
         self._builder = builder
         self._styles = styles
         self._notes = notes
@@ -167,6 +180,7 @@ class DocxBody:
         self._drop_cap = ""
         self._texts = 0
         self._alternatives: list[int] = []
+        self._opens_page = False
         builder.mark(PageBreak("1"))
 
     def start(self, element: Element) -> None:
@@ -210,6 +224,7 @@ class DocxBody:
         if name == "t":
             if not paragraph.in_hidden_run:
                 paragraph.pieces.append((element.text or "").replace(MARK, ""))
+                paragraph.every_run = paragraph.run & (paragraph.every_run or paragraph.run)
                 self._texts += 1
         elif name in _CHARACTERS:
             paragraph.pieces.append(_CHARACTERS[name])
@@ -227,19 +242,30 @@ class DocxBody:
     def _format(self, paragraph: _Paragraph, name: str, value: str) -> None:
         if name == "pStyle":
             paragraph.style = self._styles.get(value, _BODY_TEXT)
+            paragraph.marks.add(f"style {value}")
+        elif name == "jc":
+            paragraph.marks |= {value} & _SET_APART
+        elif name in _EMPHASIS and value not in _NO:
+            paragraph.run.add(f"{name} {value}")
         elif name == "outlineLvl":
             paragraph.level = outline_level(value)
         elif name == "vanish":
             paragraph.in_hidden_run = value not in _NO
         elif name in ("r", "pPr"):
             paragraph.in_hidden_run = False
-        elif name == "pageBreakBefore" and value not in _NO and not self._breaks_at_layout:
-            self._break_page(paragraph)
+            paragraph.run.clear()
+        elif name == "pageBreakBefore" and value not in _NO:
+            self._break_by_hand(paragraph)
 
     def _end_break(self, paragraph: _Paragraph, kind: str) -> None:
         if kind != "page":
             paragraph.pieces.append("\n")
-        elif not self._breaks_at_layout:
+        else:
+            self._break_by_hand(paragraph)
+
+    def _break_by_hand(self, paragraph: _Paragraph) -> None:
+        self._opens_page = True
+        if not self._breaks_at_layout:
             self._break_page(paragraph)
 
     def _break_page(self, paragraph: _Paragraph) -> None:
@@ -267,9 +293,17 @@ class DocxBody:
         else:
             if paragraph.style.is_title:
                 self.title = self.title or " ".join(text.replace(MARK, "").split())
+            self._note_line(text, paragraph)
             self._builder.add(text, paragraph.breaks, heading_level=paragraph.level or paragraph.style.level)
         for note in paragraph.notes:
             self._builder.add(note)
+
+    def _note_line(self, text: str, paragraph: _Paragraph) -> None:
+        """Note what a line looks like. Plain ones that open a page look alike, too."""
+        if line := " ".join(text[: 2 * LONGEST_TITLE].replace(MARK, "").split()):
+            look = paragraph.look() or frozenset(_OPENS_PAGE if self._opens_page else ())
+            self.lines.append(StyledLine(line if len(line) <= LONGEST_TITLE else "", look, bool(look)))
+            self._opens_page = False
 
     def _mark_breaks(self, paragraph: _Paragraph) -> None:
         for page_break in paragraph.breaks:
@@ -324,6 +358,7 @@ def read(
         FORMAT,
         builder.text,
         outlines=[builder.headings],
+        styled=styled_titles(body.lines, builder.text) if len(builder.headings) < FEWEST_HEADINGS else (),
         page_marks=builder.page_marks if known_pages else (),
         title=properties.title or body.title,
         author=properties.author,

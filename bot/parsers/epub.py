@@ -37,7 +37,8 @@ from bot.parsers.draft import (
 )
 from bot.parsers.encoding import decode_markup
 from bot.parsers.headings import Heading, is_bare_label, is_label
-from bot.parsers.html import FEWEST_HEADINGS, add_document, little_text, parse, styled_titles
+from bot.parsers.html import add_document, little_text, parse, styled_lines
+from bot.parsers.text.blocks import FEWEST_HEADINGS, styled_titles
 from bot.parsers.titles import one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
@@ -430,7 +431,7 @@ def _styled(archive: Archive, documents: Sequence[Item], contents: EpubContents,
     """The titles in a book that has neither contents nor heading elements."""
     if len(contents.chapters) >= FEWEST_HEADINGS or len(builder.headings) >= FEWEST_HEADINGS:
         return []
-    return styled_titles((tree for _, tree in _trees(archive, documents)), builder.text)
+    return styled_titles(styled_lines(tree for _, tree in _trees(archive, documents)), builder.text)
 
 
 def _trees(archive: Archive, items: Iterable[Item]) -> Iterator[tuple[Item, "LexborHTMLParser"]]:

@@ -1,12 +1,10 @@
 """HTML: saved pages, Project Gutenberg's books, and the documents in other formats."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.assembly import assemble
-from bot.parsers.chapters import chapters_from, middle
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
     MARK,
@@ -21,8 +19,8 @@ from bot.parsers.draft import (
     without_excess,
 )
 from bot.parsers.encoding import decode_document, without_doctype
-from bot.parsers.headings import Heading, is_bare_label, is_label
-from bot.parsers.text.blocks import reads_as_title
+from bot.parsers.headings import Heading, is_bare_label
+from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
 from bot.parsers.text.contents import letters
 from bot.parsers.titles import with_subtitle
 from domain.book import BookText
@@ -337,7 +335,7 @@ def read(
         FORMAT,
         builder.text,
         outlines=[builder.headings, linked_headings(links, builder)],
-        styled=styled_titles([tree], builder.text) if len(builder.headings) < FEWEST_HEADINGS else (),
+        styled=styled_titles(styled_lines([tree]), builder.text) if len(builder.headings) < FEWEST_HEADINGS else (),
         page_marks=builder.page_marks,
         readings=builder.readings,
         title=_first(fields, _TITLE_FIELDS) or _text_of(tree, "title"),
@@ -385,10 +383,6 @@ def _heading_named(text: str, start: int, title: str) -> Heading:
     return Heading(start, stop, " ".join(said.split())[: _LONGEST_LINK * 2], 1)
 
 
-FEWEST_HEADINGS = 3
-_FEWEST_STYLED = 3
-_LONGEST_STYLED = 90
-_SHORTEST_STYLED_CHAPTER = 800
 _LINES = "p, div, center, td, dt, li"
 _EMPHASIS = frozenset("b strong big font i em u span".split())  # noqa: SIM905
 _LOOKS = ("class", "align", "style")
@@ -409,39 +403,25 @@ class _Look(NamedTuple):
         return any(self.attributes) or bool(self.emphasis) or self.holder == "center"
 
 
-def styled_titles(trees: Iterable["LexborHTMLParser"], text: str) -> list[Heading]:
-    """The titles of a book without heading elements: short lines that look alike, and unlike all of the prose.
-
-    `text` is what `add_document` made of the trees.
-    """
-    titles: dict[_Look, list[str]] = {}
-    prose: Counter[_Look] = Counter()
+def styled_lines(trees: Iterable["LexborHTMLParser"]) -> Iterator[StyledLine]:
+    """The lines of some documents with what they look like."""
     for tree in trees:
         is_first = True
         for node in tree.css(_LINES):
-            if (line := little_text(node, _LONGEST_STYLED)) == "":
+            if (line := little_text(node, LONGEST_TITLE)) == "":
                 continue
             look = _look(node)
             if is_first and not look.is_marked:
                 look = look._replace(opens_file=True)
             is_first = False
-            if line is None or not (reads_as_title(line) or is_label(line)):
-                prose[look] += 1
-            else:
-                titles.setdefault(look, []).append(" ".join(line.split()))
-    found = [
-        _placed(text, lines)
-        for look, lines in titles.items()
-        if len(lines) >= _FEWEST_STYLED and prose[look] * 10 <= len(lines) and (look.is_marked or look.opens_file)
-    ]
-    return max((each for each in found if divides_into_chapters(text, each)), key=len, default=[])
+            yield StyledLine(" ".join((line or "").split()), look, look.is_marked or look.opens_file)
 
 
 def _look(node: "LexborNode") -> _Look:
     attributes = tuple((node.attributes.get(name) or "") for name in _LOOKS)
     emphasis, inner, said = [], node, little_text(node)
     while (child := inner.child) is not None:
-        while child is not None and child.tag == "-text" and not (child.text_content or "").strip():
+        while child is not None and not _shows(child):
             child = child.next
         if child is None or child.tag not in _EMPHASIS or little_text(child) != said:
             break
@@ -451,30 +431,9 @@ def _look(node: "LexborNode") -> _Look:
     return _Look(node.tag or "", attributes, tuple(emphasis), holder)
 
 
-def _placed(text: str, lines: Iterable[str]) -> list[Heading]:
-    """The lines as headings where they stand in the text, each a block by itself."""
-    found, end = [], 0
-    for line in lines:
-        at = text.find(line, end)
-        while at >= 0 and (
-            text[max(0, at - 1) : at] not in ("", "\n") or text[at + len(line) : at + len(line) + 1] not in ("", "\n")
-        ):
-            at = text.find(line, at + 1)
-        if at >= 0:
-            end = at + len(line)
-            found.append(Heading(at, end, line, 1))
-    return found
-
-
-def divides_into_chapters(text: str, headings: Sequence[Heading]) -> bool:
-    """Whether headings stand as far from each other as those of chapters, and are not the same again and again."""
-    lengths = [chapter.end - chapter.start for chapter in chapters_from(text, headings)]
-    names = {heading.title for heading in headings}
-    return (
-        len(lengths) >= _FEWEST_STYLED
-        and middle(lengths) >= _SHORTEST_STYLED_CHAPTER
-        and len(names) * 10 >= len(headings) * 7
-    )
+def _shows(node: "LexborNode") -> bool:
+    """Whether a node has text; the mark of a page has none."""
+    return bool((node.text_content or "").strip()) if node.tag == "-text" else little_text(node) != ""
 
 
 def _meta_fields(tree: "LexborHTMLParser") -> dict[str, str]:

@@ -9,8 +9,8 @@ from bot.parsers.assembly import assemble
 from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, collapse, ignore_progress
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading, is_label
-from bot.parsers.html import add_document, divides_into_chapters, is_element, parse
-from bot.parsers.text.blocks import reads_as_title
+from bot.parsers.html import add_document, is_element, parse
+from bot.parsers.text.blocks import divides_into_chapters, reads_as_title
 from domain.book import BookText
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, ignore_progress
+from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -88,6 +89,8 @@ _CODE_PAGES = {
     238: "cp1250", 254: "cp437",
 }  # fmt: skip
 """Code pages by a font's `fcharset`; others keep the document's own."""
+_EMPHASIS = frozenset(["b", "i", "ul", "caps", "scaps", "fs"])
+_SET_APART = ("qc", "qr")
 _HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|заголовок)\s+([1-9])", re.IGNORECASE)
 _DEEPEST_HEADING = 6
 _MOST_OPEN_GROUPS = 10_000
@@ -103,6 +106,7 @@ class _Group:
     skip: int = 1
     is_hidden: bool = False
     level: int = 0
+    look: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -117,6 +121,9 @@ class _Document:
     cells: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     note_count: int = 0
+    lines: list[StyledLine] = field(default_factory=list)
+    place: frozenset[str] = frozenset()
+    look: frozenset[str] | None = None
     fields: dict[str, str] = field(default_factory=dict)
 
 
@@ -137,6 +144,9 @@ def read(
         FORMAT,
         document.builder.text,
         outlines=[document.builder.headings],
+        styled=styled_titles(document.lines, document.builder.text)
+        if len(document.builder.headings) < FEWEST_HEADINGS
+        else (),
         title=document.fields.get("title", "").strip(),
         author=document.fields.get("author", "").strip(),
     )
@@ -230,7 +240,7 @@ class _Reader:
         elif word == "f" and number is not None:
             self._group = replace(group, code_page=document.fonts.get(number, ""))
         elif word == "plain":
-            self._group = replace(group, code_page="", is_hidden=False)
+            self._group = replace(group, code_page="", is_hidden=False, look=frozenset())
         elif word in ("v", "deleted"):
             self._group = replace(group, is_hidden=number != 0)
         elif group.goes_to in _ASIDE and word in _PARAGRAPH_ENDS | _CELL_ENDS:
@@ -270,11 +280,16 @@ class _Reader:
     def _lay_out(self, word: str, number: int | None) -> None:
         if word in _PARAGRAPH_ENDS:
             self._end_paragraph()
+        elif word in _EMPHASIS:
+            others = frozenset(each for each in self._group.look if each.split()[0] != word)
+            self._group = replace(self._group, look=others if number == 0 else others | {f"{word} {number}"})
         elif word in _CELL_ENDS:
             self.document.cells.append("".join(self.document.paragraph))
             self.document.paragraph.clear()
         elif word == "pard":
-            self._style_level = 0
+            self._style_level, self.document.place = 0, frozenset()
+        elif word in _SET_APART:
+            self.document.place = frozenset([word])
         elif word == "s" and number is not None:
             self._style_level = self.document.styles.get(number, 0)
         elif word == "outlinelevel" and number is not None:
@@ -297,6 +312,9 @@ class _Reader:
         goes_to = self._group.goes_to
         if goes_to == "body" and not self._group.is_hidden:
             self.document.paragraph.append(text)
+            if not text.isspace():
+                look = self.document.look
+                self.document.look = self._group.look if look is None else look & self._group.look
         elif goes_to in (*_ASIDE, "style", *_INTO_INFO) and not (goes_to in _ASIDE and self._group.is_hidden):
             self.document.fields[goes_to] = self.document.fields.get(goes_to, "")[:100_000] + text
 
@@ -307,6 +325,10 @@ class _Reader:
         text = " | ".join(filter(str.strip, [*document.cells, last]))
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs come as two characters
         document.builder.add(text, heading_level=self._style_level)
+        if line := " ".join(text[: 2 * LONGEST_TITLE].split()):
+            look = document.place | (document.look or frozenset())
+            document.lines.append(StyledLine(line if len(line) <= LONGEST_TITLE else "", look, bool(look)))
+        document.look = None
         for note in document.notes:
             document.builder.add(note)
         document.paragraph.clear()

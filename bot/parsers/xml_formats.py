@@ -4,7 +4,7 @@ The markup is rewritten tag by tag, without a tree, so that files that are not q
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import unescape
 from typing import ClassVar
@@ -13,7 +13,8 @@ from bot.parsers.archive import Archive
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, ignore_progress
 from bot.parsers.encoding import decode_document, without_doctype
-from bot.parsers.html import add_document, parse
+from bot.parsers.html import add_document, parse, styled_lines
+from bot.parsers.text.blocks import FEWEST_HEADINGS, styled_titles
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -21,6 +22,11 @@ _TAG = re.compile(r"<(?P<end>/?)(?:(?P<space>[\w.-]++):)?(?P<name>[A-Za-z][\w.-]
 _BINARY = re.compile(r"<binary\b[^<>]*>[^<]*")
 _DEEPEST_HEADING = 6
 _MOST_BLANKS = 100
+_LONGEST_STYLE = 2_000
+_SEEN = re.compile(
+    r"(?:parent-style-name|text-align|text-transform|text-underline-style|fo:font-(?:size|style|weight|variant))"
+    r'="[^"]{1,40}"'
+)
 
 
 class _Rewriter:
@@ -91,6 +97,8 @@ class _FictionBook(_Rewriter):
         "stanza": "<p>",
         "text-author": "<p>",
         "date": "<p>",
+        "strong": "<b>",
+        "emphasis": "<em>",
         "cite": "<blockquote>",
         "epigraph": "<blockquote>",
     }
@@ -163,6 +171,7 @@ class _OpenDocument(_Rewriter):
         "list-item": "</li>",
         "table": "</table>",
         "table-row": "</tr>",
+        "span": "</span>",
     }
     LEFT_OUT: ClassVar[frozenset[str]] = frozenset(
         [
@@ -182,9 +191,11 @@ class _OpenDocument(_Rewriter):
         ]
     )
 
-    def __init__(self) -> None:
+    def __init__(self, looks: Mapping[str, str]) -> None:
+        """`looks` says by which styles paragraphs and spans look alike."""
         super().__init__()
         self.pages = 1
+        self._looks = looks
         self._notes: list[str] = []
         self._note_count = 0
         self._aside: list[tuple[str, list[str]]] = []
@@ -201,8 +212,10 @@ class _OpenDocument(_Rewriter):
             level = _attribute(attributes, "outline-level")
             self._heading = min(max(1, int(level) if level.isdecimal() else 1), _DEEPEST_HEADING)
             self.out.append(f"<h{self._heading}>")
-        elif name == "p":
-            self.out.append("<p>")
+        elif name in ("p", "span"):
+            style = _attribute(attributes, "style-name")
+            look = "".join(filter(str.isalnum, self._looks.get(style, style)))
+            self.out.append(f'<{name} class="{look}">')
         elif name == "s":
             blanks = _attribute(attributes, "c")
             self.out.append(" " * min(int(blanks) if blanks.isdecimal() else 1, _MOST_BLANKS))
@@ -309,13 +322,22 @@ def _read_office(content: str, meta: str, filename: str, limits: ReadingLimits, 
         author=_words(_first(meta, "initial-creator") or _first(meta, "creator")),
         language=_words(_first(meta, "language")),
     )
-    rewriter = _OpenDocument()
+    rewriter = _OpenDocument(_looks(meta) | _looks(content))
 
     def rewrite(source: str) -> str:
         body = rewriter.rewrite(source)
         return f'<span class="pagebreak" title="1"></span>{body}' if rewriter.pages > 1 else body
 
     return _read(rewrite, content, draft, filename, limits, report)
+
+
+def _looks(markup: str) -> dict[str, str]:
+    """What the styles of a document look like, by name: a program makes several that differ in nothing to be seen."""
+    found: dict[str, str] = {}
+    for style in markup.split("<style:style ")[1:]:
+        attributes = style[: style.find("</style:style>")][:_LONGEST_STYLE]
+        found[_attribute(attributes, "name")] = " ".join(_SEEN.findall(attributes))
+    return found
 
 
 def _read(
@@ -325,10 +347,12 @@ def _read(
     html = rewrite(markup)
     report(0.3)
     builder = TextBuilder(limits)
-    add_document(parse(f"<body>{html}</body>"), builder)
+    tree = parse(f"<body>{html}</body>")
+    add_document(tree, builder)
     builder.close()
     report(0.8)
-    whole = replace(draft, text=builder.text, outlines=[builder.headings], page_marks=builder.page_marks)
+    styled = styled_titles(styled_lines([tree]), builder.text) if len(builder.headings) < FEWEST_HEADINGS else ()
+    whole = replace(draft, text=builder.text, outlines=[builder.headings], styled=styled, page_marks=builder.page_marks)
     return assemble(whole, filename, limits)
 
 

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -277,6 +277,82 @@ def reads_as_title(text: str) -> bool:
         return False
     return not (
         text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text) or _VERSE.match(text)
+    )
+
+
+# --- titles by their look -------------------------------------------------------------------------------------------
+
+FEWEST_HEADINGS = 3
+"""Of fewer heading elements, the looks of lines are examined as well."""
+_FEWEST_STYLED = 3
+_SHORTEST_STYLED_CHAPTER = 800
+_FARTHEST = 500_000
+"""The characters among which the next title is looked for, so that the time does not grow with their product."""
+
+
+class StyledLine(NamedTuple):
+    """A line of a document, with what it looks like; `text` is empty if it is longer than a title.
+
+    `is_marked` says that it has anything that plain paragraphs lack.
+    """
+
+    text: str
+    look: Hashable
+    is_marked: bool
+
+
+def styled_titles(lines: Iterable[StyledLine], text: str) -> list[Heading]:
+    """The titles of a book without heading elements: short lines that look alike, and unlike all of the prose.
+
+    `text` is what the lines are in.
+    """
+    titles: dict[Hashable, list[str]] = {}
+    prose: Counter[Hashable] = Counter()
+    after_title_page = False
+    for line in lines:
+        after_title_page = after_title_page or not line.text
+        if not line.text or not (reads_as_title(line.text) or is_label(line.text)):
+            is_ornament = bool(line.text) and not any(map(str.isalnum, line.text))
+            prose[line.look] += after_title_page and not is_ornament
+        elif line.is_marked:
+            titles.setdefault(line.look, []).append(line.text)
+    found = [
+        placed
+        for look, alike in titles.items()
+        if len(alike) >= _FEWEST_STYLED and prose[look] * 10 <= len(alike)
+        for placed in (_placed(text, alike), _placed_from_end(text, alike))
+    ]
+    return max((each for each in found if divides_into_chapters(text, each)), key=len, default=[])
+
+
+def _placed(text: str, lines: Iterable[str]) -> list[Heading]:
+    """The lines as headings where they stand in the text, each a block by itself."""
+    whole, found, end = f"\n{text}\n", [], 0
+    for line in lines:
+        if (at := whole.find(f"\n{line}\n", end, end + _FARTHEST)) >= 0:
+            end = at + len(line) + 1
+            found.append(Heading(at, at + len(line), line, 1))
+    return found
+
+
+def _placed_from_end(text: str, lines: Sequence[str]) -> list[Heading]:
+    """As `_placed`, but from the last line back, which leaves out a table of contents that names them in front."""
+    whole, found, end = f"\n{text}\n", [], len(text) + 2
+    for line in reversed(lines):
+        if (at := whole.rfind(f"\n{line}\n", max(0, end - _FARTHEST), end)) >= 0:
+            end = at + 1
+            found.append(Heading(at, at + len(line), line, 1))
+    return found[::-1]
+
+
+def divides_into_chapters(text: str, headings: Sequence[Heading]) -> bool:
+    """Whether headings stand as far from each other as those of chapters, and are not the same again and again."""
+    lengths = [chapter.end - chapter.start for chapter in chapters_from(text, headings)]
+    names = {heading.title for heading in headings}
+    return (
+        len(lengths) >= _FEWEST_STYLED
+        and middle(lengths) >= _SHORTEST_STYLED_CHAPTER
+        and len(names) * 10 >= len(headings) * 7
     )
 
 

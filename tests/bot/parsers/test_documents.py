@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.parsers import formats, rtf
+from bot.parsers import docx, formats, rtf
 from bot.parsers.xml_formats import read_fb2, read_odt
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
+from tests.bot.parsers import builders
 from tests.bot.parsers.builders import archive, fb2, odt
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph
@@ -160,3 +161,67 @@ def test_rtf_boxes_versions_and_revisions() -> None:
     assert check(formats.read_book(b"\xef\xbb\xbf\n" + document, "a.rtf")).text == (
         "One Я shown.[1]\n\nA box of two.\n\n[1] A note of two.\n\nTwo."
     )
+
+
+_NAMES = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
+
+
+def _by_hand(title: str, line: str, *, above: str = "") -> str:
+    """A story of each name: `title` and `line` are the markup of titles and of paragraphs."""
+    stories = (
+        title.format(name) + "".join(line.format(paragraph(10 * at + number)) for number in range(3))
+        for at, name in enumerate(_NAMES)
+    )
+    return above + line.format("* * *").join(stories)
+
+
+def test_titles_that_only_look_like_titles_in_a_word_file() -> None:
+    title = '<w:p><w:pPr><w:jc w:val="center"/></w:pPr><w:r><w:rPr><w:b/></w:rPr><w:t>{}</w:t></w:r></w:p>'
+    above = title.format("Four Rooms") + title.format("by Ann Author")
+    book = check(
+        docx.read(builders.docx(_by_hand(title, "<w:p><w:r><w:t>{}</w:t></w:r></w:p>", above=above)), "a.docx")
+    )
+    assert (titles(book), book.title, book.author) == ([*_NAMES], "Four Rooms", "Ann Author")
+
+
+def test_plain_titles_that_open_pages_in_a_word_file() -> None:
+    title = "<w:p><w:pPr><w:pageBreakBefore/></w:pPr><w:r><w:t>{}</w:t></w:r></w:p>"
+    book = check(docx.read(builders.docx(_by_hand(title, "<w:p><w:r><w:t>{}</w:t></w:r></w:p>")), "a.docx"))
+    assert titles(book) == [*_NAMES]
+
+
+def test_a_word_in_bold_in_prose_or_lines_of_a_poem_are_no_titles() -> None:
+    line = "<w:p><w:r><w:rPr><w:i/></w:rPr><w:t>{}</w:t></w:r></w:p>"
+    poem = "".join(line.format(f"{name} of the night") for name in _NAMES)
+    bold = "<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>So</w:t></w:r><w:r><w:t> he said it again {}</w:t></w:r></w:p>"
+    prose = "".join(bold.format(at) + f"<w:p><w:r><w:t>{paragraph(at)}</w:t></w:r></w:p>" for at in range(9))
+    assert not check(docx.read(builders.docx(prose + poem + prose), "a.docx")).chapters
+
+
+def test_titles_that_only_look_like_titles_in_an_open_document() -> None:
+    styles = "".join(
+        f'<style:style style:name="P{at}" style:family="paragraph" style:parent-style-name="Standard">'
+        f'<style:paragraph-properties fo:text-align="center"/><style:text-properties rsid="{at}"/></style:style>'
+        for at in range(4)
+    )
+    title = '<text:p text:style-name="P{at}"><text:soft-page-break/>{name}</text:p>'
+    body = "".join(
+        title.format(at=at, name=name)
+        + "".join(f'<text:p text:style-name="Standard">{paragraph(10 * at + n)}</text:p>' for n in range(3))
+        for at, name in enumerate(_NAMES)
+    )
+    book = check(read_odt(odt(f"<office:automatic-styles>{styles}</office:automatic-styles>{body}"), "a.odt"))
+    assert titles(book) == [*_NAMES]
+
+
+def test_titles_that_only_look_like_titles_in_an_rtf_file() -> None:
+    book = check(rtf.read(_rtf(_by_hand(r"\pard\qc{{\b\fs32 {}}}\par ", r"\pard\fs24 {}\par ")), "a.rtf"))
+    assert titles(book) == [*_NAMES]
+
+
+def test_bold_first_lines_of_fb2_sections_without_titles_after_a_contents_page() -> None:
+    contents = "".join(f"<p>{name}</p>" for name in _NAMES)
+    body = _by_hand("</section><section><p><strong>{}</strong></p>", "<p>{}</p>", above=f"<section>{contents}")
+    book = check(read_fb2(fb2(f"{body}</section>"), "a.fb2"))
+    assert titles(book) == [*_NAMES]
+    assert book.chapters[0].start > book.text.index("The Mill")
