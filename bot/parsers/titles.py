@@ -23,6 +23,16 @@ _JUNK = re.compile(
     r"\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
     re.IGNORECASE,
 )
+_ACCOUNTS = """
+    author, autor, auteur, autore, автор, anonymous volunteer, admin, administrator, root, guest, owner, pc, hp,
+    dell, lenovo, acer, asus, toshiba, microsoft, user, windows user, microsoft office user, benutzer,
+    windows-benutzer, microsoft office-benutzer, anwender, besitzer, utilisateur, utilisateur windows, utilisateur
+    microsoft office, usuario, usuario de windows, usuario de microsoft office, usuário, usuário do windows, utente,
+    utente windows, gebruiker, windows-gebruiker, пользователь, пользователь windows, пользователь microsoft office,
+    用户, windows 用户, 微软用户, unbekannt, inconnu, desconocido, sconosciuto, неизвестный, python-docx, calibre
+"""
+_NO_AUTHORS = frozenset(" ".join(name.split()) for name in _ACCOUNTS.split(","))
+"""What programs fill in for the author: the name that the machine's account had from the beginning."""
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
 _GUTENBERG_BEHIND = re.compile(
     r"\s*[-–—|,:(\[]\s*(?:an? |the )?Project Gutenberg(?:[’']s)?(?:\s+E-?(?:Book|text))?[.)\]]?$", re.IGNORECASE
@@ -99,7 +109,7 @@ def book_title(declared: str) -> tuple[str, str]:
 def author_name(declared: str) -> str:
     """The declared author, or an empty string if a program filled in the field."""
     name = one_line(declared)
-    return "" if _JUNK.fullmatch(name) or name.lower() in ("author", "anonymous volunteer", "admin", "user") else name
+    return "" if _JUNK.fullmatch(name) or name.lower() in _NO_AUTHORS else name
 
 
 def page_label(declared: str) -> str:

@@ -80,6 +80,11 @@ def test_page_labels_are_no_more_than_labels(declared: str, label: str) -> None:
     assert page_label(declared) == label
 
 
+@pytest.mark.parametrize("account", ["Windows User", "Microsoft Office User", "Benutzer", "utilisateur windows", "HP"])
+def test_the_name_of_an_account_is_no_author(account: str) -> None:
+    assert author_name(account) == ""
+
+
 def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     assert chapter_title(f"The \x1b]8;;http://evil.example\x07Lamp\x9b31m\u202e{hidden}") == (
