@@ -23,7 +23,7 @@ from cogs.permissions import (
     sees_fewer,
 )
 from cogs.services import is_guest, server_of
-from domain.book import Book
+from domain.book import Book, one_line
 from domain.chat import MessageRole
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource
 from domain.errors import MarginaliaError
@@ -255,7 +255,7 @@ async def take_over_name(
     if not renames or renames[-1].author.bot:
         return
     # Without the Message Content intent the message is blank; a thread that sleeps is known by its id alone.
-    name = renames[-1].content or getattr(thread, "name", "")
+    name = one_line(renames[-1].content or getattr(thread, "name", ""))
     if name and name != thread_name(conversation):
         await manage.rename_with_thread(conversation.id, name, renames[-1].created_at)
 

@@ -20,6 +20,15 @@ PARTLY_OCR_MARK = f"{OCR_MARK}-part"
 """The same, for a book of which only some pages were pictures."""
 
 
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+")
+"""Characters that show nothing, or turn around what stands beside them; joiners belong to scripts and emoji."""
+
+
+def one_line(typed: str) -> str:
+    """A name that somebody has typed, on one line and as it is seen; empty if nothing of it is."""
+    return " ".join(_UNSHOWN.sub("", " ".join(typed.split())).split())
+
+
 def personal_shelf(person_id: str) -> str:
     """The key of a person's own shelf. The key of a server's shelf is the server's id, a number."""
     return f"{_PERSON}{person_id}"

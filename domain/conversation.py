@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import accumulate
 
-from domain.book import is_personal
+from domain.book import is_personal, one_line
 from domain.errors import ConversationError, ConversationErrorCode
 from domain.tool_use import TokenUsage, ToolDefinition
 
@@ -101,7 +101,7 @@ def checked_title(title: str) -> str:
     Raises:
         ConversationError: INVALID_STATE, the title is blank.
     """
-    folded = " ".join(title.split())
+    folded = one_line(title)
     if not folded:
         raise ConversationError(ConversationErrorCode.INVALID_STATE, "A conversation needs a title that is not blank.")
     return folded
@@ -109,7 +109,7 @@ def checked_title(title: str) -> str:
 
 def title_from(message: str) -> str:
     """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word."""
-    folded = " ".join(message.split())
+    folded = one_line(message)
     if len(folded) <= TITLE_LENGTH:
         return folded or UNTITLED
     head = folded[: TITLE_LENGTH - 1]

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakValueDictionary
 
-from domain.book import Book, BookStatus, BookText, ShelfLimits
+from domain.book import Book, BookStatus, BookText, ShelfLimits, one_line
 from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
 from domain.usage import Sweep
@@ -300,7 +300,7 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
         pages_estimated=text.pages_estimated,
         added_by=added_by,
     )
-    return replace(book, title=" ".join(title.split()) or book.title, author=" ".join(author.split()) or book.author)
+    return replace(book, title=one_line(title) or book.title, author=one_line(author) or book.author)
 
 
 _ID = "[0-9a-f]{32}"

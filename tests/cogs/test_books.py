@@ -20,6 +20,21 @@ async def test_a_file_is_read_and_shelved_and_the_card_says_what_it_is(stage: St
     assert (book.title, book.author, book.added_by) == ("The Tin Whistle", "P. Fox", str(stage.ann.id))
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("\u202eexe.emma\u202c\u200b", "exe.emma"),
+        ("Two\nlines", "Two lines"),
+        ("\u200b", "The Tin Whistle"),
+        ("مرحبا 👩‍🚀", "مرحبا 👩‍🚀"),
+    ],
+)
+async def test_a_title_turns_nothing_around_and_is_not_invisible(stage: Stage, typed: str, shown: str) -> None:
+    await stage.ann.slash(stage.channel, "books add", file=("whistle.md", TALE), title=typed)
+    [book] = await stage.app.shelf.list(str(stage.guild.id))
+    assert book.title == shown
+
+
 async def test_the_same_file_again_changes_nothing(stage: Stage) -> None:
     await stage.ann.slash(stage.channel, "books add", file=("whistle.md", TALE))
     again = await stage.ben.slash(stage.channel, "books add", file=("whistle.md", TALE))

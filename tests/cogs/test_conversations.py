@@ -205,9 +205,10 @@ class TestRename:
         assert "It's now called “New”." in text_of(told)
         assert "I may not rename the thread itself" in text_of(told)
 
-    async def test_a_title_of_blanks_is_refused(self, stage: Stage) -> None:
+    @pytest.mark.parametrize("blank", ["   ", "\u200b", "\u202e \ufeff"])
+    async def test_a_title_of_blanks_is_refused(self, stage: Stage, blank: str) -> None:
         thread = await stage.chat(await stage.book(), title="Mine")
-        refused = await stage.ann.slash(thread, "conversations rename", title="   ")
+        refused = await stage.ann.slash(thread, "conversations rename", title=blank)
         assert "A conversation needs a title" in text_of(refused)
         assert thread.name == "Mine"
 
