@@ -1,6 +1,7 @@
 """Commands in the menus of messages and people: ask about it, find it in the book, see how far somebody has read."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import discord
@@ -24,8 +25,10 @@ ASK, WHERE = "ask-about", "where"
 
 LONGEST_PASSAGE = 1_000
 LONGEST_QUESTION = 400
-MOST_BOOKS = 25
-"""Discord's limit for a menu."""
+BOOKS_IN_A_MENU, MENUS = 25, 5
+"""Discord's limits for a menu, and for menus under a message."""
+SPAN_END = 70
+"""Characters of the first and of the last title, in the placeholder of a further menu."""
 MOST_PLACES = 5
 LEAST_WORDS = 3
 """Words in a quotation that is searched by itself."""
@@ -74,8 +77,8 @@ class ContextMenus(commands.Cog):
         else:
             await self._open_form(interaction, book.id, text)
 
-    async def _ask_about_chosen(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        await self._open_form(interaction, book_id, _quoted_in(interaction))
+    async def _ask_about_chosen(self, interaction: discord.Interaction[Any], chosen: str) -> None:
+        await self._open_form(interaction, _book_id(chosen), _quoted_in(interaction))
 
     async def _open_form(self, interaction: discord.Interaction[Any], book_id: str, text: str) -> None:
         say = speech_of(interaction)
@@ -115,8 +118,10 @@ class ContextMenus(commands.Cog):
         else:
             await self._look_up(interaction, book, text)
 
-    async def _where_chosen(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        book = await defer_if_slow(interaction, self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction)))
+    async def _where_chosen(self, interaction: discord.Interaction[Any], chosen: str) -> None:
+        book = await defer_if_slow(
+            interaction, self._use_cases.shelf.get(_book_id(chosen), shelf=shelf_of(interaction))
+        )
         await self._look_up(interaction, book, _quoted_in(interaction))
 
     async def _look_up(self, interaction: discord.Interaction[Any], book: Book, text: str) -> None:
@@ -210,14 +215,16 @@ class ContextMenus(commands.Cog):
         """Let the person choose a book; the message carries what the choice is about."""
         say = speech_of(interaction)
         books = await defer_if_slow(interaction, self._last_talked_about_first(interaction))
-        options = [
-            discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
-            for book in books[:MOST_BOOKS]
-        ]
-        menu = action_menu(action, "", options=options, placeholder=say("Choose the book"))
+        likely, others = books[:BOOKS_IN_A_MENU], books[BOOKS_IN_A_MENU : BOOKS_IN_A_MENU * MENUS]
+        menus = [_menu_of(action, "", likely, say("Choose the book"))]
+        others.sort(key=lambda book: book.title.casefold())
+        for at in range(0, len(others), BOOKS_IN_A_MENU):
+            part = others[at : at + BOOKS_IN_A_MENU]
+            span = f"{clipped(part[0].title, SPAN_END)} – {clipped(part[-1].title, SPAN_END)}"
+            menus.append(_menu_of(action, f"{at}:", part, span))
         quoted = "\n".join(f"> {line}" for line in clipped(text, LONGEST_PASSAGE).splitlines())
         question = say("Which book is this about?")
-        await reply(interaction, content=f"{question}\n{quoted}", view=row(menu))
+        await reply(interaction, content=f"{question}\n{quoted}", view=row(*menus))
 
     async def _last_talked_about_first(self, interaction: discord.Interaction[Any]) -> list[Book]:
         """The books on the shelf; first those the person has begun to talk about, the latest one at the top."""
@@ -230,13 +237,29 @@ class ContextMenus(commands.Cog):
         return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
 
 
+def _menu_of(action: str, argument: str, books: Sequence[Book], placeholder: str) -> discord.ui.Select[Any]:
+    options = [
+        discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
+        for book in books
+    ]
+    return action_menu(action, argument, options=options, placeholder=placeholder)
+
+
+def _book_id(chosen: str) -> str:
+    """The id in what was chosen, after what tells menus of one message apart."""
+    return chosen.rpartition(":")[2]
+
+
 def _text_of(interaction: discord.Interaction[Any], message: discord.Message) -> str:
-    """Raises:
-    Refusal: the message has no words.
+    """The words of a message, or of those that are forwarded in it.
+
+    Raises:
+        Refusal: there are none.
     """
-    if not message.content.strip():
+    text = "\n".join([message.content, *(each.content for each in message.message_snapshots)]).strip()
+    if not text:
         raise Refusal(speech_of(interaction)("There's no text in this message that I could read."))
-    return message.content.strip()
+    return text
 
 
 def _quoted_in(interaction: discord.Interaction[Any]) -> str:

@@ -446,6 +446,11 @@ async def remove_notice(message: discord.Message) -> None:
 def _on_wordless(message: discord.Message, say: Speech) -> str:
     if any(PurePath(each.filename).suffix.lower() in BOOK_ENDINGS for each in message.attachments):
         return say("I only read text here. To add a book, use /books add with the file.")
+    if message.message_snapshots:
+        return say(
+            "I don't read forwarded messages on their own. To ask about this one, open its menu and choose **Apps** → "
+            "**Ask about this**."
+        )
     if message.attachments or message.stickers:
         return say("I only read text. What would you like to know?")
     return say("What would you like to know about the book?")

@@ -99,6 +99,25 @@ class TestWhereIsThis:
         assert "In “Another”:" in text_of(told)
         assert "**p. 2**" in text_of(told)
 
+    async def test_every_book_of_a_long_shelf_can_be_chosen(self, stage: Stage) -> None:
+        books = [await stage.book(f"Book {number:02}") for number in range(60)]
+        message = await stage.ben.send(stage.channel, passage("The lamp had been dark"))
+        asked = await stage.ann.context_menu(stage.channel, WHERE, message)
+        assert asked.response is not None
+        menus = [part for row in asked.response.components for part in row["components"]]
+        assert {option["value"] for menu in menus for option in menu["options"]} == {book.id for book in books}
+        assert [menu["placeholder"] for menu in menus] == ["Choose the book", "Book 00 – Book 24", "Book 25 – Book 34"]
+        told = await stage.ann.select(asked.response, [books[30].id], custom_id=menus[2]["custom_id"])
+        assert "In “Book 30”:" in text_of(told)
+
+    async def test_what_is_forwarded_is_what_is_asked_about(self, stage: Stage) -> None:
+        thread = await stage.chat(await stage.book())
+        message = await stage.ann.send(stage.channel, passage("The lamp had been dark"))
+        forwarded = await stage.ann.forward(message, thread)
+        assert "choose **Apps** → **Ask about this**" in thread.history()[-1].content
+        assert "**p. 2**" in text_of(await stage.ann.context_menu(thread, WHERE, forwarded))
+        assert "the lamp had been dark" in about(await stage.ann.context_menu(thread, ASK, forwarded)).lower()
+
     async def test_a_message_without_words_is_a_sentence(self, stage: Stage) -> None:
         await stage.book()
         message = await stage.ben.send(stage.channel, attachments=[("a.png", b"x")])
