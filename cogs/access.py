@@ -248,6 +248,22 @@ def channel_to_post_in(
     return channel
 
 
+def assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | None) -> str | None:
+    """The id of a role that reminders may notify, as the person may themselves.
+
+    Raises:
+        Refusal: they may not.
+    """
+    if role is not None and (role.is_default() or not (role.mentionable or interaction.permissions.mention_everyone)):
+        raise Refusal(
+            speech_of(interaction)(
+                "You can't notify {role} yourself, so I won't do it for you. Choose a role that anybody may mention.",
+                role=role.mention,
+            )
+        )
+    return None if role is None else str(role.id)
+
+
 def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
     """Raises:
     Refusal: the person may not write in the threads of the conversation's own channel, wherever they are now.

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -131,6 +132,8 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await interaction.response.defer()
         found, say = await self._changeable(interaction, conversation_id), speech_of(interaction)
         thread = await thread_of(server_of(interaction), found)
+        # What can be seen goes first: if that fails, the button can be pressed again.
+        left = await delete_thread(thread, say) if thread else ""
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
         await self._use_cases.conversations.delete(found.id)
@@ -139,9 +142,8 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
             deed = later("{who} deleted a conversation of their own ({id}).")
         _note(interaction, deed, found)
         done = say("Deleted “{title}”.", title=plain(titled(found, say)))
-        await interaction.edit_original_response(content=done, view=None)
-        if thread and (left := await delete_thread(thread, say)):
-            await interaction.edit_original_response(content=f"{done}\n{left}", view=None)
+        with suppress(discord.NotFound):  # the button was in that thread
+            await interaction.edit_original_response(content=f"{done}\n{left}".strip(), view=None)
 
     async def _changeable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
         conversation, say = await resolve_conversation(interaction, reference), speech_of(interaction)
@@ -190,7 +192,6 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         """A conversation outlives its thread."""
         if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
             self._use_cases.chat.withdraw(conversation.id)
-            self._bot.dispatch("conversation_unbound", conversation.id)
 
 
 def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:

@@ -92,7 +92,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             chapters=chapters,
             every=every or 7,
             gate=ThreadGate(gate),
-            role_id=_assert_pingable(interaction, role),
+            role_id=access.assert_pingable(interaction, role),
             events=events,
         )
         club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), str(interaction.user.id), request)
@@ -381,10 +381,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     # What happens to channels, threads, books and positions
 
     @commands.Cog.listener()
-    async def on_conversation_unbound(self, conversation_id: str) -> None:
-        """Its thread was deleted."""
-        conversation = await self._use_cases.conversations.find(conversation_id)
-        if conversation and (club_id := await self._clubs.thread_gone(conversation)):
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        if club_id := await self._clubs.store.forget_thread(str(payload.guild_id), str(payload.thread_id)):
             await self.duties.attend(club_id)
 
     @commands.Cog.listener()
@@ -412,6 +410,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     @commands.Cog.listener()
     async def on_database_back(self) -> None:
         self.duties.hurry()
+
+    @commands.Cog.listener()
+    async def on_club_changed(self, club_id: str) -> None:
+        self.duties.attend_later([club_id])
 
     @commands.Cog.listener()
     async def on_position_moved(self, reader_id: str, book_id: str) -> None:
@@ -467,22 +469,6 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
 
     async def _scene(self, club: Club) -> ClubScene:
         return ClubScene(club, await self._clubs.book_of(club), self._clubs.now())
-
-
-def _assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | None) -> str | None:
-    """The id of a role that reminders may notify, as the person may themselves.
-
-    Raises:
-        Refusal: they may not.
-    """
-    if role is not None and (role.is_default() or not (role.mentionable or interaction.permissions.mention_everyone)):
-        raise Refusal(
-            speech_of(interaction)(
-                "You can't notify {role} yourself, so I won't do it for you. Choose a role that anybody may mention.",
-                role=role.mention,
-            )
-        )
-    return None if role is None else str(role.id)
 
 
 def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:

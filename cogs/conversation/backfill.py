@@ -186,6 +186,8 @@ class Backfill:
     async def _note_gone(self, guild_id: int, thread_id: int) -> None:
         try:
             await note_place_gone(self._use_cases, guild_id, thread_id)
+            if club_id := await self._use_cases.clubs.store.forget_thread(str(guild_id), str(thread_id)):
+                self._bot.dispatch("club_changed", club_id)
         except MarginaliaError as error:  # whoever reads the thread next finds it gone as well
             logger.error("that %s was deleted could not be noted: %s", thread_id, error)
 

@@ -348,19 +348,6 @@ class ManageClubs:
             if known is not None and known.read_to != bound:
                 await self._conversations.update_read_to(known.id, bound)
 
-    async def thread_gone(self, conversation: Conversation) -> str | None:
-        """A thread was deleted; returns the id of its club, or None if it belonged to none."""
-        club = await self.store.get_by_conversation(conversation.id)
-        if club is None:
-            return None
-        gone = [
-            replace(each, thread_id=None, ready=True)
-            for each in club.sections
-            if each.conversation_id == conversation.id
-        ]
-        await self.store.put_sections(club.id, gone)
-        return club.id
-
     # Votes
 
     async def vote(self, guild_id: str, channel_id: str, asker_id: str, choices: Sequence[str], days: int) -> Vote:

@@ -292,6 +292,12 @@ class ClubRepository(Protocol):
         """Update dates, conversations and threads, all or none; the time of opening is left alone."""
         ...
 
+    async def forget_thread(self, guild_id: str, thread_id: str) -> str | None:
+        """A thread was deleted: its section has none, and gets another one only if somebody asks for it. Returns the id
+        of the club, or None if it belonged to none.
+        """
+        ...
+
     async def claim_opening(self, club_id: str, number: int, now: datetime) -> bool:
         """Record that a section's thread is being opened; False if that was recorded before."""
         ...

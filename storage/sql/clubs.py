@@ -64,6 +64,10 @@ _UPDATE_SECTION = """
 UPDATE club_sections SET due = ?, conversation_id = ?, thread_id = ?, private = ?, ready = ?
 WHERE club_id = ? AND number = ?
 """
+_FORGET_THREAD = """
+UPDATE club_sections SET thread_id = NULL, ready = 1
+WHERE thread_id = ? AND club_id IN (SELECT id FROM clubs WHERE guild_id = ?) RETURNING club_id
+"""
 
 
 class SQLClubs:
@@ -129,6 +133,15 @@ class SQLClubs:
             await transaction.run(_NOW, [club_id])
 
         await self._database.atomically(put)
+
+    async def forget_thread(self, guild_id: str, thread_id: str) -> str | None:
+        async def forget(transaction: Transaction) -> str | None:
+            rows = await transaction.run(_FORGET_THREAD, [thread_id, guild_id])
+            for row in rows:
+                await transaction.run(_NOW, [row["club_id"]])
+            return rows[0]["club_id"] if rows else None
+
+        return await self._database.atomically(forget)
 
     async def claim_opening(self, club_id: str, number: int, now: datetime) -> bool:
         async def claim(transaction: Transaction) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from unittest.mock import AsyncMock
 
 import discord
 import pytest
@@ -9,7 +10,7 @@ from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle
 from simcord.results import InteractionResult
 
-from cogs import interactions
+from cogs import conversations, interactions
 from cogs.services import Memberships
 from domain.conversation import TitleSource
 from tests.cogs.stage import Stage, labels, text_of
@@ -277,6 +278,21 @@ class TestDelete:
         assert "Deleted" in text_of(asked)
         assert "“Manage Threads”" in text_of(asked)
         assert await stage.conversations() == []
+
+    async def test_while_discord_has_trouble_nothing_is_deleted_and_the_button_stays(
+        self, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        thread = await stage.chat(await stage.book())
+        asked = await self.ask(stage, thread)
+        assert asked.response
+        with monkeypatch.context() as trouble:
+            trouble.setattr(conversations, "delete_thread", AsyncMock(side_effect=TimeoutError))
+            told = text_of(await stage.ann.click(asked.response, label="Delete it"))
+        assert "Discord is having trouble" in told
+        assert len(await stage.conversations()) == 1
+        await stage.ann.click(asked.response, label="Delete it")
+        assert await stage.conversations() == []
+        assert stage.channel.threads == []
 
     async def test_others_are_told_why_not(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book())

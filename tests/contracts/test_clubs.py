@@ -101,6 +101,16 @@ class TestClubs:
         await storage.conversations.delete("talk")
         assert (await kept(storage)).sections[0].conversation_id is None
 
+    async def test_a_section_whose_thread_was_deleted_has_none(self, storage: Storage) -> None:
+        await storage.clubs.create(a_club())
+        first, *others = a_club().sections
+        await storage.clubs.put_sections("club", [replace(first, thread_id="5")])
+        assert await storage.clubs.forget_thread("another", "5") is None
+        assert await storage.clubs.forget_thread(a_club().guild_id, "6") is None
+        assert await storage.clubs.forget_thread(a_club().guild_id, "5") == "club"
+        assert (await kept(storage)).sections == (replace(first, ready=True), *others)
+        assert await storage.clubs.list_to_look_at(at(3)) == ["club"]
+
     async def test_it_goes_with_its_book(self, storage: Storage) -> None:
         await storage.clubs.create(a_club())
         await storage.clubs.claim("club", "card", MIDNIGHT)

@@ -233,6 +233,19 @@ class TestThreads:
         assert "sections 1 to 3" in text_of(await reading.ann.slash(reading.channel, "club open", section=9))
         assert reading.threads() == ["Section 2 · The Dark Lamp"]
 
+    async def test_so_it_does_where_its_conversation_was_deleted_by_command(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        manager = reading.stage.member("manager", manage_threads=True)
+        section = (await reading.club()).sections[0]
+        asked = await manager.slash(reading.channel, "conversations delete", conversation=section.conversation_id)
+        assert asked.response is not None
+        await manager.click(asked.response, label="Delete it")
+        await reading.sweep()
+        assert "thread open" not in reading.lines()[0]
+        await reading.ann.slash(reading.channel, "club open", section=1)
+        assert len(reading.channel.threads) == 1
+
     async def test_a_thread_that_was_deleted_comes_back_only_when_asked_for(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.press(reading.ann, "I'm there")

@@ -306,9 +306,35 @@ class TestPlaces:
         async with again(room) as after:
             await until_gone(after)
 
+    async def test_a_clubs_thread_that_was_deleted_meanwhile_is_not_linked_to(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            await room.ann.slash("club start", book=(await room.book()).id, sections=3, gate="open")
+            await room.until(lambda: cards_of_clubs(double)[-1:] and len(double.threads()) == 1 + 3)
+            card, [deleted, *_] = cards_of_clubs(double)[-1], double.threads()[1:]
+            await room.until(lambda: card.embed_texts[0].count("thread open") == 3)
+            while not all(each.ready for each in (await room.app.clubs.in_channel(*here(double))).sections):
+                await asyncio.sleep(0.01)
+        await room.ann.delete_channel(deleted)
+        async with again(room) as after:
+            await after.until(lambda: card.embed_texts[0].count("thread open") == 2)
+            opened = await after.ann.slash("club open", section=1)
+            await after.until(lambda: "Section 1 is open" in opened.text)
+            assert len(double.threads()) == 1 + 3
+
     async def test_a_deleted_channel_takes_the_conversations_of_its_threads(self, room: Scene) -> None:
         await room.ann.delete_channel(room.double.channel)
         await until_gone(room)
+
+
+def cards_of_clubs(double: DiscordDouble) -> list[Message]:
+    return [each for each in double.messages() if any(button.label == "Join" for button in each.buttons)]
+
+
+def here(double: DiscordDouble) -> tuple[str, str]:
+    return str(double.guild.id), str(double.channel.id)
 
 
 async def gone(room: Scene) -> bool:
