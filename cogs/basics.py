@@ -140,7 +140,7 @@ def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ())
     card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
     card.description = say("I answer from the book's own pages, cite the page, and never spoil what you haven't read.")
     reading = [
-        say("`/books add` puts a book on the shelf, `/books list` shows what's there."),
+        say("`/books find` gets a free book, `/books add` adds your own, and `/books list` shows the shelf."),
         say("`/chat` opens a thread about a book. Ask your questions there; use `/chat` again to continue later."),
         say("`/progress` tells me how far you've read. Only you can change it."),
     ]
@@ -150,9 +150,14 @@ def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ())
         if reads_messages
         else say("Mention me or reply to me: I can't read other messages here."),
         say("Edit a question and I'll answer it again; delete it to take it back."),
-        say("**Stop**, **Sources** and **Retry** are below the answers; `/verbose` shows how I found them."),
+        say("**Stop**, **Sources** and **Try again** are below the answers; `/verbose` shows how I found them."),
     ]
     card.add_field(name=say("In a thread"), value="\n".join(talking), inline=False)
+    along = [
+        say("`/recap` tells what has happened so far, `/who` who somebody is, and `/ask` answers you alone."),
+        say("On a server, `/club` plans reading together, and `/discuss` finds questions to talk about."),
+    ]
+    card.add_field(name=say("While you read"), value="\n".join(along), inline=False)
     keeping = [
         say("`/conversations` lists, renames, exports and deletes them."),
         say("`/usage` shows what it costs, `/privacy` what I store about you."),

@@ -76,9 +76,9 @@ class Privacy(commands.Cog):
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
         say = speech_of(interaction)
         stored = say(
-            "I store what you write in conversations with me and my answers, whose threads you've written in "
-            "(not what you said there to others), how far you are in each book, whether you want to see how I "
-            "look things up, how many tokens you've used, and which of my messages show your name."
+            "I store what you write in conversations with me, and my answers; whose threads you've written in (not "
+            "what you said there to others); which books you've added, and how far you are in each book; whether you "
+            "want to see how I look things up; how many tokens you've used; and which of my messages show your name."
         )
         used = (
             say(

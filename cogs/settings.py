@@ -237,7 +237,7 @@ def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: Us
         ("log", say("Moderators' log"), _log(settings, server, say)),
     )
     for command, name, value in chosen:
-        card.add_field(name=f"{name} · {command}", value=value, inline=False)
+        card.add_field(name=f"{name} · /settings {command}", value=value, inline=False)
     card.add_field(name=say("Limits set by the bot's operator"), value=_limits(use_cases, say), inline=False)
     card.set_footer(text=say("To change a setting, use the command shown next to it."))
     return card
