@@ -244,6 +244,8 @@ def _sentence(fault: ValidationError, definition: ToolDefinition, arguments: dic
             return f"{name} must be {_KINDS[known[name]['type']]}"
         case "minimum" | "maximum":
             return f"{name} must be a whole number from {known[name]['minimum']} to {known[name]['maximum']}"
+        case "maxItems":
+            return f"{name} may have at most {known[name]['maxItems']} entries"
     return f"{name}: {fault.message}"
 
 

@@ -119,6 +119,7 @@ class TestTools:
                 "top_k must be a whole number from 1 to 20",
             ),
             ("search_book", LAMP | {"query": "x", "also": ["y", 1]}, "also must be a list of texts"),
+            ("search_book", LAMP | {"query": "x", "also": ["y" * 9_000] * 5}, "also may have at most 4 entries"),
             (
                 "search_book",
                 LAMP | {"query": "x", "page": 9},
