@@ -225,12 +225,15 @@ class _LimitedStream(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         length = parts = 0
+        before = b""
         async for chunk in self._stream:
-            end = max(chunk.rfind(b"\n\n"), chunk.rfind(b"\r\n\r\n"))
+            seen = before + chunk  # the end of an event may be in two chunks
+            end = max(seen.rfind(b"\n\n"), seen.rfind(b"\r\n\r\n"))
             if self._has_events and end >= 0:
-                length, parts = len(chunk) - end, parts_of(chunk[end:])
+                length, parts = len(seen) - end, parts_of(seen[end:])
             else:
                 length, parts = length + len(chunk), parts + parts_of(chunk)
+            before = seen[-3:]
             if fault := oversized(length, parts):
                 raise httpx2.ReadError(fault)
             yield chunk

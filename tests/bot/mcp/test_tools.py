@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 from mcp.types import Tool
@@ -21,6 +22,7 @@ from bot.mcp import client
 from bot.mcp import tools as tools_module
 from bot.mcp.addresses import MOST_TOOLS, ServerAddress, parse_servers
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
+from bot.mcp.transports import _LimitedStream
 from bot.providers.anthropic.request import Request
 from bot.providers.openai.client import build_request
 from domain.chat import PromptMessage
@@ -431,6 +433,18 @@ class TestErrorsOfServers:
                     quoted = await call(tools, f"{name}_echo", text='"' * 3_000)
                     assert quoted.content == '"' * 3_000
 
+    @pytest.mark.parametrize("event", [(b"data: 0123456789\n", b"\n"), (b"data: 0123456789\r\n\r", b"\n")])
+    async def test_events_are_counted_each_for_itself_however_they_are_cut(
+        self, event: tuple[bytes, ...], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("bot.mcp.addresses.LONGEST_LINE", 100)
+        sent = [*event * 20, b"data: " + b"x" * 100]
+        received = []
+        with pytest.raises(httpx2.ReadError, match="more than 100 bytes"):
+            async for chunk in _LimitedStream(_Pieces(sent), has_events=True):
+                received.append(chunk)
+        assert received == sent[:-1]
+
     async def test_progress_gives_a_call_its_time_again(self) -> None:
         async with connected([program()], timeout=2.0) as tools:
             assert (await call(tools, "double_work", steps=4, seconds=0.6)).content == "worked"
@@ -444,6 +458,17 @@ class TestErrorsOfServers:
                 assert "timed out" in error_of(await call(tools, "mortal_sleep", seconds=600))
             await until(lambda: pid_of_mortal() != first and not tools.missing())
             assert (await call(tools, "mortal_echo", text="back")).content == "back"
+
+
+class _Pieces(httpx2.AsyncByteStream):
+    """A body that arrives in these pieces."""
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
 
 
 STARTS_A_DEAF_PROGRAM = """
