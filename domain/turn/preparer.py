@@ -29,7 +29,7 @@ from domain.ports import (
     TurnRepository,
 )
 from domain.spoilers.detector import SpoilerChecks, note_for, note_without_position
-from domain.strategies.window import complete_once
+from domain.strategies.window import complete_once, estimate, estimate_text
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, unanswered, within_bound, without_calls
@@ -249,6 +249,16 @@ class TurnPreparer:
             toolbox.build_dispatcher(timeout=self._tools.timeout),
             partial(compose, book, view, messages, check),
         )
+
+    def prompt_tokens(self, conversation: Conversation, history: Sequence[ChatMessage], draft: TurnDraft) -> int:
+        """About how many tokens the first request of a turn has; 0 if the conversation has not come to one yet."""
+        system = conversation.system_prompt
+        if system is None:
+            return 0
+        past = [message for message in history if message.turn_id not in (None, draft.turn.id)]
+        has_tools = draft.provider.supports_tools
+        past = self._context.build_context(past if has_tools else without_calls(past))
+        return estimate_text(system.system) + estimate([*past, *draft.asked], system.tools if has_tools else ())
 
     def _messages(self, turns: Sequence[Turn], history: Sequence[ChatMessage], draft: TurnDraft) -> list[ChatMessage]:
         """The part of the history that goes into the prompt, and the current messages.

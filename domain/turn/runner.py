@@ -36,11 +36,11 @@ from domain.event import (
     TurnStarted,
     UsageReported,
 )
-from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
+from domain.ports import ChatProvider, Clock, Metered, RetrievalStrategy, TurnRepository
 from domain.spoilers.filter import redacted
 from domain.strategies.window import metered
 from domain.tasks import to_the_end
-from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
+from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk, TokenUsage
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
 from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, RunningTurn, TurnDraft, stayed_away
@@ -132,6 +132,22 @@ class TurnRunner:
             await self._fail(draft, running, "internal", WENT_WRONG, tell)
         finally:
             log.write(draft.turn, waiting[-1].author_id, conversation.server_id)
+
+    async def charge_killed(
+        self, conversation: Conversation, history: Sequence[ChatMessage], interrupted: Sequence[Turn]
+    ) -> None:
+        """Charge the request that was under way in each running turn when its process was killed, as nobody has.
+
+        Its prompt is all that is still known of it, so that is estimated.
+        """
+        provider = await self._model_of(conversation)
+        for turn in interrupted:
+            asked = [m for m in history if m.turn_id == turn.id and m.role is MessageRole.USER]
+            if turn.state is TurnState.RUNNING and asked and isinstance(provider, Metered):
+                draft = TurnDraft(turn, asked, provider)
+                usage = TokenUsage(self._preparer.prompt_tokens(conversation, history, draft), estimated=True)
+                if usage.input_tokens:
+                    await self._meter.record(UsageReported(usage, provider.model_name), conversation, draft)
 
     async def _begin(self, conversation: Conversation, waiting: Sequence[ChatMessage], replaces: Turn | None) -> Turn:
         if replaces is None:
