@@ -146,7 +146,7 @@ async def serving_metrics(host: str, port: int) -> AsyncIterator[Metrics]:
         server, thread = start_http_server(port, host, metrics.registry)
     except OSError as error:
         raise SettingsError(
-            f"METRICS_PORT: {host}:{port} cannot be listened at ({error.strerror}); choose another port."
+            f"METRICS_PORT: {host}:{port} cannot be used ({error.strerror}); choose another port."
         ) from error
     level = TURN_LOG.level
     TURN_LOG.addHandler(metrics)

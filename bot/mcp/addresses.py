@@ -281,7 +281,7 @@ def _web_address(
         key, _, value = option.partition("=")
         if key not in _OPTIONS:
             expected = ", ".join(f"{each}=…" for each in _OPTIONS)
-            raise SettingsError(f"MCP_SERVERS has {key!r} after the URL of {name!r}. What may stand there: {expected}.")
+            raise SettingsError(f"MCP_SERVERS has {key!r} after the URL of {name!r}. Allowed there: {expected}.")
         filled = _filled(value, known)
         if key == "header":
             headers.append(_header(name, filled))
@@ -303,7 +303,7 @@ def _web_address(
 def _header(name: str, text: str) -> tuple[str, str]:
     match = _HEADER.fullmatch(text)
     if match is None or not match[2].isprintable():
-        raise SettingsError(f"MCP_SERVERS has a header of {name!r} that is none. Write header='Name: value'.")
+        raise SettingsError(f"MCP_SERVERS has a header of {name!r} that cannot be read. Write header='Name: value'.")
     return match[1], match[2].strip()
 
 

@@ -78,7 +78,7 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
     (
         errors.ReadOnlySqlTransaction,
         StorageErrorCode.WRITE_FAILED,
-        "The database {name} may only be read: check that DATABASE_URL names the primary server.",
+        "The database {name} is read-only: check that DATABASE_URL names the primary server.",
     ),
     (
         errors.InsufficientPrivilege,

@@ -24,7 +24,7 @@ _SENTENCES = {
     ),
     sqlite3.SQLITE_READONLY: (
         StorageErrorCode.WRITE_FAILED,
-        "The database {path} may only be read: give this user the right to write the file and its folder.",
+        "The database {path} is read-only: give this user the right to write the file and its folder.",
     ),
     sqlite3.SQLITE_BUSY: (
         StorageErrorCode.WRITE_FAILED,

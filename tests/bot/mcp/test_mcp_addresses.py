@@ -85,7 +85,7 @@ def test_the_secrets_of_a_server_are_known_wherever_they_stand() -> None:
         ("a[]=run", "names no tools of 'a'"),
         ("a[b=run", "Write name=URL"),
         ("a=http://h more", "has 'more' after the URL of 'a'"),
-        ("a=http://h header=nothing", "has a header of 'a' that is none"),
+        ("a=http://h header=nothing", "has a header of 'a' that cannot be read"),
         ("a=http://h transport=pigeon", "gives 'a' the transport 'pigeon'"),
         ("a=http://h client_id=me", "gives 'a' no client_secret and no issuer"),
         ("a=http://h header='X: ${NOT_THERE}'", "names the variable NOT_THERE, which is not set"),

@@ -103,7 +103,7 @@ class TestReadOnly:
         assert isinstance(storage.engine, SQLiteDatabase)
         async with storage.engine.transaction() as transaction:
             await transaction.run("PRAGMA query_only = ON")
-        with pytest.raises(StorageError, match="may only be read"):
+        with pytest.raises(StorageError, match="is read-only"):
             await storage.messages.save(a_question())
         assert await ids_of(storage) == ["first-question", "first-answer"]
 
