@@ -5,7 +5,7 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bot.parsers.draft import MIB, ReadingLimits
@@ -239,6 +239,27 @@ def package_path(archive: Archive) -> str:
     if path := archive.first_with_extension(".opf"):
         return path
     raise damaged_epub()
+
+
+def first_text(root: Element, name: str) -> str:
+    """The text of the first element of that name that has any; empty if there is none."""
+    return next((text for element in descendants(root, name) if (text := text_of(element))), "")
+
+
+def authors(root: Element) -> str:
+    """The creators who wrote an EPUB: those with the role "aut", or else all."""
+    refined = {
+        attribute(meta, "refines").lstrip("#"): text_of(meta)
+        for meta in descendants(root, "meta")
+        if attribute(meta, "property") == "role"
+    }
+    creators = [(text_of(creator), _role(creator, refined)) for creator in descendants(root, "creator")]
+    names = [name for name, role in creators if role in ("", "aut")] or [name for name, _ in creators]
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _role(creator: Element, refined: Mapping[str, str]) -> str:
+    return attribute(creator, "role") or refined.get(attribute(creator, "id"), "")
 
 
 def damaged_epub() -> BookError:

@@ -1,6 +1,7 @@
 """EPUB 2 and 3: the files of the spine in reading order, with chapters and pages from the book's own tables."""
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,9 +13,11 @@ from xml.etree.ElementTree import Element
 from bot.parsers.archive import (
     Archive,
     attribute,
+    authors,
     children,
     damaged_epub,
     descendants,
+    first_text,
     package_path,
     parse_xml,
     refuse_locked,
@@ -39,6 +42,7 @@ from bot.parsers.encoding import decode_markup
 from bot.parsers.headings import Heading, is_bare_label, is_label
 from bot.parsers.html import add_document, little_text, parse, styled_lines
 from bot.parsers.text.blocks import FEWEST_HEADINGS, styled_titles
+from bot.parsers.text.contents import letters
 from bot.parsers.titles import one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
@@ -125,9 +129,9 @@ def _package(archive: Archive, path: str, root: Element) -> Package:
         ncx=ncx or next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None),
         wrapping=frozenset(_wrapping(archive, folder, root)),
         missing=tuple(attribute(manifest[name], "href") for name in order if name in manifest and name not in items),
-        title=_first_text(root, "title"),
-        author=_authors(root),
-        language=_first_text(root, "language"),
+        title=first_text(root, "title"),
+        author=authors(root),
+        language=first_text(root, "language"),
     )
 
 
@@ -175,26 +179,6 @@ def _wrapping(archive: Archive, folder: str, root: Element) -> Iterator[str]:
         path = archive.find(posixpath.join(folder, href)) if "#" not in href else None
         if path and attribute(reference, "type").lower() in _WRAPPING_REFERENCES:
             yield path
-
-
-def _first_text(root: Element, name: str) -> str:
-    return next((text for element in descendants(root, name) if (text := text_of(element))), "")
-
-
-def _authors(root: Element) -> str:
-    """The creators who wrote the book: those with the role "aut", or else all."""
-    refined = {
-        attribute(meta, "refines").lstrip("#"): text_of(meta)
-        for meta in descendants(root, "meta")
-        if attribute(meta, "property") == "role"
-    }
-    creators = [(text_of(creator), _role(creator, refined)) for creator in descendants(root, "creator")]
-    names = [name for name, role in creators if role in ("", "aut")] or [name for name, _ in creators]
-    return ", ".join(dict.fromkeys(filter(None, names)))
-
-
-def _role(creator: Element, refined: Mapping[str, str]) -> str:
-    return attribute(creator, "role") or refined.get(attribute(creator, "id"), "")
 
 
 _MOST_ENTRIES = 20_000
@@ -310,6 +294,7 @@ _FEWEST_LETTERS = 25
 _MOST_PICTURES = 5_000
 _SOURCES = ("src", "xlink:href", "href")
 _LONGEST_NAME = 60
+_FILE = re.compile(r"(?:section|split|file|page|text|document|untitled|html|index)[\W_]*\d*", re.IGNORECASE)
 
 
 def read(
@@ -336,11 +321,13 @@ def read(
             ),
             pictures,
         )
+    styled = _styled(archive, documents, contents, builder)
+    is_unnamed = (builder.headings or styled) and _are_files(contents.chapters, builder)
     draft = BookDraft(
         FORMAT,
         builder.text,
-        outlines=[[*_headings(contents.chapters, builder)], builder.headings],
-        styled=_styled(archive, documents, contents, builder),
+        outlines=[builder.headings] if is_unnamed else [[*_headings(contents.chapters, builder)], builder.headings],
+        styled=styled,
         page_marks=builder.page_marks,
         readings=builder.readings,
         title=package.title,
@@ -428,10 +415,22 @@ def _read_spine(
 
 
 def _styled(archive: Archive, documents: Sequence[Item], contents: EpubContents, builder: TextBuilder) -> list[Heading]:
-    """The titles in a book that has neither contents nor heading elements."""
-    if len(contents.chapters) >= FEWEST_HEADINGS or len(builder.headings) >= FEWEST_HEADINGS:
+    """The titles in a book that has neither contents with names nor heading elements."""
+    is_listed = len(contents.chapters) >= FEWEST_HEADINGS and not _are_files(contents.chapters, builder)
+    if is_listed or len(builder.headings) >= FEWEST_HEADINGS:
         return []
     return styled_titles(styled_lines(tree for _, tree in _trees(archive, documents)), builder.text)
+
+
+def _are_files(chapters: Sequence[Entry], builder: TextBuilder) -> bool:
+    """Whether contents mostly name files ("Section 3", "book-12") rather than what stands there."""
+    files = 0
+    for entry in chapters:
+        start = builder.anchors.get(_place(entry), builder.anchors.get(entry.target.path, 0))
+        title, said = letters(entry.title), letters(builder.text[start : start + _LONGEST_NAME])
+        is_file = title == letters(posixpath.splitext(posixpath.basename(entry.target.path))[0])
+        files += (is_file or bool(_FILE.fullmatch(entry.title))) and not said.startswith(title)
+    return files * 10 > len(chapters) * 7
 
 
 def _trees(archive: Archive, items: Iterable[Item]) -> Iterator[tuple[Item, "LexborHTMLParser"]]:

@@ -190,6 +190,25 @@ def test_a_package_that_names_no_files_has_the_pages_of_its_archive() -> None:
     assert (book.title, titles(book)) == ("The Lock", ["One", "Two"])
 
 
+@pytest.mark.parametrize("name", ["Section {}", "part{:04}", "Untitled-{}"])
+@pytest.mark.parametrize("tag", ["h2", 'p class="head"'])
+def test_contents_that_name_files_do_not_hide_the_titles(name: str, tag: str) -> None:
+    names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
+    files = {
+        f"part{at:04}.xhtml": f"<{tag}>{title}</{tag.split()[0]}>"
+        + "".join(f"<p>{paragraph(10 * at + n)}</p>" for n in range(3))
+        for at, title in enumerate(names, start=1)
+    }
+    contents = nav_of(*((name.format(at), f"part{at:04}.xhtml") for at in range(1, 5)))
+    assert titles(read(build(files, nav=contents))) == [*names]
+
+
+def test_contents_that_name_files_are_better_than_none() -> None:
+    files = {f"part{at}.xhtml": f"<p>{paragraph(10 * at)}</p><p>{paragraph(at)}</p>" for at in range(1, 5)}
+    contents = nav_of(*((f"Section {at}", f"part{at}.xhtml") for at in range(1, 5)))
+    assert len(read(build(files, nav=contents)).chapters) == 4
+
+
 def test_entities_do_not_explode() -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     package = f'<!DOCTYPE p [<!ENTITY l0 "ha">{laughs}]><package><metadata><title>&l9;</title></metadata></package>'
