@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.parsers.chapters import chapters_from
 from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
-from bot.parsers.headings import Heading, Rank, parse_label
+from bot.parsers.headings import Heading, Rank, is_label, parse_label
 from bot.parsers.text.blocks import Block, blocks_of
 from bot.parsers.text.contents import with_numbers_of_contents
 from bot.parsers.text.headings import find_headings
@@ -65,12 +65,18 @@ def _last_end(text: str, start: int) -> int:
 _READ = 3_000
 _LONGEST_LINE = 120
 _MOST_TITLE_BLOCKS = 4
+_FEWEST_LISTED = 3
 _CREDITS = re.compile(
     r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
 )
 _BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
-_NO_NAME_WORDS = "a an the of to from in on at for with and or my our your his her its this that notes"
+_NO_NAME_WORDS = """
+    a an the of to from in on at for with and or my our your his her its this that notes novel novels story stories tale
+    tales poem poems essays letters plays edition volume book books roman romane novelle novellen erzählung erzählungen
+    gedichte märchen geschichten récit contes nouvelles poésies novela cuentos relatos romanzo racconti роман повесть
+    рассказы стихи contents inhalt
+"""
 _NO_NAME = frozenset(_NO_NAME_WORDS.split())
 
 
@@ -81,6 +87,7 @@ def read_title_page(front: str) -> tuple[str, str]:
     title.
     """
     blocks = [block for block in blocks_of(front[:_READ]) if not _CREDITS.match(block.text)]
+    blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
     if not blocks or not _fits_a_title_page(blocks[0]):
         return "", ""
     if named := _byline(blocks):
@@ -88,13 +95,38 @@ def read_title_page(front: str) -> tuple[str, str]:
     if not front or not all(map(_fits_a_title_page, blocks)):
         return "", ""
     name = blocks[1].text if len(blocks) > 1 else ""
-    is_name = _NAME.fullmatch(name) and name != name.upper() and _is_name(name)
-    return calm(blocks[0].text), name if is_name else ""
+    return calm(blocks[0].text), name if _is_name(name) else ""
+
+
+def _by_lines(blocks: Sequence[Block]) -> list[Block]:
+    """The first block, by lines if the second one is a person's name under a title that does not go on there."""
+    return [
+        block._replace(lines=(line,))
+        for block in blocks
+        for line in (block.lines if _has_name_below(block.lines) else [block.text])
+    ]
+
+
+def _has_name_below(lines: Sequence[str]) -> bool:
+    if len(lines) < 2 or not _is_name(lines[1]) or lines[1][0].islower():
+        return False
+    last = lines[0].split()[-1]
+    return last[-1].isalnum() and last.casefold() not in _NO_NAME
+
+
+def _is_list(front: str, block: Block) -> bool:
+    """Whether a block is a table of contents rather than prose: short lines, and none of them a sentence."""
+    lines = front[block.start : block.end].split("\n")
+    return len(lines) >= _FEWEST_LISTED and all(
+        len(line) <= _LONGEST_LINE and (line.rstrip()[-1:] not in ".,;!?" or is_label(line)) for line in lines
+    )
 
 
 def _is_name(text: str) -> bool:
     """Whether some words may be a person's name: capitalised except for a "de" or "von", and no word of a sentence."""
     words = text.split()
+    if not _NAME.fullmatch(text) or text == text.upper():
+        return False
     return all(word.casefold() not in _NO_NAME and (len(word) <= 3 or not word[0].islower()) for word in words)
 
 

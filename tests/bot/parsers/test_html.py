@@ -238,3 +238,10 @@ def test_the_words_of_drawings_and_lines_by_style_are_read() -> None:
         read(f"{drawn}<p><i style='display: block'>a</i><i style='display:block'>b</i></p>").text
         == "The\n\nEbb\n\na\nb"
     )
+
+
+def test_pages_saved_by_word_name_their_author_in_a_comment() -> None:
+    comment = "<!--[if gte mso 9]><xml><o:DocumentProperties><o:Author>Ann &amp; Ida</o:Author></xml><![endif]-->"
+    page = f"<html><head><title>The Lock</title>{comment}</head><body lang=DE><p>{paragraph(1)}</p></body></html>"
+    book = html.read(page.encode(), "a.htm")
+    assert (book.title, book.author, book.language) == ("The Lock", "Ann & Ida", "DE")

@@ -45,6 +45,23 @@ def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
     assert parser.read_plain(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("front", "title", "author"),
+    [
+        ("The Long Water\nJ. P. Donleavy", "The Long Water", "J. P. Donleavy"),
+        ("The Long Water\n\nAnn Weaver\n\n- Chapter 1\n- Chapter 2\n- Chapter 3", "The Long Water", "Ann Weaver"),
+        ("The Long Water\nAnn Weaver\nTable of Contents", "The Long Water", "Ann Weaver"),
+        ("The Adventures of\nSherlock Holmes", "The Adventures of Sherlock Holmes", ""),
+        ("Sherlock Holmes\nSelected Stories", "Sherlock Holmes Selected Stories", ""),
+        ("Der Graf\nvon Monte Christo", "Der Graf von Monte Christo", ""),
+    ],
+)
+def test_a_title_with_a_name_below_and_contents(front: str, title: str, author: str) -> None:
+    chapters = "".join(f"\n\n\nChapter {number}\n\n{prose(number)}" for number in (1, 2, 3))
+    book = check(parser.read_plain(f"{front}{chapters}"))
+    assert (book.title, book.author) == (title, author)
+
+
 def test_title_page_names_title_and_author() -> None:
     book = check(
         parser.read_plain(f"WAR AND PEACE\n\nBy Leo Tolstoy\n\n\nCHAPTER I\n\n{prose(1)}\n\nCHAPTER II\n\n{prose(9)}")
