@@ -16,7 +16,8 @@ from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.clubs.work import SOON, ClubWork, Trouble, standing, unseat
 from cogs.errors import DISCORD_ERRORS, retry_transient
-from cogs.i18n import Speech, speech_in
+from cogs.i18n import Speech, later, speech_in
+from cogs.permissions import permission_names
 from cogs.services import ServingBot
 from cogs.threads import has_left
 from domain.clubs.plan import A_DAY, Club, PostState, Section, Vote
@@ -33,6 +34,8 @@ ROLL_CALL = "roll"
 """The key of the time at which Discord was last asked which members are still on the server."""
 LOOKED_FOR = 50
 """Members about whom Discord is asked at most."""
+LACKING = later("I can't do everything for the club in {channel}. I'm missing there: {permissions}.")
+"""What the moderators' log says."""
 MOST_VOTE_DAYS = 7
 VOTES_COUNTED_WITHIN = timedelta(minutes=10)
 """Discord recounts the votes when a poll ends; after this time its count is taken as it is."""
@@ -59,6 +62,7 @@ class ClubDuties:
         self._at_work: set[asyncio.Task[None]] = set()
         self._looking = tasks.loop(seconds=LOOK_S)(self.sweep)
         self._posing: set[tuple[str, int]] = set()
+        self._lacking: dict[str, list[str]] = {}
         self._votes = asyncio.Lock()
         self._votes_later: dict[str, datetime] = {}
 
@@ -140,6 +144,7 @@ class ClubDuties:
                 await self._clubs.store.look_again(club.id, None)
                 return trouble
             await self._do_all(club, channel, trouble)
+            self._log(club_id, channel, trouble)
             await self._look_again(club_id, trouble)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("club %s cannot be looked after: %s", club_id, error)
@@ -148,6 +153,16 @@ class ClubDuties:
                 self._clubs.store.look_again(club_id, self._clubs.now() + SOON), "when to look again cannot be kept"
             )
         return trouble
+
+    def _log(self, club_id: str, channel: discord.TextChannel, trouble: Trouble) -> None:
+        """Record in the moderators' log what cannot be done, once for as long as it stays the same."""
+        lacking = [*trouble.card, *trouble.threads, *trouble.events]
+        if lacking == self._lacking.get(club_id, []):
+            return
+        self._lacking[club_id] = lacking
+        if lacking:
+            names = permission_names(dict.fromkeys(lacking), speech_in(channel.guild))
+            self._bot.audit.note(channel.guild, LACKING, channel=channel.mention, permissions=names)
 
     async def _do_all(self, club: Club, channel: discord.TextChannel, trouble: Trouble) -> None:
         now, say = self._clubs.now(), speech_in(channel.guild)

@@ -203,6 +203,24 @@ class TestPermissions:
         assert "“Create Public Threads”" in line
         assert reading.threads() == []
 
+    async def test_rights_that_are_withdrawn_before_a_reminder_are_named_once_in_the_moderators_log(
+        self, reading: ClubStage
+    ) -> None:
+        log = reading.stage.guild.create_text_channel("log")
+        manager = reading.stage.member("manager", manage_guild=True)
+        await manager.slash(reading.channel, "settings log", channel=log)
+        await reading.start()
+        deny(reading, send_messages=True)
+        reading.calendar.pass_days(6)
+        for _ in range(3):
+            await reading.sweep()
+            reading.calendar.pass_days(0.01)
+        [told] = [each for each in reading.said(log) if reading.channel.mention in each]
+        assert told.endswith("I'm missing there: “Send Messages”.")
+        deny(reading)
+        await reading.sweep()
+        assert len(reminders(reading)) == 1
+
     async def test_once_it_is_granted_the_thread_opens(self, reading: ClubStage) -> None:
         deny(reading, create_private_threads=True, create_public_threads=True)
         await reading.start()
