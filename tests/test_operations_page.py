@@ -96,10 +96,15 @@ TESTS = {
     "tests/cogs/conversation/test_backfill.py": {
         "test_its_name_is_taken_over_at_the_next_start": ["a thread is renamed"],
         "test_who_writes_in_a_thread_that_cannot_be_read_is_answered": ["a thread cannot be read after a start"],
-        "test_what_was_written_out_of_sight_is_answered": ["the bot may not see or not read a channel"],
         "test_a_session_that_goes_on_with_a_gap_reads_on": ["the gateway connection is lost"],
         "test_an_interrupted_turn_is_made_anew_in_the_message_that_stands": ["while an answer was being written"],
         "test_a_draft_of_it_becomes_the_answer": ["while an answer of several messages"],
+    },
+    "tests/cogs/conversation/test_out_of_sight.py": {
+        "test_what_was_written_out_of_sight_is_answered": [
+            "the bot may not see or not read a channel",
+            "Discord loses a server for a while",
+        ],
     },
     "tests/cogs/conversation/test_opening.py": {
         "test_an_interaction_that_has_expired_is_carried_out_all_the_same": ["an interaction has expired"],

@@ -131,7 +131,7 @@ class Backfill:
             return
         if channels is not None:
             known = [each for each in known if int(each.channel_id or 0) in channels]
-            self._intake.lose_sight(int(each.thread_id) for each in known if each.thread_id)
+        self._intake.lose_sight(int(each.thread_id) for each in known if each.thread_id)
         threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
 

@@ -158,6 +158,14 @@ class ConversationCog(commands.Cog):
         await self._backfill.read_open(self._bot.guilds, self._bot_id)
 
     @commands.Cog.listener()
+    async def on_guild_unavailable(self, guild: discord.Guild) -> None:
+        self._intake.lose_sight(thread.id for thread in guild.threads)
+
+    @commands.Cog.listener()
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        self._intake.lose_sight(thread.id for thread in guild.threads)
+
+    @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:
         """Discord had lost the server, or reported it late; those reported at once are handled together."""
         if self._is_ready:

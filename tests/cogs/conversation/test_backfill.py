@@ -14,7 +14,7 @@ from domain.conversation import TitleSource, Turn, TurnState
 from domain.tool_use import TextChunk
 from storage.opening import open_storage
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Permission
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
 from tests.doubles.scripted_chat import call, calls
 
 LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
@@ -189,45 +189,6 @@ class TestAbsence:
             await room.ann.say(room.thread, "Hello?")
             await room.until(lambda: len(room.said()) == 2)
             assert "Are you here?" in await room.kept()
-
-
-class TestOutOfSight:
-    """The bot may not see, or not read, a channel for a while, within one session."""
-
-    @pytest.mark.parametrize("given_back", ["in the channel", "by a role"])
-    async def test_what_was_written_out_of_sight_is_answered(self, room: Scene, given_back: str) -> None:
-        await hide(room)
-        await room.ann.say(room.thread, "Do you see this?")
-        if given_back == "by a role":
-            room.double.world.grant(room.double.guild, room.double.bot, Permission.ADMINISTRATOR)
-        else:
-            room.double.world.allow(room.double.channel, room.double.bot, Permission.VIEW_CHANNEL)
-        await room.until_said("I do not know.", "I do not know.")
-        await settled(room, 2)
-        assert await room.kept() == ["Before?", "I do not know.", "Do you see this?", "I do not know."]
-
-    async def test_so_it_is_if_somebody_writes_first(self, room: Scene) -> None:
-        await hide(room)
-        await room.ann.say(room.thread, "Do you see this?")
-        room.double.world.allow(room.double.channel, room.double.bot, Permission.VIEW_CHANNEL)
-        await room.ann.say(room.thread, "Or this?")
-        await settled(room, 2)
-        kept = ["Before?", "I do not know.", "Do you see this?", "Or this?", "I do not know."]
-        assert await room.kept() == kept
-
-    async def test_where_nothing_was_written_nothing_is_said(self, room: Scene) -> None:
-        await hide(room)
-        room.double.world.allow(room.double.channel, room.double.bot, Permission.VIEW_CHANNEL)
-        await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
-        await settled(room, 1)
-        assert room.said() == ["I do not know."]
-
-
-async def hide(room: Scene) -> None:
-    await room.ann.say(room.thread, "Before?")
-    await room.until_said("I do not know.")
-    await room.until_delivered()
-    room.double.world.forbid(room.double.channel, room.double.bot, Permission.VIEW_CHANNEL)
 
 
 class Crash:

@@ -57,6 +57,7 @@ class World:
         self.changed: Callable[[], None] = lambda: None
         self._now = now
         self._counter = itertools.count(1)
+        self._lost: dict[int, Member] = {}
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self._now(), UTC)
@@ -93,6 +94,15 @@ class World:
         """The server throws the bot out."""
         del guild.members[self.bot.id]
         self.gateway.emit("GUILD_DELETE", {"id": str(guild.id)}, gw.INTENT_GUILDS)
+
+    def lose_guild(self, guild: Guild) -> None:
+        """Discord has an outage, and tells nothing of a server until `find_guild`."""
+        self._lost[guild.id] = guild.members.pop(self.bot.id)
+        self.gateway.emit("GUILD_DELETE", {"id": str(guild.id), "unavailable": True}, gw.INTENT_GUILDS)
+
+    def find_guild(self, guild: Guild) -> None:
+        guild.members[self.bot.id] = self._lost.pop(guild.id)
+        self.gateway.emit("GUILD_CREATE", guild_payload(guild, self.bot), gw.INTENT_GUILDS)
 
     def guild_of_the_bot(self, guild_id: int) -> Guild:
         """A server in which the bot is.

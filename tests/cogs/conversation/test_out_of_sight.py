@@ -1,0 +1,78 @@
+"""Within one session, the bot loses sight of a channel or of a server for a while: nothing written there is lost."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from tests.cogs.conversation.scene import Scene
+from tests.doubles.discord_api import Permission
+
+ANSWER = "I do not know."
+
+
+def forbidden(room: Scene) -> Callable[[], None]:
+    world, channel, bot = room.double.world, room.double.channel, room.double.bot
+    world.forbid(channel, bot, Permission.VIEW_CHANNEL)
+    return lambda: world.allow(channel, bot, Permission.VIEW_CHANNEL)
+
+
+def forbidden_and_made_administrator(room: Scene) -> Callable[[], None]:
+    forbidden(room)
+    return lambda: room.double.world.grant(room.double.guild, room.double.bot, Permission.ADMINISTRATOR)
+
+
+def removed_and_invited_again(room: Scene) -> Callable[[], None]:
+    room.double.world.remove_bot(room.double.guild)
+    return lambda: room.double.world.invite_bot(room.double.guild)
+
+
+def lost_by_discord(room: Scene) -> Callable[[], None]:
+    room.double.world.lose_guild(room.double.guild)
+    return lambda: room.double.world.find_guild(room.double.guild)
+
+
+Loss = Callable[[Scene], Callable[[], None]]
+LOSSES = [forbidden, forbidden_and_made_administrator, removed_and_invited_again, lost_by_discord]
+
+
+@pytest.fixture
+async def asked(room: Scene) -> Scene:
+    """Ann has asked something before."""
+    await room.ann.say(room.thread, "Before?")
+    await room.until_said(ANSWER)
+    await room.until_delivered()
+    return room
+
+
+async def settled(room: Scene, turns: int) -> None:
+    await room.until_delivered(turns)
+    await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+async def test_what_was_written_out_of_sight_is_answered(asked: Scene, lose: Loss) -> None:
+    give_back = lose(asked)
+    await asked.ann.say(asked.thread, "Do you see this?")
+    give_back()
+    await asked.until_said(ANSWER, ANSWER)
+    await settled(asked, 2)
+    assert await asked.kept() == ["Before?", ANSWER, "Do you see this?", ANSWER]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+async def test_so_it_is_if_somebody_writes_before_it_is_read(asked: Scene, lose: Loss) -> None:
+    give_back = lose(asked)
+    await asked.ann.say(asked.thread, "Do you see this?")
+    give_back()
+    await asked.ann.say(asked.thread, "Or this?")
+    await settled(asked, 2)
+    assert await asked.kept() == ["Before?", ANSWER, "Do you see this?", "Or this?", ANSWER]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+async def test_where_nothing_was_written_nothing_is_said(asked: Scene, lose: Loss) -> None:
+    lose(asked)()
+    await asked.until(lambda: asked.double.calls("GET /channels/{channel}/messages"))
+    await settled(asked, 1)
+    assert asked.said() == [ANSWER]
