@@ -296,10 +296,8 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
 
     Raises:
         Refusal: the server's managers do not allow it, or the person has reached their limit.
-        BookError: SHELF_FULL.
     """
     await _assert_adder(interaction, use_cases)
-    await _assert_room(interaction, use_cases)
     if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
         raise Refusal(
             speech_of(interaction)(
@@ -309,15 +307,6 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
                 when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
             )
         )
-
-
-async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """
-    Raises:
-        BookError: SHELF_FULL.
-    """
-    books = await use_cases.shelf.list(shelf_of(interaction))
-    use_cases.facts.limits.of_shelf.assert_room(len(books), sum(book.length for book in books))
 
 
 async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:

@@ -88,8 +88,15 @@ class Bookshelf:
                 return await self._shelve(replace(book, filename=_last_component(filename)), text, progress, limits)
 
     async def _known(self, shelf: str, sha256: str, limits: ShelfLimits | None) -> AddedBook | None:
-        """The result for a file that the shelf has, or had until it was removed; None: it has to be parsed."""
+        """The result for a file that the shelf has, or had until it was removed; None: it has to be parsed.
+
+        Raises:
+            BookError: SHELF_FULL, it would be parsed in vain.
+        """
         known = await self._books.get_by_hash(shelf, sha256)
+        if known is None and limits is not None:
+            books = await self.list(shelf)
+            limits.assert_room(len(books), sum(book.length for book in books))
         if known is None or known.status is not BookStatus.READY or not await self._is_readable(known):
             return None
         return AddedBook(await self.restore(known, limits), is_new=False, is_back=known.removed_at is not None)

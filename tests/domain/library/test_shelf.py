@@ -9,7 +9,7 @@ import pytest
 
 from bot.app import App, open_app
 from bot.settings import Settings
-from domain.book import Book
+from domain.book import Book, ShelfLimits
 from domain.errors import BookError, BookErrorCode
 from domain.library.shelf import KEEP_REMOVED, AddedBook
 from domain.spoilers.detector import SpoilerChecks, SpoilerDetector
@@ -118,6 +118,20 @@ async def test_after_its_time_it_is_erased_with_its_file(app: App, tmp_path: Pat
     await app.shelf.take_off(other.id, by="8")
     assert (await app.housekeeping.sweep()).books == 1
     assert files_in(tmp_path) == []
+
+
+async def test_a_full_shelf_takes_what_it_has_and_reads_nothing_else(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = ShelfLimits(books=1)
+    book = (await app.shelf.add(TALE, "whistle.md", shelf="one", limits=limits)).book
+    assert (await app.shelf.add(TALE, "whistle.md", shelf="one", limits=limits)).book == book
+    (tmp_path / "books" / f"{book.sha256}.book").unlink()
+    await app.shelf.add(TALE, "whistle.md", shelf="one", limits=limits)
+    assert await (await app.shelf.open(book)).text()
+    monkeypatch.setattr(app.shelf._reader, "read", None)
+    with pytest.raises(BookError, match="The shelf is full"):
+        await app.shelf.add(TALE + b"The end.", "whistle.md", shelf="one", limits=limits)
 
 
 async def test_a_server_is_erased_with_the_files_of_books_that_had_been_taken_off(app: App, tmp_path: Path) -> None:
