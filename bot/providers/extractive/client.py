@@ -49,7 +49,7 @@ class ExtractiveChat:
         yield response
 
     async def check(self) -> str:
-        return f"The built-in answerer ({self.model_name}) is ready; it needs no key."
+        return "The built-in answerer is ready; it needs no key."
 
     async def aclose(self) -> None:
         """There is nothing to close."""
