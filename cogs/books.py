@@ -28,7 +28,8 @@ from cogs.cards import (
     plain,
     progress_line,
 )
-from cogs.errors import BEGAN, DELETED, DISCORD_ERRORS, EXPIRED, WORK, Refusal, edit_reply, sentence_for
+from cogs.conversation.recovery import BEGAN, WORK
+from cogs.errors import DELETED, DISCORD_ERRORS, EXPIRED, Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
     assert_fresh,

@@ -1,32 +1,59 @@
-"""After a crash or an outage: answers that were made but not delivered, and turns that were interrupted."""
+"""After a crash or an outage: answers that were made but not delivered, turns that were interrupted, and replies to
+commands that were left open.
+"""
 
+import asyncio
+import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import discord
 
 from cogs.conversation.buttons import turn_shown_by, turn_traced_by
 from cogs.conversation.presenter import PostedMessages, Showing, ThreadContext
 from cogs.delivery.turn_messages import messages_of
-from cogs.errors import retry_transient
+from cogs.errors import (
+    DISCORD_ERRORS,
+    EXPIRED,
+    PLACE,
+    TRANSIENT_ERRORS,
+    edit_reply,
+    retry_transient,
+    standing_reply,
+)
+from cogs.i18n import speech_for_all, speech_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import calls_of
+from cogs.services import ServingBot, is_guest
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import uncited_in
 from domain.conversation import Conversation, Turn, TurnState
+from domain.errors import MarginaliaError
 from domain.event import Answer
+from domain.leases import CURRENT_LEASE, HeldLease, Shard, is_lease_lost
+from domain.ports import OpenReplyRepository
 from domain.tools.context import proposals_in
+from domain.usage import OpenReply
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
 LOOKED_AT = 100
 """Messages after the oldest unanswered one: one request's worth."""
+NOTE_S = 0.3
+"""How long a command waits until the note of its reply is stored."""
+END_AFTER_S = (0.0, 5.0, 20.0, 60.0, 300.0)
+"""When a start tries to end an interrupted reply, while Discord has trouble."""
+WORK = "work"
+"""On an interaction: what its reply is about, as `(action, arguments for JSON)`, if a start can continue it."""
+BEGAN = "began"
+"""On an interaction of an earlier process: when that began to work on it."""
 
 
 @dataclass(slots=True)
@@ -191,3 +218,180 @@ def _unmarked(messages: Sequence[str], known: PostedMessages, standing: Standing
     texts = map(as_compared, messages)
     found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
     return PostedMessages(tuple(found))
+
+
+class OpenReplies:
+    """Notes for which replies people wait. After a kill, it ends those of the process before.
+
+    Some continue their work (`ServingBot.continuations`), once; the others say what has happened.
+    """
+
+    def __init__(self, bot: ServingBot, replies: OpenReplyRepository) -> None:
+        self._bot = bot
+        self._replies = replies
+        self._own: dict[str, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def note(self, interaction: discord.Interaction[Any], hidden: bool) -> None:
+        """Note that somebody waits for a reply. Storage that is held up is not waited for."""
+        lease = CURRENT_LEASE.get()
+        is_open = not hidden and not is_guest(interaction)
+        reply = OpenReply(
+            id=str(interaction.id),
+            reader_id=str(interaction.user.id),
+            guild_id=str(interaction.guild_id) if interaction.guild_id else None,
+            channel_id=str(interaction.channel_id) if is_open else None,
+            token=interaction.token,
+            about=json.dumps(_about(interaction)),
+            began_at=discord.utils.utcnow(),
+            lease=lease.name if lease else "",
+            epoch=lease.epoch if lease else 0,
+        )
+        self._own[reply.id] = self._begin(self._note(reply))
+        await asyncio.wait([self._own[reply.id]], timeout=NOTE_S)
+
+    async def _note(self, reply: OpenReply) -> None:
+        try:
+            await self._replies.note(reply)
+        except MarginaliaError as error:
+            logger.warning("that somebody waits for reply %s is not noted: %s", reply.id, error)
+
+    def ended(self, interaction: discord.Interaction[Any]) -> None:
+        """Nobody waits for the reply to an interaction any more. Returns at once."""
+        noted = self._own.get(str(interaction.id))
+        if noted and not self.is_for_others(interaction):
+            self._begin(self._forget(str(interaction.id), noted))
+
+    def is_for_others(self, interaction: discord.Interaction[Any]) -> bool:
+        """Whether another process ends the reply to an interaction, because it may have taken over from this one."""
+        return is_lease_lost() and str(interaction.id) in self._own
+
+    async def _forget(self, reply_id: str, noted: asyncio.Task[None]) -> None:
+        await noted
+        try:
+            await self._replies.forget(reply_id)
+            del self._own[reply_id]
+        except MarginaliaError as error:  # the next start sees that the reply stands
+            logger.warning("the note of reply %s stays: %s", reply_id, error)
+
+    async def end_interrupted(self) -> None:
+        """End the replies that a killed process has left open.
+
+        Raises:
+            StorageError: the database is away.
+        """
+        lease = CURRENT_LEASE.get()
+        for reply in await self._replies.list():
+            if reply.id in self._own or not is_left(reply, lease, self._bot.shard):
+                continue
+            about = json.loads(reply.about)
+            once = json.dumps(about | {"arguments": None})
+            if await self._replies.take(reply, once, lease.name if lease else "", lease.epoch if lease else 0):
+                self._own[reply.id] = self._begin(asyncio.sleep(0))
+                self._begin(self._end(reply, about))
+
+    async def _end(self, reply: OpenReply, about: dict[str, Any]) -> None:
+        interaction, task = _made_again(self._bot, reply, about), asyncio.current_task()
+        assert task is not None
+        self._bot.at_work[task] = interaction
+        task.add_done_callback(self._bot.at_work.pop)
+        try:
+            for wait in END_AFTER_S:
+                await asyncio.sleep(wait)
+                try:
+                    return await self._end_once(interaction, about)
+                except TRANSIENT_ERRORS as error:
+                    logger.info("reply %s is ended later: %s", reply.id, error)
+        except DISCORD_ERRORS as error:
+            logger.warning("reply %s cannot be ended: %s", reply.id, error)
+        except Exception:  # nobody waits for this task
+            logger.exception("reply %s cannot be ended", reply.id)
+        finally:
+            self.ended(interaction)
+
+    async def _end_once(self, interaction: discord.Interaction[Any], about: dict[str, Any]) -> None:
+        shown = await _shown(interaction)
+        if shown is not None and (shown.embeds or not (about["action"] or _is_empty(shown))):
+            return
+        if act := self._bot.continuations.get(about["action"]):
+            await act(interaction, about["arguments"])
+        else:
+            say = speech_of(interaction) if interaction.extras[PLACE] is None else speech_for_all(interaction)
+            text = say("I was restarted in the middle of this. If it isn't done, please try again.")
+            await edit_reply(interaction, content=text)
+
+    async def settle(self) -> None:
+        """Return when all notes are written."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, name="open replies")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _about(interaction: discord.Interaction[Any]) -> dict[str, Any]:
+    action, arguments = interaction.extras.get(WORK, ("", None))
+    installs = [interaction.is_guild_integration(), interaction.is_user_integration()]
+    is_direct = interaction.guild_id is None and not interaction.context.private_channel
+    return {
+        "locale": interaction.locale.value,
+        "installs": [number for number, is_there in enumerate(installs) if is_there],
+        "context": 0 if interaction.guild_id else 1 if is_direct else 2,
+        "action": action,
+        "arguments": arguments,
+    }
+
+
+def _made_again(bot: ServingBot, reply: OpenReply, about: dict[str, Any]) -> discord.Interaction[Any]:
+    """An interaction of an earlier process, acknowledged; without its channel, and its person without a name."""
+    user = {"id": reply.reader_id, "username": "", "discriminator": "0000", "avatar": None}  # 0000: not to be cached
+    payload: dict[str, Any] = {
+        "id": reply.id,
+        "application_id": str(bot.application_id),
+        "type": discord.InteractionType.application_command.value,
+        "token": reply.token,
+        "version": 1,
+        "attachment_size_limit": 0,
+        "locale": about["locale"],
+        "context": about["context"],
+        "authorizing_integration_owners": dict.fromkeys(about["installs"], reply.guild_id or reply.reader_id),
+        "user": user,
+    }
+    if reply.guild_id:
+        payload |= {"guild_id": reply.guild_id, "member": {"user": user, "roles": [], "flags": 0}}
+    made = discord.Interaction[Any](data=payload, state=bot._connection)  # type: ignore[arg-type]  # noqa: SLF001
+    made.response._response_type = discord.InteractionResponseType.deferred_channel_message  # noqa: SLF001
+    place: Any = bot.get_partial_messageable(int(reply.channel_id or 0))
+    made.channel = place  # the library fetches no reply without one
+    made.extras[BEGAN] = reply.began_at
+    made.extras[PLACE] = int(reply.channel_id) if reply.channel_id else None
+    return made
+
+
+async def _shown(interaction: discord.Interaction[Any]) -> discord.Message | None:
+    """The reply as it stands; None if Discord does not show it."""
+    try:
+        return await interaction.original_response()
+    except discord.NotFound:
+        return None
+    except discord.HTTPException as error:
+        if error.code not in EXPIRED:
+            raise
+        return await standing_reply(interaction)
+
+
+def _is_empty(message: discord.Message) -> bool:
+    return message.flags.loading or not (message.content or message.embeds or message.attachments or message.components)
+
+
+def is_left(reply: OpenReply, lease: HeldLease | None, shard: Shard) -> bool:
+    """Whether the process that makes a reply is gone, and this one is to end it."""
+    if lease is None:
+        return True
+    if reply.lease == lease.name:
+        return reply.epoch < lease.epoch
+    number, count = shard  # notes of shards that are not there any more belong to the first
+    kind = lease.name.rpartition("/")[0]
+    return number == 0 and reply.lease not in {f"{kind}/{each}" for each in range(count)}

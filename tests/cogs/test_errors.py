@@ -10,7 +10,8 @@ import discord
 import pytest
 from discord import app_commands
 
-from cogs.errors import OpenReplies, Refusal, is_left, sentence_for
+from cogs.conversation.recovery import OpenReplies, is_left
+from cogs.errors import Refusal, sentence_for
 from cogs.i18n import speech_for
 from cogs.interactions import on_stale_press
 from domain.book import Page
