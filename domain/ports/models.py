@@ -10,6 +10,7 @@ from domain.leases import HeldLease
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
 
 
+@runtime_checkable
 class ChatProvider(Protocol):
     """A language model.
 

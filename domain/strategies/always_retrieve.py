@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.matching import render
@@ -331,7 +331,7 @@ def as_provider(provider: ChatProvider | ChatOnly) -> ChatProvider:
     """
     if isinstance(provider, type) or not callable(getattr(provider, "chat", None)):
         raise TypeError(f"{provider!r} is no provider: it needs a method async def chat(self, messages) -> str")
-    return cast(ChatProvider, provider) if hasattr(provider, "stream") else ChatOnlyProvider(provider)
+    return provider if isinstance(provider, ChatProvider) else ChatOnlyProvider(provider)
 
 
 class AdaptiveStrategy:

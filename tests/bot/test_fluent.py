@@ -468,6 +468,15 @@ async def test_a_provider_of_ones_own_calls_tools_without_streaming() -> None:
     assert str(messages[-1]) == "In words: Rome"
 
 
+async def test_a_stream_without_the_rest_of_a_provider_is_not_used() -> None:
+    class Half(Clerk):
+        def stream(self) -> None:
+            raise AssertionError("it is not asked")
+
+    messages, _ = await llm(provider=cast(Any, Half())).tool(get_weather).prompt_conversation("Thanks")
+    assert str(messages[-1]) == "I see Thanks"
+
+
 async def test_a_provider_of_ones_own_may_say_that_it_calls_no_tools() -> None:
     clerk = Clerk()
     clerk.supports_tools = False  # type: ignore[attr-defined]
