@@ -36,7 +36,7 @@ from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of, shelf_of
 from cogs.threads import has_left
 from domain.book import Binding, Book
-from domain.citations.resolver import in_language
+from domain.citations.matching import in_language
 from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed

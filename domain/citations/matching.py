@@ -9,21 +9,18 @@ that is not so there; and "before" is not "after". A pronoun may be replaced by 
 
 import asyncio
 import hashlib
-import html
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
 
-from domain.book import Passage, Sentence
+from domain.book import Citation, Passage, Sentence, page_reference
 from domain.library.numerals import SEE, SOURCE
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import STOP_WORDS, fold, fold_letter, fold_letters, is_dense, stem_of, words_of
-from domain.spoilers.filter import spans
+from domain.library.search.words import STOP_WORDS, Seen, fold, is_dense, seen_without, stem_of, words_of
+from domain.spoilers.filter import spans, uncovered
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FEWEST_TELLING = 3
@@ -297,79 +294,19 @@ def _render_one(passage: Passage) -> str:
     return f"({heading})\n{sentences}"
 
 
-_DISGUISE = re.compile(
-    rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
-    r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
-)
-"""Characters that do not read as written. Keys cannot separate a word from its number; a link is read as its label."""
 LINK_INTO_A_BOOK = re.compile(
     r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
     re.IGNORECASE,
 )
 """A link that leads to a page, with its label in brackets as the group."""
-RAISED = re.compile(r"\s?<su[pb]>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</su[pb]>", re.IGNORECASE)
-_PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
-"""A run of characters each of which reads as one, or any other character."""
-_A_IN_A_WORD = re.compile(r"@(?=[a-z])")
-_PLAIN = re.compile(r"[\n\t -~]*")
-_EMPHASISED = re.compile(r"[\n\t !-%'-;=-\[^-{}]*")
-"""A run of plain characters without signs of which a disguise other than emphasis is made."""
-_WITHOUT_EMPHASIS = str.maketrans("", "", "*_`")
-EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
-
-
-def _read_plain(text: str) -> str:
-    """Plain characters as a person reads them: "@" is the only look-alike among them, within a word."""
-    return _A_IN_A_WORD.sub("a", text.lower()) if "@" in text else text.lower()
-
-
-class Seen(NamedTuple):
-    """A text as it reads, with the original start and end of each of its characters."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def span(self, start: int, end: int, written: str) -> tuple[int, int]:
-        """The original span; emphasis marks that open within it are closed within it, and signs of its last letter."""
-        first, last = self.starts[start], self.ends[end - 1]
-        while last < len(written) and unicodedata.category(written[last]).startswith("M"):
-            last += 1
-        return first, self.starts[end] if EMPHASIS.search(written, first, last) else last
+RAISED = re.compile(
+    r"\s?<(su[pb]|ref|cite|page|source)>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</(?:su[pb]|ref|cite|page|source)>", re.IGNORECASE
+)
 
 
 def as_seen(text: str) -> Seen:
-    """The text as a person reads it: look-alikes as the letters they imitate, and nothing of what is invisible."""
-    if _PLAIN.fullmatch(text) and not _DISGUISE.search(text):  # as most texts
-        return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
-    if _EMPHASISED.fullmatch(text) and not KEY_GROUP.search(text):
-        kept = [at for at, letter in enumerate(text) if letter not in "*_`"]
-        return Seen(_read_plain(text.translate(_WITHOUT_EMPHASIS)), [*kept, len(text)], [at + 1 for at in kept])
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-
-    def add(read: str, start: int, end: int) -> None:
-        pieces.append(read)
-        starts.extend([start] * len(read))
-        ends.extend([end] * len(read))
-
-    at = 0
-    for disguise in [*_DISGUISE.finditer(text), None]:
-        start, end = disguise.span() if disguise else (len(text), len(text))
-        for run in _PLAIN_OR_ONE.finditer(text, at, start):
-            if run["plain"]:
-                pieces.append(_read_plain(run[0]))
-                starts.extend(range(*run.span()))
-                ends.extend(range(run.start() + 1, run.end() + 1))
-            else:
-                add(fold_letter(run[0]), *run.span())
-        if disguise and disguise[0][0] == "&":
-            add(fold_letters(html.unescape(disguise[0])), start, end)
-        elif disguise and disguise["target"]:
-            add("]", start, end)
-        at = end
-    return Seen("".join(pieces), [*starts, len(text)], ends)
+    """The text as a person reads it, in which keys do not separate a word from its number."""
+    return seen_without(KEY_GROUP, text)
 
 
 FEWEST_WORDS_CLAIMED = 5
@@ -474,7 +411,7 @@ def sentence_of_reference(text: str, start: int, end: int) -> tuple[int, int] | 
 _CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
 """Quotation marks that open, and those that close them."""
 _QUOTE_MARK = re.compile(f"[\n{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
-QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
+_QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
 
 
 class Quoting:
@@ -494,3 +431,46 @@ class Quoting:
                 self._closing = _CLOSING.get(mark, "")
             self._mark = next(self._marks, None)
         return self._closing != ""
+
+
+_NEAR = 20
+"""Characters before a reference by which it is told whether the book itself has it there."""
+
+
+def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str]) -> str:
+    """The answer with its page references in another language.
+
+    `citations` are those of the answer. `say` translates an English text and fills its {placeholders}. Only references
+    that code has resolved change: one that stands in the book or in a reader's words, and is quoted, stays as it is.
+    """
+    cited = tuple(citations)
+    if all(citation.reference == citation.reference_in(say) for citation in cited):
+        return text
+    pages, last_pages = _any_of(each.page for each in cited), _any_of(each.last_page for each in cited)
+    one = re.compile(rf"(about )?pp?\. ({pages}|{last_pages})(?:-({last_pages}))?(?=[,)])")
+    group = re.compile(rf"\({one.pattern}(?:, {one.pattern})*\)")
+    quotes = "\n".join(" ".join(citation.quote.split()) for citation in cited)
+    quoting = Quoting(text)
+
+    def translate(found: re.Match[str]) -> str:
+        if not _is_resolved(found, quotes, is_quoted=quoting.at(found.start())):
+            return found[0]
+        return one.sub(
+            lambda each: page_reference(each[2], each[3] or each[2], estimated=bool(each[1]), say=say), found[0]
+        )
+
+    return group.sub(translate, text)
+
+
+def _any_of(labels: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted({*labels}, key=len, reverse=True)))
+
+
+def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> bool:
+    """Whether code has put a reference there. Inside a quotation it has, where a sentence cited has those words."""
+    start = reference.start()
+    before = reference.string[max(start - _NEAR, 0) : start]
+    near = " ".join(uncovered(_QUOTE_START.split(before)[-1]).split())
+    if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
+        return False
+    return not is_quoted or (near != "" and near in quotes)

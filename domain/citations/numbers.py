@@ -6,50 +6,63 @@ digits, as a Roman numeral or in words; its properties are the licences with whi
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache, lru_cache
 
-from domain.citations.matching import Seen, as_seen
+from domain.citations.matching import as_seen
 from domain.library.numerals import (
+    ANOTHERS_AGE,
+    AT_AN_AGE,
     CARDINAL,
     CARDINAL_IN_ONE_WORD,
     CARDINALS,
+    COUNTED_BY_NOTHING,
     COUNTED_NAME,
     COUNTED_THINGS,
     DATED,
+    DENSE,
     FOREIGN,
     FOREIGN_ABBREVIATIONS,
     FOREIGN_SHORT,
     FOREIGN_WORDS,
+    HOTLINE,
     HOURS,
-    KINDS,
+    IN_WORK,
+    IT_IS,
+    LISTS_NUMBERS,
+    LOCATION,
     MONTHS,
     NO_LABEL,
-    NO_NOUNS,
+    OF_SO_MANY,
+    OF_THOSE,
     ON_A_PAGE,
+    ONE_OF_A_SERIES,
     ORDINAL,
     ORDINAL_IN_ONE_WORD,
     ORDINALS,
+    OTHER_WORD,
     PAGE,
+    PAGES_IN,
     PART_OF_A_BOOK,
-    PARTICLES,
+    PLACE,
     ROUGHLY,
     SCRIPTURE,
     SHORT_PAGE,
     SMALL_ORDINAL,
     SMALL_ORDINALS,
+    SO_MANY_OF,
     SOURCE,
+    TELLS,
     number_value,
+    takes_a_number,
 )
-from domain.library.search.words import SUPERSCRIPTS, fold_letters
+from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters, stem_of, words_of
 
 _ENGLISH_PAGE = re.compile(
     r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
     r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
     r"|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
 )
-DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
-"""Letters of scripts without spaces, as they are after folding."""
 _WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")
 _SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
 """After "a page one": here "one" is not a number."""
@@ -99,11 +112,20 @@ def marked(text: str) -> str:
         is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
         return symbol * len(word[0]) if symbol and not is_somebody else word[0]
 
+    def mark_again(number: re.Match[str]) -> str:
+        is_same = number_value(text[slice(*number.span("words"))]) == int(number["again"])
+        return number["words"].ljust(len(number[0]), CARDINAL) if is_same else number[0]
+
     paged = _ENGLISH_PAGE.sub(lambda page: PAGE * len(page[0]), text)
-    return _WORD.sub(mark, paged) if any(map(_symbol_of, _WORD.findall(paged))) else paged
+    if not any(map(_symbol_of, _WORD.findall(paged))):
+        return paged
+    words = _WORD.sub(mark, paged)
+    return _AGAIN.sub(mark_again, words) if "(" in words else words
 
 
 SPELT = rf"{CARDINAL}++(?:[\s-]{{1,2}}(?:(?:and|und|y|et|e|en)[\s-]{{1,2}})?{CARDINAL}++){{0,6}}+(?!['’]\w)(?!-?\w)"
+_AGAIN = re.compile(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
+"""A number in words and once more in digits, which is one number: "forty-two (42) men"."""
 SPELT_ORDINAL = (
     rf"(?:(?:{CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{0,4}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?"
     rf"|(?:{CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{1,4}}{SMALL_ORDINAL}++)"
@@ -123,48 +145,9 @@ HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', '
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 
 
-COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*NO_NOUNS.split(), *PARTICLES.split()))
-_BEING = (
-    rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
-    r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
-    r"|ist|war|waren|sind|wurden?|est|sont|es|son"
-)
-
-
-@cache
-def _takes_a_number() -> re.Pattern[str]:
-    """The end of a text that takes a number; `thing`: not as a citation, ", item 38."."""
-    return re.compile(
-        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{_BEING})"
-        rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
-    )
-
-
-_IT_IS = re.compile(
-    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
-    rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
-    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|es)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
-    rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
-)
-"""The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)\Z")
-LISTS_NUMBERS = re.compile(
-    rf"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
-    rf"|matthew|mark|luke|john|romans|coordinates are)\.?\s(?:\d+|{ROMAN})"
-    rf"(?:(?:,\s?|\s|[-–])(?:(?:and|or|to|und|et|y|e)\s)?(?:\d+|{ROMAN}))*,\s(?:(?:and|or)\s)?\Z"
-)
-"""The end of a text that lists chapters or verses."""
-LEADS_ON = re.compile(
-    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
-    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
-    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
-)
-"""The end of a text that asks for something to follow."""
-
 _LEAF = (
     r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme)(?!\w)"
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
@@ -217,10 +200,6 @@ _NEXT = re.compile(
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
     rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
-_PAGES_IN = re.compile(
-    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep)"
-    r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:the|this|my|your) (?:book|novel|story|text)|from)\b)"
-)
 _ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
 _INTO = re.compile(
@@ -232,17 +211,9 @@ _OF_THE_BOOK = re.compile(
 )
 _IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
-_TELLS = re.compile(
-    r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
-    r"|the (?:story|scene))\b"
-)
 _THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
 _MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
 _COMPOUND = re.compile(r"\d+([:./])\d+\Z")
-_PLACE = re.compile(
-    r"(?:\b(?:numbers?|place|reference|passage|spot|corner|sources?|location|position|citation|stelle|where|paperback"
-    rf"|edition|copy)\b|{ANY_PAGE})[^.!?]*\Z"
-)
 _CITING = re.compile(r"(?:^|[,;:.(\[–—\n])\s?\Z")
 
 
@@ -254,34 +225,19 @@ def _more_to_come() -> re.Pattern[str]:
 _GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
-_OTHER_WORD = re.compile(
-    r"\A(?:seize|cents?|vent|trent|sexton|seis)\Z|\b(?:thousand|tausend|mill?e?|тысяч\w*)\b|(?:hundred|hundert|cien)\Z"
-    r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|ten|eleven|twelve|\w+teen|\w+ty)\b",
-    re.IGNORECASE,
-)
-"""Words of another language, round numbers, and years such as "nineteen eighty-four"."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
-_FEW, _LONGEST_SMALL = 12, 5
+_FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
 _YEARS = range(1_000, 2_100)
-_LEAST_ROMAN = _LEAST_NOUN = 3
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
 _NTH_THING = re.compile(r"\d(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]+")
 _AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
-_AT_AN_AGE = re.compile(
-    r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
-    rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
-)
 _OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
-_ONE_OF_A_SERIES = re.compile(
-    rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
-    r"[^.!?\n]*,?\s(?:(?:and|und)\s)?\Z"
-)
 _GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
 )
-_A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+[*_]{0,3}"
+_A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
 _BESIDE_A_NAME = re.compile(rf"{_A_NAME},\s(?:~|(?:then|now|only|just|already|still|barely)\s)?\Z")
 _ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s\Z")
 _BEHIND_A_NAME = re.compile(
@@ -290,12 +246,14 @@ _BEHIND_A_NAME = re.compile(
 _AGE_IN_BRACKETS = re.compile(rf"{_A_NAME}\s\(\d{{1,2}}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{{1,2}})?\)\Z")
 _CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _PART_OF_MEASURE = re.compile(
-    rf"\+(?=\s)|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
+    rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
 )
+_PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
+_CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
+_RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON = 110, 31, 12
-
-
+_LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND = 100, 100, 16, 60, 45
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -314,6 +272,7 @@ class Number:
         self.is_decimal = self.written[0].isdecimal()
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
+        self.read = found[0]
         lead = _LEAD_IN.search(self.left)
         self.form = (lead.lastgroup or "") if lead else ""
         first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))
@@ -341,9 +300,9 @@ class Number:
         if not self.is_in_words:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
             return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
-        if _OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
+        if OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
-        if _PAGES_IN.match(self.words_after):
+        if PAGES_IN.match(self.words_after):
             return False
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
@@ -371,7 +330,44 @@ class Number:
             return self.written in ("15", "16", "17", "18", "19")
         is_part = part is not None and (part[0] != "+" or self.form != "open")
         is_minute = self.left.endswith(("°", "° ")) and self.right.startswith(("'", "’", "′"))
-        return is_part or is_minute or "-0" in self.written
+        is_inches = self.right.startswith(('"', "”", "″")) and self.left.endswith(("'", "’", "′"))
+        return is_part or is_minute or is_inches or self.values[:1] == [0] or "-0" in self.written
+
+    @property
+    def is_location(self) -> bool:
+        """Whether it is a place in an e-book's file or in a recording: "Loc. 1234", "the 3:47 mark"."""
+        is_large = max(self.values, default=0) >= _LEAST_LOCATION
+        is_at_a_mark = re.match(r"\s(?:minute\s)?mark\b", self.words_after) is not None
+        return is_at_a_mark or bool(is_large and LOCATION.search(self.left))
+
+    @property
+    def is_telephone(self) -> bool:
+        """Whether it is part of a telephone number, or the short one of a hotline."""
+        called = _CALLED.search(f"{self.left}{self.read}{self.right}", max(len(self.left) - _LONGEST_CALL, 0))
+        if called and called.start() <= len(self.left) < called.end():
+            return True
+        is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
+        return bool(is_short and HOTLINE.search(self.left))
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one of a total that is no book's, or that total: "1 von 10", "Of the 8 dwarves, 3 die"."""
+        if self.left.endswith(", ") and OF_THOSE.search(self.left):
+            return not ENDS.match(self.right)
+        of = OF_SO_MANY.match(self.read + self.right)
+        if self.form not in ("", "line") or not (of or SO_MANY_OF.search(self.left)):
+            return False
+        noun = of["noun"] if of else ""
+        is_counting = bool(noun) and noun[1] not in f"{PAGE}{FOREIGN}" and noun[1:] not in COUNTED_BY_NOTHING
+        total = int(of["total"]) if of else max(self.values, default=_LEAST_PAGES)
+        return is_counting or (not self.form and total < _LEAST_PAGES)
+
+    def is_in_work(self, own: Container[str]) -> bool:
+        """Whether it is a line of another work, or the number of its book before a line; `own` has this one's words."""
+        named = IN_WORK.search(self.before)
+        if not named or not (self.is_decimal if named["book"] else re.match(r"[,.:]\s?\d", self.right)):
+            return False
+        return not any(stem_of(word) in own for word in words_of(named["title"]))
 
     @property
     def is_date(self) -> bool:
@@ -394,8 +390,10 @@ class Number:
         if _BESIDE_A_NAME.search(self.before) and self.right.startswith(","):
             return self.words_after[1:3].strip().isalpha()
         is_at_an_age = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and _OF_AN_AGE.match(self.right)
-        is_in_a_series = _ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
-        return bool(is_at_an_age or is_in_a_series or _AT_AN_AGE.search(self.left) or _ONLY.search(self.before))
+        is_in_a_series = ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
+        is_anothers = not self.form and ANOTHERS_AGE.search(self.before)
+        is_told = AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
+        return bool(is_at_an_age or is_in_a_series or is_told or is_anothers)
 
     @property
     def is_counting(self) -> bool:
@@ -407,12 +405,14 @@ class Number:
         if self._is_telling:
             return False
         following = _NEXT.match(self.right, at)
-        if not following or _OF_THE_BOOK.match(self.words_after) or _PAGES_IN.match(self.words_after):
+        if not following or _OF_THE_BOOK.match(self.words_after) or PAGES_IN.match(self.words_after):
             return False
         if following["unit"]:
             return True
         if _ABBREVIATED.match(self.words_after):
             return False
+        if _PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
+            return True  # of a page nobody says "are"
         if following["page"]:
             if self.words_after[slice(*following.span("page"))] in _places():
                 return False
@@ -433,20 +433,24 @@ class Number:
         if not self.written.isdecimal():
             return False
         return bool(
-            (_BEGINS.search(self.left) and _TELLS.match(self.words_after))
+            (_BEGINS.search(self.left) and TELLS.match(self.words_after))
             or (_THE_ONE.search(self.left) and not _MONTH.match(self.words_after))
         )
 
     @property
     def is_taken(self) -> bool:
         """Whether a word stands before it that takes a number."""
-        taken = _takes_a_number().search(self.left)
+        taken = takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            return bool(LISTS_NUMBERS.search(self.left)) or self._is_of_a_label
+            is_result = not self.form and _RESULT.search(self.left)
+            is_listed = self.left.endswith((", ", ", and ", ", or ")) and LISTS_NUMBERS.search(self.left)
+            return bool(is_result or is_listed) or self._is_of_a_label
+        if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
+            return False  # [Ch. 3:47]
         if taken["being"]:
-            return not (_PLACE.search(self.left) or (_IT_IS.search(self.left) and ENDS.match(self.right)))
+            return not (PLACE.search(self.left) or (IT_IS.search(self.left) and ENDS.match(self.right)))
         if taken["thing"]:
             return not (_CITING.search(self.left[: taken.start()]) and ENDS.match(self.right))
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))

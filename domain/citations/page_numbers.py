@@ -7,7 +7,8 @@ every script as digits, and emphasis, entities and invisible characters as nothi
 
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
 as well (`TypedPages`): a noun that it counts ("300 men"), a word that takes a number ("chapter 3", "aged 25"), a year,
-a place in a numbered list, or that a reader wrote it or the model was given it of the book.
+a total of which it is a part ("1 in 10"), a place in a numbered list, or that a reader wrote it or the model was given
+it of the book.
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
@@ -16,23 +17,21 @@ does not fit, an ellipsis replaces the number alone.
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.matching import KEY_GROUP, LINK_INTO_A_BOOK, RAISED, Seen, as_seen, sentence_of_reference
+from domain.citations.matching import KEY_GROUP, LINK_INTO_A_BOOK, RAISED, as_seen, sentence_of_reference
 from domain.citations.numbers import (
     A_NUMBER,
     ANY_NUMBER,
     ANY_PAGE,
     CLOSE,
     CLOSING_MARKS,
-    DENSE,
     DIGITS,
     ENDS,
     HAN_NUMBER,
     HAN_PAGE,
     JOINT,
-    LEADS_ON,
     MARK,
     NUMBER,
     OPEN,
@@ -40,19 +39,19 @@ from domain.citations.numbers import (
     SPELT_ORDINAL,
     Number,
     ends_with_age,
-    is_number_word,
     marked,
-    numbers_in,
     numbers_of,
 )
 from domain.library.numerals import (
     AGES,
     CARDINAL,
     COUNTED,
+    DENSE,
     FOREIGN,
     FOREIGN_SHORT,
     HANGUL_NUMBER,
     KANA_NUMBER,
+    LEADS_ON,
     PAGE,
     PART_OF_A_BOOK,
     SHORT_PAGE,
@@ -63,8 +62,7 @@ from domain.library.numerals import (
     STEMMED_ORDINAL,
     STEMMED_WORD,
 )
-from domain.library.search.sentences import split_sentences
-from domain.library.search.words import STOP_WORDS, SUPERSCRIPTS, fold, fold_letters, stem_of, words_of
+from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
 _TOKEN = re.compile(r"\S+")
 _NUMBERS = (
@@ -115,6 +113,19 @@ _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
+_PERCENT = r"\d{1,3}(?:[.,]\d{1,2})?\s?(?:%|per\s?cent|prozent|pour\scent|por\sciento)"
+_BOOK = r"(?:the|this|your)\s(?:book|novel|story|text)\b"
+_SHARE = (
+    rf"\b(?:(?:at|around|about|roughly|near)\s){{0,2}}(?:the\s)?{_PERCENT}"
+    rf"(?:[\s-]mark\b(?:\s(?:of|in)\s{_BOOK})?|\s(?:of\sthe\sway\s)?(?:into|in|through)\s{_BOOK})"
+    rf"|\bat\s(?:(?:about|around)\s)?{_PERCENT}\sof\s{_BOOK}"
+)
+"""How far into the book something is; "47% of the book is dialogue" is a share of it."""
+_FOREIGN_SHARE = (
+    rf"\b(?:bei|nach|al?|en\sel|aux?)\s(?:[^\W\d_]+\s)?{_PERCENT}\s"
+    r"(?:des\s(?:buche?s|romans)|im\s(?:buch|roman)|du\s(?:livre|roman)|del\slibro|de\sla\snovela|do\slivro)\b"
+    rf"|\d{{1,3}}\s?%{fold_letters('の')}(?:{'|'.join(map(fold_letters, ('ところ', '所', '位置', '時点', '地点')))})"
+)
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
 _BLANKS = r"(?:(?<!\s)\s++)?"
@@ -138,21 +149,21 @@ _BARE = rf"(?:\^|[a-z](?=\d))?\s?{_NO_YEAR}{NUMBER}{_MORE}\.?\s?(?:†[^()\[\]�
 def _typed() -> re.Pattern[str]:
     return re.compile(
         rf"(?P<bracketed>{_BLANKS}{OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{CLOSE}"
-        rf"|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
+        rf"|{_BLANKS}{OPEN}\s*\d{{1,2}}:\d\d:\d\d\s*{CLOSE}|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
         rf"|(?<=[.!?…,;:\"”’)])[{SUPERSCRIPTS}]{{1,4}}|(?:(?<=[^\W\d_]{{3}})|\s|(?<=\s))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
-        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
-        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
+        rf"|(?P<share>{_SHARE})|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
+        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN}|{_FOREIGN_SHARE})"
     )
 
 
 _SIGNPOST = re.compile(
     rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa )side|(?<= )c\."
-    rf"|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
+    rf"|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁|%|per\s?cent|prozent|pour\scent|por\sciento)"
 )
 """A part of every reference that `_typed` matches. Most texts have none; looking for it takes a tenth of the time."""
 
@@ -171,6 +182,7 @@ def _closes() -> re.Pattern[str]:
     )
 
 
+_LEADS_ON = re.compile(LEADS_ON)
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _ITEM = re.compile(r"[.)]\s+(?=\S)")
 LONGEST_REFERENCE = 160
@@ -185,7 +197,7 @@ _PART = re.compile(
 """A word that may be part of a reference."""
 _JOINS = re.compile(
     r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to"
-    r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|numbered|numbers?"
+    r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|way|per|percent|cent|into|numbered|numbers?"
     rf"|numero|num|nummer|no|nr|n|ca|locations?|loc|positions?|pos|screen|lea(?:f|ves)|sheets?|ff?|{PART_OF_A_BOOK}|{SOURCE}"
     rf"|{fold_letters('на|см')})?\W*"
 )
@@ -288,6 +300,7 @@ _THE_READER_IS = re.compile(
     r" (?:reached|(?:read|got|gotten|come|been)(?: up| on)? (?:to|until|till|as far as)))\s\Z"
 )
 """What stands before the reader's own page: "you've read up to page 42"."""
+_OF_THE_READER = re.compile(r"\byou(?:['’](?:re|ve)|\s(?:are|have))\s[^.!?\n]{0,20}\Z")
 _NEAR = 60
 
 
@@ -314,11 +327,13 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
             yield max(start, typed.end("bracket")), typed.end(), ""
+        elif typed["share"] and _OF_THE_READER.search(read[max(typed.start() - _NEAR, 0) : typed.start()]):
+            continue
         elif pointer := _pointer(seen, written, typed.span(), at):
             yield pointer
         elif not typed["foreign"] and _THE_READER_IS.search(read[max(typed.start() - _NEAR, 0) : typed.start()]):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
-        elif typed["place"]:
+        elif typed["place"] or typed["share"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
         elif typed["plain"] and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
             vague = "some pages" if len(_label().findall(typed[0])) > 1 else "a page"
@@ -363,37 +378,24 @@ def _without(number: Number) -> tuple[int, int, str]:
     if number.form == "sign" or (number.form == "joint" and ends):
         is_between = number.right.startswith(",") and number.left.endswith(", ")  # then one comma stays
         return first + is_between, end + marks + is_between, ""
-    if ends and not LEADS_ON.search(number.left):
+    if ends and not _LEADS_ON.search(number.left):
         opening = len(number.left) - len(_WITHOUT_MARK.sub("", number.left))
         return start - opening, end + marks, ""
     return start, end, "…"
 
 
-def numbers_in_company(text: str) -> Iterator[tuple[int, bool, bool, frozenset[str]]]:
-    """What `numbers_in` tells of the numbers of a text, with the telling words of their sentences."""
-    for start, end in split_sentences(text):
-        numbers = [*numbers_in(text[start:end])]
-        company = _company(text[start:end]) if numbers else frozenset[str]()
-        yield from ((*number, company) for number in numbers)
-
-
-_STOP = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
-
-
-def _company(text: str) -> frozenset[str]:
-    words = (word for word in words_of(text) if not any(map(str.isdecimal, word)) and not is_number_word(fold(word)))
-    return frozenset(stem_of(word) for word in words if fold(word) not in STOP_WORDS)
-
-
 class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
-    Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether a
-    number stands in what the model was given of the book in digits, or (True) also in words or in what a reader wrote.
+    Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
+    stands in what the model was given of the book or in what a reader wrote, `titles` has the words of the book's own.
     """
 
-    def __init__(self, is_known: Callable[[int, bool, frozenset[str]], bool], question: str = "") -> None:
+    def __init__(
+        self, is_known: Callable[[Number], bool], question: str = "", titles: Container[str] = frozenset()
+    ) -> None:
         self._is_known = is_known
+        self._titles = titles
         self._tells_ages = AGES.search(question) is not None
         self._behind = "\n"
         self._line = ""
@@ -405,7 +407,9 @@ class TypedPages:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
         tells_ages = self._tells_ages or AGES.search(self._behind) is not None
         plain = without_typed_pages(text, before, is_telling_ages=tells_ages)
-        if not self._columns and not A_NUMBER.search(_read(before[-1:] + plain)[1]):
+        context = before[-LONGEST_WORD:]
+        seen, read = _read(context + plain)  # once more, unless a reference has gone
+        if not self._columns and not A_NUMBER.search(read, bisect_left(seen.starts, max(len(context) - 1, 0))):
             return self.skip(plain)
         return "".join(map(self._checked, _LINES.findall(plain)))
 
@@ -434,6 +438,8 @@ class TypedPages:
                 yield pointer or _without(number)
 
     def _is_licensed(self, number: Number) -> bool:
+        if number.is_location:
+            return False
         if number.is_beside_page:
             return number.is_word or number.is_counting
         return (
@@ -446,14 +452,12 @@ class TypedPages:
             or number.is_age(is_asked=self._tells_ages or bool(AGES.search(self._behind)))
             or number.is_counting
             or number.is_taken
+            or number.is_telephone
+            or number.is_part
+            or number.is_in_work(self._titles)
             or self._is_cell(number)
-            or (bool(number.values) and self._is_given(number))
+            or self._is_known(number)
         )
-
-    def _is_given(self, number: Number) -> bool:
-        sentence = f"{_STOP.split(number.before)[-1]} {_STOP.split(number.after)[0]}"
-        company = _company(sentence) or _company(number.after) or _company(number.before)
-        return all(self._is_known(value, number.is_in_prose, company) for value in number.values)
 
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""

@@ -12,15 +12,19 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from domain.book import Book, Citation, Passage, Sentence, numbered, page_reference, references
+from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, QUOTE_START, PassageMatcher, Quoting, key_of
-from domain.citations.page_numbers import LONGEST_WORD, TypedPages, numbers_in_company, settled, without_typed_pages
+from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
+from domain.citations.numbers import Number, is_number_word, numbers_in
+from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
+from domain.library.search.sentences import split_sentences
+from domain.library.search.words import STOP_WORDS, stem_of, words_of
+from domain.library.search.words import fold as fold_word
 from domain.ports import BookView
-from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted, uncovered
+from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 Cite = Callable[[int, int], Awaitable[Citation]]
@@ -93,6 +97,7 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._unread: list[tuple[str, bool]] = []
+        self._titles = set[str]()
         self._asked = ""
         self._in_digits: dict[int, frozenset[str]] = {}
         self._in_words: dict[int, frozenset[str]] = {}
@@ -107,6 +112,7 @@ class AnswerComposer:
             self._matcher.learn(passage)
             self._quotations.learn(passage)
             self._unread += [(passage.text, True), (passage.chapter, False)]
+            self._titles |= _company(passage.chapter)
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
@@ -118,6 +124,7 @@ class AnswerComposer:
         """Add the book's title, which counts as words of the book."""
         self._quotations.learn(title)
         self._unread.append((title, False))
+        self._titles |= _company(title)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
@@ -212,25 +219,30 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked)
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._titles)
         for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
             before = text
 
-    def _is_known(self, number: int, in_words: bool, company: frozenset[str]) -> bool:
-        """Whether the book or a reader has the number in digits beside a word that is here too, or (`in_words`) the
-        book in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
+    def _is_known(self, number: Number) -> bool:
+        """Whether the book or a reader has the number in digits beside a word that is here too, or in prose the book
+        in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
         """
+        if not number.values:
+            return False
         for text, is_given in self._unread:
-            for value, is_spelt, is_plain, words in numbers_in_company(without_typed_pages(text)):
+            for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text)):
                 if not is_spelt and (is_given or is_plain):
                     self._in_digits[value] = self._in_digits.get(value, _NONE) | words
                 if is_spelt or not is_given:
                     self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
         self._unread.clear()
-        beside = self._in_digits.get(number, _NONE) | (self._in_words.get(number, _NONE) if in_words else _NONE)
-        return bool(beside & (company | _ANY if company else beside))
+        sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
+        company = _company(sentence) or _company(number.after) or _company(number.before)
+        in_words = self._in_words if number.is_in_prose else {}
+        known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in number.values]
+        return all(beside & (company | _ANY) if company else beside for beside in known)
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
@@ -332,49 +344,6 @@ def _with_reference(sentence: str, reference: str) -> str:
     stop = _TRAILING_STOP.search(sentence, max(len(sentence) - _STOP_LENGTH, 0))
     at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
     return f"{sentence[:at]}{reference}{sentence[at:]}"
-
-
-_NEAR = 20
-"""Characters before a reference by which it is told whether the book itself has it there."""
-
-
-def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str]) -> str:
-    """The answer with its page references in another language.
-
-    `citations` are those of the answer. `say` translates an English text and fills its {placeholders}. Only references
-    that code has resolved change: one that stands in the book or in a reader's words, and is quoted, stays as it is.
-    """
-    cited = tuple(citations)
-    if all(citation.reference == citation.reference_in(say) for citation in cited):
-        return text
-    pages, last_pages = _any_of(each.page for each in cited), _any_of(each.last_page for each in cited)
-    one = re.compile(rf"(about )?pp?\. ({pages}|{last_pages})(?:-({last_pages}))?(?=[,)])")
-    group = re.compile(rf"\({one.pattern}(?:, {one.pattern})*\)")
-    quotes = "\n".join(" ".join(citation.quote.split()) for citation in cited)
-    quoting = Quoting(text)
-
-    def translate(found: re.Match[str]) -> str:
-        if not _is_resolved(found, quotes, is_quoted=quoting.at(found.start())):
-            return found[0]
-        return one.sub(
-            lambda each: page_reference(each[2], each[3] or each[2], estimated=bool(each[1]), say=say), found[0]
-        )
-
-    return group.sub(translate, text)
-
-
-def _any_of(labels: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted({*labels}, key=len, reverse=True)))
-
-
-def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> bool:
-    """Whether code has put a reference there. Inside a quotation it has, where a sentence cited has those words."""
-    start = reference.start()
-    before = reference.string[max(start - _NEAR, 0) : start]
-    near = " ".join(uncovered(QUOTE_START.split(before)[-1]).split())
-    if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
-        return False
-    return not is_quoted or (near != "" and near in quotes)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -488,3 +457,20 @@ def _opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
         return openings.get(key)
 
     return find
+
+
+def _numbers_in_company(text: str) -> Iterator[tuple[int, bool, bool, frozenset[str]]]:
+    """What `numbers_in` tells of the numbers of a text, with the telling words of their sentences."""
+    for start, end in split_sentences(text):
+        numbers = [*numbers_in(text[start:end])]
+        company = _company(text[start:end]) if numbers else frozenset[str]()
+        yield from ((*number, company) for number in numbers)
+
+
+_STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
+
+
+def _company(text: str) -> frozenset[str]:
+    words = (word for word in words_of(text) if not any(map(str.isdecimal, word)))
+    telling = (word for word in words if not is_number_word(plain := fold_word(word)) and plain not in STOP_WORDS)
+    return frozenset(map(stem_of, telling))

@@ -2,12 +2,14 @@
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from domain.library.search.words import fold_letters
 
 PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
 """The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
+DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts without spaces, as they are after folding."""
 
 _WORDS = {
     1: "one first ein eine eins erst premier première un une primero primera primer uno una primo prima primeiro "
@@ -54,7 +56,8 @@ _WORDS = {
     90: "ninety ninetieth neunzig neunzigst noventa novanta девяносто",
     100: "hundred hundredth hundert hundertst cent centième ciento cien centesimo cento сто сот",
 }
-_VALUE_OF = {word: value for value, words in _WORDS.items() for word in words.split()}
+_WRITTEN = {word: value for value, words in _WORDS.items() for word in words.split()}
+_VALUE_OF = _WRITTEN | {fold_letters(word): _WRITTEN[word] for word in _WRITTEN if not word.isascii()}
 _JOINTS = frozenset("and und et y e i".split())  # noqa: SIM905
 _ENDINGS = (
     "", "e", "er", "es", "en", "em", "te", "ter", "tes", "ste", "ster", "stes", "ая", "ый", "ой", "ое", "ья", "ий",
@@ -306,7 +309,7 @@ KINDS = (
 ROUGHLY = (
     r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|probably"
     r"|perhaps|maybe|likely|roughly|around|barely|merely|at least|at most|nur|etwa|circa|ca|rund|fast|knapp|schon|erst"
-    r"|gerade|noch)\.?\s)"
+    r"|gerade|noch|damals|bereits|alors|deja|entonces|ya)\.?\s)"
 )
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
@@ -404,3 +407,90 @@ SOURCE = (
     r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
     r"|fundort|fuente|fonte|riferimento|source)"
 )
+BEING = (
+    rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
+    r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
+    r"|ist|war|waren|sind|wurden?|est|sont|es|son|(?:only|just|about|nearly|than|every) 1 in"
+)
+IT_IS = re.compile(
+    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
+    rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
+    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|es)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
+    rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
+)
+"""The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
+OTHER_WORD = re.compile(
+    r"\A(?:seize|cents?|vent|trent|sexton|seis)\Z|\b(?:thousand|tausend|mill?e?|тысяч\w*)\b|(?:hundred|hundert|cien)\Z"
+    r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    re.IGNORECASE,
+)
+"""Words of another language, round numbers, and years such as "nineteen eighty-four"."""
+PAGES_IN = re.compile(
+    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep)"
+    r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:the|this|my|your) (?:book|novel|story|text)|from)\b)"
+)
+TELLS = re.compile(
+    r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
+    r"|the (?:story|scene))\b"
+)
+AT_AN_AGE = re.compile(
+    r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
+    rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
+)
+ONE_OF_A_SERIES = re.compile(
+    rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
+    r"[^.!?\n]*,?\s(?:(?:and|und)\s)?\Z"
+)
+_PARALLEL = r"[^.!?\n]*(?:[,;]|\b(?:and|und|et|y))\s(?:(?:and|und|et|y|while|but)\s)?"
+ANOTHERS_AGE = re.compile(
+    rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)"
+    rf"|\b(?:is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
+    r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s\Z"
+)
+"""What stands before the second number in "He is 25, she 31"."""
+LOCATION = re.compile(
+    rf"(?:\b(?:locations?|loc|positions?|pos|posicion|ubicacion|emplacement|kindle)\b|{fold_letters('位置')})"
+    r"\W{0,3}(?:n[or]\W{0,2})?\Z"
+)
+"""Words for a place in the file of an e-book."""
+HOTLINE = re.compile(
+    r"\b(?:(?:life|help|hot)[\s-]?line|telefonseelsorge|notruf\w*|emergency (?:number|services?))\b[^.!?,;()\n]{0,20}\Z"
+    r"|\b(?:call|dial|phone|ring)(?:ing)? or text(?:ing)? \Z|\b(?:call|dial|phone|text)\s\+?\d[^.!?\n]{0,24}\sor\s\Z"
+)
+_OF = rf"(?:out of|of|in|von|sur|su|de|de cada|van|av|{fold_letters('из')})\s(?:(?:the|den|allen|les|los|insgesamt)\s)?"
+_SOME = rf"(?:\d{{1,4}}|{CARDINAL}++(?:-{CARDINAL}++)?)"
+OF_SO_MANY = re.compile(rf"{_SOME}\s{_OF}(?P<total>\d+)(?P<noun>\s[^\W\d_]+)?")
+"""A number and all of which it is a part."""
+SO_MANY_OF = re.compile(rf"(?:\A|[.!?\n]\s?|\b(?:only|just|nur|seule?s|solo|about)\s){_SOME}\s{_OF}\Z")
+OF_THOSE = re.compile(rf"\b{_OF}{_SOME}\s[^\W\d_]+,\s\Z")
+"""What stands before a part of that many: "Of the 8 dwarves, 3"."""
+LEADS_ON = (
+    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
+    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
+    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
+    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
+)
+"""A pattern for the end of a text that asks for something to follow."""
+IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z")
+"""The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
+COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*NO_NOUNS.split(), *PARTICLES.split()))
+LISTS_NUMBERS = re.compile(
+    r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
+    r"|matthew|mark|luke|john|romans|aged?|ages|coordinates are)\.?\s(?:\d+|[ivxlc]{2,7})"
+    r"(?:(?:,\s?|\s|[-–])(?:(?:and|or|to|und|et|y|e)\s)?(?:\d+|[ivxlc]{2,7}))*,\s(?:(?:and|or)\s)?\Z"
+)
+"""The end of a text that lists chapters or verses."""
+PLACE = re.compile(
+    r"(?:\b(?:numbers?|place|reference|passage|spot|corner|sources?|location|position|citation|stelle|where|paperback"
+    rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z"
+)
+
+
+@cache
+def takes_a_number() -> re.Pattern[str]:
+    """The end of a text that takes a number; `thing`: not as a citation, ", item 38."."""
+    return re.compile(
+        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})"
+        rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
+        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+    )

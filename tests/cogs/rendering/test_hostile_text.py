@@ -13,8 +13,7 @@ from cogs.i18n import speech_for
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, split_with_spoilers, units
 from domain.book import Citation
-from domain.citations.matching import find_uncited
-from domain.citations.resolver import in_language
+from domain.citations.matching import find_uncited, in_language
 from tests.domain.turn.passages import passage
 
 LENGTH = 6_000

@@ -198,7 +198,7 @@ def test_every_reference_has_a_signpost(text: str) -> None:
 
 def bare(text: str, known: int = 0) -> str:
     """The text as it is shown if only that number is known."""
-    return TypedPages(lambda number, in_words, company: number == known).remove(text)
+    return TypedPages(lambda number: number.values == [known]).remove(text)
 
 
 @pytest.mark.parametrize(
@@ -329,10 +329,36 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "He left at 11, supper is at about 12. From 8+ up, 24/7, about 10–15% of it, at 47° 12' N, in 17—, in base 18.",
         "(10. Buch, 8. Kapitel; Revelation 13:18). Call 555-0142. At 2 cents each it came 2nd, in bunches of 8.",
         "It has 80 to 100 pages in print. He is probably 26 or 27 when he sails.",
+        "There were forty-two (42) men, ten (10) boys; il a cinquante-trois (53) ans, er ist siebenundvierzig (47).",
+        "Nur 5 von 20 Kindern bleiben. Es überlebte nur 1 von 10. Deux sur 10 partent. Only 1 in 10 came back.",
+        "Of the 8 dwarves, 3 die; 7 are alive. He is 25, she 31, his wife 58 and Ben 12. He owes 30 francs, she 50.",
+        "Milton has it in *Paradise Lost* X, 743–45, Homer in “The Iliad” XXII, 361. 4 × 5 is written 12 there.",
+        "Call 116 123 or 911. The Crisis Lifeline is at 988. Lifeline: 988 (US). Ruf an: 0800 111 0 111.",
+        "She is 5'4\". It goes from 0 to 12. About 47% of the book is dialogue. You're 47% through the book.",
     ],
 )
 def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: str) -> None:
     assert bare(text) == text
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "on page forty-two (42)",
+        "on forty-two (42)",
+        "(forty-two) (42)",
+        *("auf S. 42 von 90", "on 42 of 90", ", 42 of 90", "42 von 312", "42 of 312"),
+        *("in *The Light* II, 42", "(“The Light” II, 42)", "as *Emma*, 42, says"),
+        *("(hotline, 342)", "on 342 (UK)", "; 4 × 5 is on 42", "; of the 8 dwarves, 42", "0042 0042"),
+        *("at 42% of the book", "about 42 percent into the novel", "around the 42% mark", "bei 42 Prozent des Buches"),
+        *("à 42 % du livre", "al 42 % del libro", "42%のところで", "of the way, 42% of the way through the book"),
+        *("at Loc. 1842", "(Kindle location 1842-1850)", "at position 1742", "[Ch. 3:42]", "around the 3:42 mark"),
+        *("[01:12:42]", "<ref>42</ref>", "<source>42</source>"),
+    ],
+)
+def test_no_licence_disguises_a_page(typed: str) -> None:
+    shown = TypedPages(lambda number: False, titles={"light"}).remove(f"Ann leaves {typed}.")
+    assert not re.search(r"42|forty|[0-9]42", shown), shown
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.book import Citation, Sentence, references
-from domain.citations.matching import key_of
+from domain.citations.matching import in_language, key_of
 from domain.citations.quotations import Quotations
-from domain.citations.resolver import AnswerComposer, in_language
+from domain.citations.resolver import AnswerComposer
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 from tests.domain.turn.passages import TEXT, cite, passage, sentences, stands_in_book
 
