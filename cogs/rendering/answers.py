@@ -7,7 +7,7 @@ from types import MappingProxyType
 from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
-from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
+from cogs.rendering.tool_calls import CallState, ShownCall, describe, outcome_in_words, shortened
 from domain.book import Binding, BindingKind, Citation, Surroundings, page_reference
 from domain.citations.matching import in_language
 from domain.event import Answer, ApprovalAsked, TurnFailed
@@ -32,7 +32,7 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
         more = f" (+{len(running) - 1})" if len(running) > 1 else ""
         return f"-# 🔎 {escape(describe(running[-1]))} …{more}"
     if calls:
-        outcome = f" · {calls[-1].summary}" if calls[-1].summary else ""
+        outcome = f" · {outcome_in_words(calls[-1].summary, say)}" if calls[-1].summary else ""
         return f"-# 🔎 {escape(shortened(describe(calls[-1]) + outcome, 200))}"
     return say("-# 📖 reading …")
 

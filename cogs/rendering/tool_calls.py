@@ -140,13 +140,14 @@ def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
     line = f"{mark} {call.number} {escape(describe(call))}"
     if call.state is CallState.RUNNING:
         return f"{line} …"
-    outcome = _outcome(call.summary or call.state.value, say)
+    outcome = outcome_in_words(call.summary or call.state.value, say)
     if call.state is CallState.FAILED and call.summary:
         outcome = f"{say('failed')}: {outcome}"  # not everybody can see its colour
     return f"{line} · {escape(shortened(outcome, SUMMARY_SHOWN))} · {duration(call.milliseconds)}"
 
 
-def _outcome(summary: str, say: Say) -> str:
+def outcome_in_words(summary: str, say: Say) -> str:
+    """What has come of a call, in the reader's language."""
     return _OUTCOME.sub(lambda known: say(known[0]), summary)
 
 

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import discord
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogs.i18n import speech_for
 from cogs.rendering.answers import answer_note, failure_note, source_pages, status_line, with_note
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.rendering.tool_calls import CallState, ShownCall
@@ -32,6 +34,7 @@ def test_the_status_says_what_is_being_done() -> None:
     assert status_line([first]) == '-# 🔎 search_book "white \\*rabbit\\*" …'
     assert status_line([first, second]) == '-# 🔎 read_pages "3" … (+1)'
     assert status_line([done]) == '-# 🔎 search_book "tea" · 5 passages'
+    assert status_line([done], speech_for(discord.Locale.german)) == '-# 🔎 search_book "tea" · 5 Abschnitte'
 
 
 def test_a_note_stands_below_the_text() -> None:
