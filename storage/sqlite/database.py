@@ -4,7 +4,7 @@ tasks.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,8 @@ _PRAGMAS = (
     # Erased data is overwritten, not only unlinked; only some builds of SQLite do so by default.
     "PRAGMA secure_delete = ON",
 )
+EMPTY_AGAIN_S = 600.0
+"""How long until a log is tried to be emptied again; each attempt may keep writers waiting for BUSY_TIMEOUT_S."""
 _NEWEST = ("SELECT max(rowid) FROM turns", "SELECT max(rowid) FROM chat_messages")
 
 
@@ -126,6 +128,7 @@ class SQLiteDatabase:
         self._turn = asyncio.Lock()
         self._writing: asyncio.Task[object] | None = None
         self._claim: IO[bytes] | None = None
+        self._emptying: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "SQLiteDatabase":
@@ -270,10 +273,23 @@ class SQLiteDatabase:
 
     async def forget_deleted(self) -> None:
         """Move everything from the write-ahead log into the file and empty the log, so that deleted text is gone from
-        both.
+        both. While another program reads, that is impossible: it is tried again until it works.
         """
+        if not await self._empty_log() and self._emptying is None:
+            self._emptying = asyncio.create_task(self._empty_log_later(), name="deleted text in the log")
+
+    async def _empty_log(self) -> bool:
         async with self._turn:
-            await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
+            [tried] = await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
+        return not tried["busy"]
+
+    async def _empty_log_later(self) -> None:
+        is_empty = False
+        while not is_empty:
+            await asyncio.sleep(EMPTY_AGAIN_S)
+            with suppress(StorageError):
+                is_empty = await self._empty_log()
+        self._emptying = None
 
     async def tables(self) -> dict[str, TableShape]:
         """As storage.sql.database.CopyableDatabase says."""
@@ -313,6 +329,9 @@ class SQLiteDatabase:
 
     async def close(self) -> None:
         """Wait for the running transaction, then close. Closing twice is fine."""
+        if self._emptying is not None:
+            self._emptying.cancel()
+            await asyncio.wait({self._emptying})
         async with self._turn:
             if self._claim is not None:
                 self._claim.close()

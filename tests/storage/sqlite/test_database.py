@@ -2,8 +2,10 @@
 
 import asyncio
 import random
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -255,6 +257,25 @@ class TestClosing:
         await task
         again = await open_notes(tmp_path / "notes.db")
         assert await lines_of(again) == ["slow"]
+
+
+class TestDeletedText:
+    async def test_the_log_is_emptied_as_soon_as_nobody_else_reads(
+        self, tmp_path: Path, open_notes: OpenNotes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("storage.sqlite.connection.BUSY_TIMEOUT_S", 0.05)
+        monkeypatch.setattr("storage.sqlite.database.EMPTY_AGAIN_S", 0.01)
+        database, log = await open_notes(tmp_path / "notes.db"), tmp_path / "notes.db-wal"
+        await database.write("INSERT INTO notes (line) VALUES ('secret')")
+        with closing(sqlite3.connect(tmp_path / "notes.db", isolation_level=None)) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT line FROM notes").fetchall()
+            await database.write("DELETE FROM notes")
+            await database.forget_deleted()
+            assert b"secret" in log.read_bytes()
+        while log.read_bytes():
+            await asyncio.sleep(0.01)
+        assert b"secret" not in (tmp_path / "notes.db").read_bytes()
 
 
 async def _write_pair(database: SQLiteDatabase, name: str) -> None:
