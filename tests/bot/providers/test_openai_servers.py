@@ -329,6 +329,18 @@ async def test_a_server_without_a_list_of_models_is_not_said_to_lack_the_model(s
 BLANK: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
+async def test_a_blank_reply_of_a_server_that_always_streams_is_blank() -> None:
+    async def completions(_: web.Request) -> web.Response:
+        return web.Response(text=f"data: {json.dumps(BLANK)}\n\ndata: [DONE]\n\n", content_type="text/event-stream")
+
+    application = web.Application()
+    application.router.add_post("/v1/chat/completions", completions)
+    async with TestServer(application) as listening:
+        chat = OpenAIChat(model="hobb-7b", base_url=str(listening.make_url("/v1")), max_retries=0)
+        assert await chat.chat([user("?")]) == ""
+        await chat.aclose()
+
+
 @pytest.mark.parametrize(
     ("status", "body", "code"),
     [
