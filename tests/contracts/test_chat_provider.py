@@ -82,7 +82,12 @@ async def test_it_answers_though_nothing_was_found(provider: ChatProvider, is_er
 
 
 async def test_it_can_be_checked(provider: ChatProvider) -> None:
-    assert provider.model_name in await provider.check()
+    assert (await provider.check()).endswith(".")
+
+
+async def test_a_check_names_the_model(bench: Bench) -> None:
+    chat = bench.open()
+    assert chat.model_name in await chat.check()
 
 
 @case("empty tools")
