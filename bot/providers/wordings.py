@@ -87,8 +87,7 @@ _NO_ADDRESS: Final = re.compile(
 """Any other 404 is about the address if it says nothing but that; OpenRouter has one about its data policy."""
 _NOT_FOUND: Final = 404
 _OF_PROXY: Final = re.compile(
-    r"""(?:\\n|\s)*(?:LiteLLM: model group '|Received Model Group=|model=\S+ context_window_fallbacks=)"""
-    r"""(?:[^"\\]|\\.)*""",
+    r"""(?:LiteLLM: model group '|Received Model Group=|model=\S{1,200} context_window_fallbacks=)(?:[^"\\]|\\.)*""",
     re.DOTALL,
 )
 """What LiteLLM appends to the errors of the servers behind it, up to the end of the text in JSON."""
