@@ -226,11 +226,11 @@ def secrets_of_servers(text: str) -> tuple[str, ...]:
 
 def _with_secrets(address: ServerAddress, words: Sequence[str], known: Mapping[str, str | None]) -> ServerAddress:
     """The address with what it contains of secrets: values of variables, and what a name says is one."""
-    found = [known[name] or "" for name in _VARIABLE.findall(" ".join(words)) if name not in _PASSED_ON]
+    found = [known.get(name) for name in _VARIABLE.findall(" ".join(words)) if name not in _PASSED_ON]
     given = (*address.headers, *address.environment)
     found += [word for name, value in given if _OF_A_SECRET.search(name) for word in (value, *value.split())]
     found += [address.oauth.client_secret] if address.oauth else []
-    return replace(address, secrets=tuple(dict.fromkeys([*found, *secrets_in(address.url)])))
+    return replace(address, secrets=tuple(dict.fromkeys(filter(None, [*found, *secrets_in(address.url)]))))
 
 
 def _entries(text: str) -> Iterator[list[str]]:

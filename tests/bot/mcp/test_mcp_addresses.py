@@ -69,6 +69,7 @@ def test_the_secrets_of_a_server_are_known_wherever_they_stand() -> None:
     first, second = parse_servers(text, {"PATH_KEY": "in-the-path", "HOME": "/home/ann"})
     assert {"in-the-address", "in-the-path", "in-the-query", "in-a-header", "of-oauth"} < set(first.secrets)
     assert second.secrets == ("of-the-files",)
+    assert parse_servers("a=run ${UNKNOWN}", {})[0].secrets == ()
 
 
 @pytest.mark.parametrize(
