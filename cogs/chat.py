@@ -19,6 +19,7 @@ from discord.ui import View
 from cogs import access
 from cogs.access import assert_may_write_in, first_questions, resolve_conversation, visibility_of
 from cogs.cards import clipped, conversation_card, day_of, plain, position_line, titled, welcome_buttons
+from cogs.conversation.recovery import ANNOUNCING, WORK
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import (
@@ -148,6 +149,8 @@ class Opening:
         await self._count(interaction)
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied or lacking_to_post(interaction)) and interaction.channel == channel
+        if in_reply:
+            interaction.extras[WORK] = ANNOUNCING, None
         defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
         position = await self._position(interaction, book)
         async with self._new(interaction, book, title, message) as conversation:

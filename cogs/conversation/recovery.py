@@ -29,7 +29,7 @@ from cogs.i18n import speech_for_all, speech_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import calls_of
-from cogs.services import ServingBot, is_guest
+from cogs.services import ServingBot, is_guest, use_cases_of
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import uncited_in
@@ -52,6 +52,8 @@ END_AFTER_S = (0.0, 5.0, 20.0, 60.0, 300.0)
 """When a start tries to end an interrupted reply, while Discord has trouble."""
 WORK = "work"
 """On an interaction: what its reply is about, as `(action, arguments for JSON)`, if a start can continue it."""
+ANNOUNCING = "announcing"
+"""The action of a reply that a thread starts from; both have the same id."""
 BEGAN = "began"
 """On an interaction of an earlier process: when that began to work on it."""
 
@@ -311,14 +313,14 @@ class OpenReplies:
 
     async def _end_once(self, interaction: discord.Interaction[Any], about: dict[str, Any]) -> None:
         shown = await _shown(interaction)
-        if shown is not None and (shown.embeds or not (about["action"] or _is_empty(shown))):
+        if shown is not None and await _is_whole(shown, about["action"], interaction):
             return
         if act := self._bot.continuations.get(about["action"]):
             await act(interaction, about["arguments"])
         else:
             say = speech_of(interaction) if interaction.extras[PLACE] is None else speech_for_all(interaction)
             text = say("I was restarted in the middle of this. If it isn't done, please try again.")
-            await edit_reply(interaction, content=text)
+            await edit_reply(interaction, content=text, embed=None)
 
     async def settle(self) -> None:
         """Return when all notes are written."""
@@ -380,6 +382,13 @@ async def _shown(interaction: discord.Interaction[Any]) -> discord.Message | Non
         if error.code not in EXPIRED:
             raise
         return await standing_reply(interaction)
+
+
+async def _is_whole(reply: discord.Message, action: str, interaction: discord.Interaction[Any]) -> bool:
+    """Whether a reply stands as it was meant to. One that announces a thread does once that has its conversation."""
+    if action == ANNOUNCING:
+        return await use_cases_of(interaction).conversations.in_thread(str(reply.id)) is not None
+    return bool(reply.embeds) or not (action or _is_empty(reply))
 
 
 def _is_empty(message: discord.Message) -> bool:

@@ -20,6 +20,7 @@ from tests.journeys.test_discord_chaos import damage
 ROUNDS, SEED = 4, 11
 LONGEST_LIFE_S = 1.2
 ANSWERS = count(1)
+HOOK, THREAD = "PATCH /webhooks/{app}/{token}/messages/{message}", "POST /channels/{channel}/messages/{message}/threads"
 
 pytestmark = pytest.mark.usefixtures("quick_posting")
 
@@ -149,6 +150,35 @@ async def test_a_reading_that_is_killed_twice_ends_in_a_sentence(
     assert adding.text == "I was restarted while I was reading this book. Please add it again."
     again = await discord.user("ann").slash("books add", file=discord.file("long.txt", long_book()), title="Long")
     await discord.until(lambda: again.original and again.original.embeds)
+
+
+@pytest.mark.parametrize("route", [HOOK, THREAD])
+async def test_a_chat_that_is_killed_before_its_thread_is_bound_is_not_announced(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path, route: str
+) -> None:
+    ann = discord.user("ann")
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    small = discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n")
+    added = await ann.slash("books add", file=small, title="Lamp")
+    await discord.until(lambda: added.original and added.original.embeds)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    discord.hold(route)
+    asked = await ann.slash("chat", book=book["value"], message="Why was it dark?")
+    await discord.until(lambda: discord.rest.faults.all_struck and noted(tmp_path))
+    assert asked.original
+    assert "is reading this book here" in asked.original.embed_texts[0]
+    await bot.kill()
+    await bot.start()
+    await discord.until(lambda: noted(tmp_path) == [])
+    assert asked.text == "I was restarted in the middle of this. If it isn't done, please try again."
+    again = await ann.slash("chat", book=book["value"], message="Why was it dark?")
+    await discord.until(lambda: any(at_rest(discord, thread, 1) for thread in threads_of(discord, again)))
+    assert discord.violations == []
+
+
+def threads_of(discord: DiscordDouble, opened: Interaction) -> list[Channel]:
+    return [each for each in discord.threads() if opened.original and each.id == opened.original.id]
 
 
 async def test_a_command_that_is_killed_has_an_end(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
