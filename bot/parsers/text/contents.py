@@ -266,7 +266,7 @@ def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
         if not _are_entries(lines):
             break
         names = [letters(_name_of(line)) for line in lines]
-        if len(lines) <= 2 and len(names[0]) > 3 and seen[names[0]] and len(seen) >= _FEWEST_UNDER_A_NAME:
+        if len(lines) <= 2 and len(names[0]) > 3 and seen[names[0]] and seen.total() >= _FEWEST_UNDER_A_NAME:
             break
         seen.update(name for name in names if name)
         end = block.end

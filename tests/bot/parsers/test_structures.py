@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.parsers.formats import read_book
@@ -177,6 +177,7 @@ def test_headings_with_no_blank_lines_around_them() -> None:
     assert printed(check(read_plain(text))) == list(_ROMAN[:5])
 
 
+@example(4, "Chapter {}. The Name of It", 1, True)
 @settings(max_examples=60, deadline=None)
 @given(
     st.integers(2, 12),
