@@ -1,7 +1,6 @@
 """/conversations: create, list, rename, delete, export; and following the changes that people make to threads."""
 
 import asyncio
-import io
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -17,7 +16,16 @@ from cogs.cards import INK, clipped, plain, titled
 from cogs.chat import Opening
 from cogs.errors import Refusal
 from cogs.i18n import Speech, later, speech_of
-from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, page_asked, page_of, page_turner
+from cogs.interactions import (
+    assert_fresh,
+    confirmation,
+    defer_if_slow,
+    file_for,
+    on_press,
+    page_asked,
+    page_of,
+    page_turner,
+)
 from cogs.permissions import in_conversations, may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, note_deed, server_of, shelf_of
@@ -124,7 +132,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         say = speech_of(interaction)
         shown = readable(messages, await reach_of(interaction, found), say)
         data = await asyncio.to_thread(export_conversation, found, book.title, shown, form, say)
-        file = discord.File(io.BytesIO(data), export_name(found, form))
+        file = await file_for(interaction, data, export_name(found, form))
         await interaction.followup.send(file=file, ephemeral=True)
 
     async def _delete(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:

@@ -1,6 +1,8 @@
 """Interactions: acknowledged in time, each press carried out once, every failure told in a sentence."""
 
 import asyncio
+import gzip
+import io
 import re
 from collections.abc import Awaitable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -62,6 +64,13 @@ async def reply(interaction: discord.Interaction[Any], *, ephemeral: bool = True
         await interaction.edit_original_response(**parts)
     else:
         await interaction.response.send_message(ephemeral=ephemeral, **parts)
+
+
+async def file_for(interaction: discord.Interaction[Any], data: bytes, name: str) -> discord.File:
+    """A file for a reply, compressed if Discord would refuse it as it is."""
+    if len(data) > interaction.filesize_limit:
+        data, name = await asyncio.to_thread(gzip.compress, data), f"{name}.gz"
+    return discord.File(io.BytesIO(data), name)
 
 
 async def change(interaction: discord.Interaction[Any], **parts: Any) -> None:

@@ -22,6 +22,7 @@ from cogs.interactions import (
     change,
     confirmation,
     defer_if_slow,
+    file_for,
     on_press,
     reply,
     row,
@@ -122,7 +123,7 @@ class Privacy(commands.Cog):
         await interaction.response.defer(ephemeral=True, thinking=True)
         kept = await self._use_cases.people.export(str(interaction.user.id))
         data = await asyncio.to_thread(json.dumps, kept, ensure_ascii=False, indent=2, default=str)
-        file = discord.File(io.BytesIO(data.encode()), "marginalia.json")
+        file = await file_for(interaction, data.encode(), "marginalia.json")
         await interaction.followup.send(file=file, ephemeral=True)
 
     async def _ask(self, interaction: discord.Interaction[Any], argument: str) -> None:

@@ -1,6 +1,7 @@
 """The commands over a wire: files fetched and sent, deadlines kept, limits obeyed, and the reader's language spoken."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.bot.online import Online, online
-from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api import Attachment, Channel, DiscordDouble, Interaction, Permission
 
 TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
 
@@ -30,6 +31,11 @@ async def answered(double: DiscordDouble, interaction: Interaction) -> None:
     await double.until(lambda: interaction.messages)
 
 
+async def attached(double: DiscordDouble, interaction: Interaction) -> Attachment:
+    await double.until(lambda: any(each.attachments for each in interaction.messages))
+    return interaction.messages[-1].attachments[0]
+
+
 async def add_book(double: DiscordDouble, who: str = "ann") -> Interaction:
     added = await double.user(who).slash("books add", file=double.file("whistle.md", TALE))
     await double.until(lambda: "Took" in added.text)
@@ -44,6 +50,23 @@ async def open_thread(double: DiscordDouble, **options: Any) -> Channel:
     [thread] = [each for each in double.threads() if each not in known]
     await double.until(lambda: any(message.embeds for message in double.messages(thread)))
     return thread
+
+
+async def test_copies_that_discord_would_refuse_are_compressed(
+    double: DiscordDouble, bot: Online, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.doubles.discord_api.actor.UPLOAD_LIMIT", 100)
+    ann = double.user("ann")
+    await add_book(double)
+    thread = await open_thread(double, message="Who came?")
+    await double.until(lambda: "I do not know." in double.said(thread))
+    exported = await ann.slash("conversations export", channel=thread)
+    asked = await ann.slash("privacy")
+    await answered(double, asked)
+    copied = await ann.click(asked.message, label="Give me a copy")
+    for file in (await attached(double, exported), await attached(double, copied)):
+        assert file.filename.endswith((".md.gz", ".json.gz"))
+        assert b"Who came?" in gzip.decompress(file.data)
 
 
 async def test_a_book_is_added_talked_about_and_removed(double: DiscordDouble, bot: Online) -> None:
