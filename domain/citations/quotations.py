@@ -284,9 +284,10 @@ _SPOKEN = re.compile(
 )
 """Emphasis, code or title marks behind a verb of saying or a `colon`; without `closing` if the text ends before it."""
 _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
-_KEY_FOLLOWS = rf"(?=\s{{0,3}}{_KEY})"
+_KEY_FOLLOWS = rf"(?=\s{{0,3}}(?:\|\s?)?{_KEY})"
+_KEY_ANNOUNCES = re.compile(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
 _TAG = r"(?:i|em|b|strong)>"
-_LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…]\s)|(?<=:[*_]{2}\s))"
+_LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…|]\s)|(?<=:[*_]{2}\s))"
 """Where a sentence begins: in a line of its own, behind another one or behind a colon."""
 _SAID_OTHERWISE = re.compile(
     rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
@@ -354,8 +355,10 @@ def _without_straight_marks(code: re.Match[str]) -> str:
 
 def _is_quoted_as_code(code: re.Match[str]) -> bool:
     """Whether fences stand around words rather than code, and a key beside them."""
-    has_key = _KEY_BESIDE.match(code.string, code.end()) or ("s-" in code["lines"] and KEY_GROUP.search(code["lines"]))
-    return bool(has_key) and not _is_code(code["lines"])
+    before, lines = code.string[max(code.start() - _NEAR, 0) : code.start()], code["lines"]
+    has_key = "s-" in lines and KEY_GROUP.search(lines)
+    has_key = has_key or _KEY_BESIDE.match(code.string, code.end()) or _KEY_ANNOUNCES.search(before)
+    return bool(has_key) and not _is_code(lines)
 
 
 def _read_through(code: re.Match[str]) -> str:
@@ -370,12 +373,17 @@ def _is_code(text: str) -> bool:
 
 
 def _as_quotation(spoken: re.Match[str]) -> str:
-    """What is emphasised, as a quotation; not a word or two, a title, or behind a colon what nobody says as "I"."""
+    """What is emphasised, as a quotation; not a word or two, a title, or behind a colon what nobody says as "I" and no
+    key announces.
+    """
     opening, closing = spoken["opening"], spoken["closing"] or ""
     words = words_of(spoken["words"] or "")
     is_name = _is_named(words)
     is_weak = closing[:1] in set("*_`") or (closing and spoken["colon"])
-    if (is_weak and is_name) or (closing and spoken["colon"] and not _IN_PERSON.search(spoken["words"])):
+    before = spoken.string[max(spoken.start("opening") - _NEAR, 0) : spoken.start("opening")]
+    is_announced = opening not in _BOLD and _KEY_ANNOUNCES.search(before) and len(words) >= _FEWEST_IN_A_SENTENCE
+    is_claim = closing and spoken["colon"] and not _IN_PERSON.search(spoken["words"]) and not is_announced
+    if (is_weak and is_name) or is_claim:
         return spoken[0]
     at, end = spoken.start("opening") - spoken.start(), len(spoken[0]) - len(closing)
     return spoken[0][:at] + _SAID * len(opening) + spoken[0][at + len(opening) : end] + _END_OF_SAID * len(closing)

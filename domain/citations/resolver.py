@@ -20,6 +20,7 @@ from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, wit
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
+from domain.library.numerals import SOURCE
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.library.search.words import fold as fold_word
@@ -62,8 +63,12 @@ _STOP = (
 )
 _TRAILING_STOP = re.compile(rf"{_STOP}\s*\Z")
 """The end of a sentence, after which keys may follow."""
-_SENTENCE_END = re.compile(rf"{_STOP}(?=\s+[^\s\[(])|(?<=[。！？])(?=[^\s\[(」』”])|(?=\n)")
+_STOPS = rf"{_STOP}(?=\s+[^\s\[(])|(?<=[。！？])(?=[^\s\[(」』”])"
+_SENTENCE_END = re.compile(rf"{_STOPS}|(?=\n)")
 """The end of a sentence before another one, or at the end of a line."""
+_END_OF_SAID = re.compile(rf"{_STOPS}|(?<![:：\n])(?<![:：][*_]{{2}})(?=\n)")
+"""The same, with the sentence that a colon at the end of a line announces."""
+_ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
 _STOP_LENGTH = 40
 """Characters at the end of a text in which its last full stop is searched."""
 _QUOTE_END = re.compile(r"[\"”’»」』]")
@@ -140,7 +145,7 @@ class AnswerComposer:
         self._marks: list[CitationMark] = []
         self._sentence = ""
         self._is_cited = False
-        self._is_refuted = self._follows_refuted = self._has_lost_page = False
+        self._is_refuted = self._follows_refuted = self._is_below_refuted = self._has_lost_page = False
         self._pages: TypedPages | None = None
 
     @property
@@ -253,7 +258,7 @@ class AnswerComposer:
             out.append(await self._follow(text[at : group.start()], prose[at : group.start()]))
             sentences = [await self._sentence_of(key) for key in KEY_IN_GROUP.findall(group[0])]
             found = [c for s in sentences if s and (c := await self._resolve(s.start, s.end))]
-            rest_of_sentence = _SENTENCE_END.split(prose[group.end() :], maxsplit=1)[0]
+            rest_of_sentence = _END_OF_SAID.split(prose[group.end() :], maxsplit=1)[0]
             self._is_refuted |= _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
             out.append(self._refer(found))
             at = group.end()
@@ -285,6 +290,7 @@ class AnswerComposer:
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
         reference = self._refer([citation] if citation else [])
         self._follows_refuted = self._is_refuted and not self._has_lost_page
+        self._is_below_refuted = self._is_refuted or (self._is_below_refuted and not self._sentence.strip())
         self._sentence, self._is_refuted, self._is_cited, self._has_lost_page = "", False, False, False
         return reference
 
@@ -316,6 +322,7 @@ class AnswerComposer:
     def _refer(self, citations: list[Citation]) -> str:
         """The reference to these citations; empty after a quotation that is not in the book."""
         only_attributes = self._follows_refuted and len(self._sentence.split()) <= _ATTRIBUTION
+        only_attributes |= self._is_below_refuted and _ATTRIBUTES.match(self._sentence) is not None
         if self._is_refuted or only_attributes or not citations:
             self._has_lost_page |= bool(citations)
             return ""
@@ -327,7 +334,7 @@ class AnswerComposer:
 def _without_open_key(text: str) -> str:
     """A text without the sentence in whose midst a key stands: a quotation that is not in the book may follow it."""
     for group in KEY_GROUP.finditer(text):
-        if not _SENTENCE_END.search(text, group.end()):
+        if not _END_OF_SAID.search(text, group.end()):
             return text[: group.start()]
     return text
 

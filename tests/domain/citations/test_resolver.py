@@ -170,6 +170,12 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ("The line: **she let it burn** [see {0}].", "The line: she let it burn."),
         ("`she let it burn that night` [{0}]", "she let it burn that night"),
         ("<em>She let it burn that night</em> [{0}].", "She let it burn that night."),
+        (
+            "She says [{0}]:\n\n> Let it burn.\n\nBut it does not burn [{1}].",
+            "She says:\n\nLet it burn.\n\nBut it does not burn (p. 12).",
+        ),
+        ("“Let it burn.”\n- Source: [{0}]\n- True [{1}]", "Let it burn.\n- Source:\n- True (p. 12)"),
+        ("So [{0}]: *She let it burn that night.*", "So: She let it burn that night."),
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
     ],
 )
