@@ -1,6 +1,7 @@
 """DOCX: paragraphs, headings by style, tables row by row, and notes after the paragraph that refers to them."""
 
 import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -20,20 +21,30 @@ from bot.parsers.draft import (
 from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
+from domain.library.numerals import roman
 
 _NOTE_MARKS = ("separator", "continuationSeparator", "continuationNotice")
 _NOTE_GAPS = ("p", "br", "cr", "tab", "ptab")
 _DEEPEST = 6
 _MOST_ANCESTORS = 50
+_PLACE = re.compile(r"%([1-9])")
+_LONGEST_LABEL = 40
+_MOST_ROMAN = 400
+_LETTERS = 26
+_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The meaning of a paragraph style: a heading's level (0: none), the title, or a line of the contents."""
+    """The meaning of a paragraph style: a heading's level (0: none), the title, or a line of the contents.
+
+    `numbering` is the list by which headings are numbered, and the level in it.
+    """
 
     level: int = 0
     is_title: bool = False
     is_contents: bool = False
+    numbering: tuple[str, int] = ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +65,66 @@ def read_styles(part: bytes | None) -> dict[str, Style]:
             level=_inherited_level(identity, levels, parents),
             is_title=name == "title",
             is_contents=name.startswith(("toc ", "table of figures")),
+            numbering=_numbering_of(found[identity]),
         )
         for identity, name in names.items()
     }
 
 
+def _numbering_of(style: Element) -> tuple[str, int]:
+    numbering = next(descendants(style, "numPr"), None)
+    return ("", 0) if numbering is None else (_value(numbering, "numId"), _number(_value(numbering, "ilvl")))
+
+
+def _number(value: str, otherwise: int = 0) -> int:
+    return int(value) if value.isdecimal() and len(value) <= _MOST_DIGITS else otherwise
+
+
+class Numbering:
+    """The numbers that Word prints before headings and does not store with their text: "Chapter 1", "2.1"."""
+
+    def __init__(self, part: bytes | None) -> None:
+        lists = {attribute(each, "abstractNumId"): _levels(each) for each in _elements(part, "abstractNum")}
+        named = ((attribute(each, "numId"), _value(each, "abstractNumId")) for each in _elements(part, "num"))
+        self._lists = {identity: (name, lists[name]) for identity, name in named if name in lists}
+        self._counts: dict[str, dict[int, int]] = {}
+
+    def next(self, identity: str, level: int) -> str:
+        """The number of the next heading of a list on that level; empty if the list has none."""
+        name, levels = self._lists.get(identity, ("", {}))
+        if (own := levels.get(level)) is None:
+            return ""
+        counts = {at: count for at, count in self._counts.get(name, {}).items() if at <= level}
+        counts[level] = counts[level] + 1 if level in counts else _number(_value(own, "start"), 1)
+        self._counts[name] = counts
+
+        def said(place: re.Match[str]) -> str:
+            outer = int(place[1]) - 1
+            kind = _value(levels[outer], "numFmt") if outer in levels else ""
+            return _ordinal(counts.get(outer, 1), kind)
+
+        return "" if _value(own, "numFmt") == "bullet" else _PLACE.sub(said, _value(own, "lvlText")[:_LONGEST_LABEL])
+
+
+def _levels(numbering: Element) -> dict[int, Element]:
+    """The levels of a list; Word has nine."""
+    found = {attribute(each, "ilvl"): each for each in children(numbering, "lvl")}
+    return {int(level): each for level, each in found.items() if len(level) == 1 and level.isdecimal()}
+
+
+def _ordinal(number: int, kind: str) -> str:
+    if kind in ("upperRoman", "lowerRoman") and number < _MOST_ROMAN:
+        letters = roman(number)
+        return letters.upper() if kind == "upperRoman" else letters
+    if kind in ("upperLetter", "lowerLetter") and 0 < number <= _LETTERS:
+        return chr(ord("A" if kind == "upperLetter" else "a") + number - 1)
+    return str(number)
+
+
 def outline_level(value: str) -> int:
     """The heading level for an outline level, which Word counts from 0, with 9 for body text."""
-    return int(value) + 1 if value.isdecimal() and int(value) < _DEEPEST else 0
+    level = _number(value, _DEEPEST)
+    return level + 1 if level < _DEEPEST else 0
 
 
 def read_notes(part: bytes | None, kind: str) -> dict[str, str]:
@@ -111,8 +174,8 @@ def _value(style: Element, name: str) -> str:
 
 
 def _own_level(name: str, style: Element) -> int:
-    if name.startswith("heading ") and name[8:].isdecimal():
-        return min(int(name[8:]), _DEEPEST)
+    if name.startswith("heading ") and (level := _number(name[8:])):
+        return min(level, _DEEPEST)
     return next((outline_level(attribute(level, "val")) for level in descendants(style, "outlineLvl")), 0)
 
 
@@ -150,6 +213,7 @@ class _Paragraph:
     marks: set[str] = field(default_factory=set)
     run: set[str] = field(default_factory=set)
     every_run: set[str] | None = None
+    numbering: tuple[str, int] | None = None
 
     def look(self) -> frozenset[str]:
         """What all of its text has in common: its place, and the marks of all its runs."""
@@ -164,7 +228,13 @@ class DocxBody:
     """
 
     def __init__(
-        self, builder: TextBuilder, styles: Mapping[str, Style], notes: Mapping[str, str], *, breaks_at_layout: bool
+        self,
+        builder: TextBuilder,
+        styles: Mapping[str, Style],
+        notes: Mapping[str, str],
+        numbering: Numbering,
+        *,
+        breaks_at_layout: bool,
     ) -> None:
         self.title = ""
         self.pages = 1
@@ -172,6 +242,7 @@ class DocxBody:
         self._builder = builder
         self._styles = styles
         self._notes = notes
+        self._numbering = numbering
         self._breaks_at_layout = breaks_at_layout
         self._note_count = 0
         self._unseen = 0
@@ -249,6 +320,10 @@ class DocxBody:
             paragraph.run.add(f"{name} {value}")
         elif name == "outlineLvl":
             paragraph.level = outline_level(value)
+        elif name == "ilvl":
+            paragraph.numbering = ("", _number(value))
+        elif name == "numId":
+            paragraph.numbering = (value, paragraph.numbering[1] if paragraph.numbering else 0)
         elif name == "vanish":
             paragraph.in_hidden_run = value not in _NO
         elif name in ("r", "pPr"):
@@ -294,7 +369,10 @@ class DocxBody:
             if paragraph.style.is_title:
                 self.title = self.title or " ".join(text.replace(MARK, "").split())
             self._note_line(text, paragraph)
-            self._builder.add(text, paragraph.breaks, heading_level=paragraph.level or paragraph.style.level)
+            level = paragraph.level or paragraph.style.level
+            if level and (number := self._numbering.next(*(paragraph.numbering or paragraph.style.numbering))):
+                text = f"{number} {text}"
+            self._builder.add(text, paragraph.breaks, heading_level=level)
         for note in paragraph.notes:
             self._builder.add(note)
 
@@ -348,7 +426,8 @@ def read(
     builder = TextBuilder(limits)
     breaks_at_layout = "lastRenderedPageBreak" in text
     styles = read_styles(_part(archive, related.get("styles", "word/styles.xml")))
-    body = DocxBody(builder, styles, _notes(archive, related), breaks_at_layout=breaks_at_layout)
+    numbering = Numbering(_part(archive, related.get("numbering", "word/numbering.xml")))
+    body = DocxBody(builder, styles, _notes(archive, related), numbering, breaks_at_layout=breaks_at_layout)
     _read_body(text, body, report)
     body.close()
     builder.close()

@@ -22,6 +22,7 @@ _TAG = re.compile(r"<(?P<end>/?)(?:(?P<space>[\w.-]++):)?(?P<name>[A-Za-z][\w.-]
 _BINARY = re.compile(r"<binary\b[^<>]*>[^<]*")
 _DEEPEST_HEADING = 6
 _MOST_BLANKS = 100
+_MOST_DIGITS = 4
 _LONGEST_STYLE = 2_000
 _SEEN = re.compile(
     r"(?:parent-style-name|text-align|text-transform|text-underline-style|fo:font-(?:size|style|weight|variant))"
@@ -209,7 +210,7 @@ class _OpenDocument(_Rewriter):
             self._cells += 1
             self.out.append("<td>")
         elif name == "h":
-            level = _attribute(attributes, "outline-level")
+            level = _attribute(attributes, "outline-level")[:_MOST_DIGITS]
             self._heading = min(max(1, int(level) if level.isdecimal() else 1), _DEEPEST_HEADING)
             self.out.append(f"<h{self._heading}>")
         elif name in ("p", "span"):
@@ -217,7 +218,7 @@ class _OpenDocument(_Rewriter):
             look = "".join(filter(str.isalnum, self._looks.get(style, style)))
             self.out.append(f'<{name} class="{look}">')
         elif name == "s":
-            blanks = _attribute(attributes, "c")
+            blanks = _attribute(attributes, "c")[:_MOST_DIGITS]
             self.out.append(" " * min(int(blanks) if blanks.isdecimal() else 1, _MOST_BLANKS))
         elif name == "soft-page-break":
             self.pages += 1

@@ -11,7 +11,7 @@ from bot.parsers.chapters import middle
 from bot.parsers.draft import MARK, PageBreak
 from bot.parsers.headings import is_caption, parse_label
 from bot.parsers.pdf.document import NOTE_GAP, SPLIT, PdfLine, PdfPage, mend_words
-from domain.library.numerals import number_value
+from domain.library.numerals import number_value, roman
 
 _INDENT = 0.5
 _WIDE_GAP = 1.45
@@ -360,7 +360,6 @@ _NUMBER_BEHIND = re.compile(r"\s+\d{1,4}$")
 _FIRST_NUMBER = re.compile(r"\W{0,3}(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})(?:\W{0,3}$|\s)")
 _LAST_NUMBER = re.compile(r"\s(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\W{0,3}$")
 _LONGEST_HEAD = 90
-_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 _Series = tuple[bool, int]
 """A series of page numbers: whether they are Roman, and what is to be added to a page's place to get its number."""
@@ -401,7 +400,7 @@ def _printed_numbers(page: PdfPage, at: int) -> dict[_Series, None]:
 
 def _label_in(series: _Series, at: int) -> str:
     is_roman, shift = series
-    return _roman(at + shift) if is_roman else str(at + shift)
+    return roman(at + shift) if is_roman else str(at + shift)
 
 
 def _filled(printed: Sequence[str], series: Sequence[_Series | None]) -> Iterator[str]:
@@ -416,7 +415,7 @@ def _filled(printed: Sequence[str], series: Sequence[_Series | None]) -> Iterato
         current = series[at] or current
         nearest = current or following[at]
         if not label:
-            label = _label_in(nearest, at) if nearest and at + nearest[1] > 0 else _roman(at + 1)
+            label = _label_in(nearest, at) if nearest and at + nearest[1] > 0 else roman(at + 1)
             if label in taken:  # a plate, or a page in front of the first
                 label = f"{last or label}a"
             while label in taken:
@@ -424,11 +423,3 @@ def _filled(printed: Sequence[str], series: Sequence[_Series | None]) -> Iterato
             taken.add(label)
         last = label
         yield label
-
-
-def _roman(number: int) -> str:
-    text = ""
-    for value, letters in _ROMAN_UNITS:
-        text += letters * (number // value)
-        number %= value
-    return text

@@ -464,7 +464,8 @@ def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[
     front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
     numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}
     values = [value for number in numbers.values() if number and (value := number_value(number)) is not None]
-    if len(values) * 10 < len(bare) * 7 or any(above > below for above, below in pairwise(values) if below != 1):
+    counting = sum(below in (1, above + 1) for above, below in pairwise([0, *values]))
+    if len(values) * 10 < len(bare) * 7 or counting * 10 < len(values) * 7:  # those of pages do not count
         return chapters
     return tuple(replace(chapter, printed=numbers.get(chapter.number) or chapter.printed) for chapter in chapters)
 

@@ -225,3 +225,11 @@ def test_bold_first_lines_of_fb2_sections_without_titles_after_a_contents_page()
     book = check(read_fb2(fb2(f"{body}</section>"), "a.fb2"))
     assert titles(book) == [*_NAMES]
     assert book.chapters[0].start > book.text.index("The Mill")
+
+
+def test_a_number_of_thousands_of_digits_is_no_crash() -> None:
+    digits = "9" * 5_000
+    body = (
+        f"<text:h text:outline-level='{digits}'>The Pool</text:h><text:p>So<text:s text:c='{digits}'/>it was.</text:p>"
+    )
+    assert "it was." in check(read_odt(odt(body), "a.odt")).text

@@ -93,6 +93,60 @@ def test_damaged_documents_are_refused(document: str) -> None:
     assert refused.value.code is BookErrorCode.PARSE_FAILED
 
 
+def _level(at: int, form: str, text: str) -> str:
+    return f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+
+
+def test_numbers_that_word_puts_before_headings_are_read() -> None:
+    levels = _level(0, "upperRoman", "Part %1") + _level(1, "decimal", "Chapter %2")
+    numbering = docx_part(
+        "numbering",
+        f'<w:abstractNum w:abstractNumId="7">{levels}</w:abstractNum>'
+        '<w:num w:numId="3"><w:abstractNumId w:val="7"/></w:num>',
+    )
+    styles = docx_part(
+        "styles",
+        "".join(
+            f'<w:style w:styleId="H{at}"><w:name w:val="heading {at}"/>'
+            f'<w:pPr><w:numPr><w:ilvl w:val="{at - 1}"/><w:numId w:val="3"/></w:numPr></w:pPr></w:style>'
+            for at in (1, 2)
+        ),
+    )
+    body = "".join(
+        docx_paragraph(part, "H1")
+        + "".join(docx_paragraph(title, "H2") + docx_paragraph(paragraph(at)) for at, title in enumerate(("Fog", "")))
+        for part in ("Dust", "Rain")
+    )
+    unnumbered = (
+        '<w:p><w:pPr><w:pStyle w:val="H1"/><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>'
+        "<w:r><w:t>{}</w:t></w:r></w:p>"
+    )
+    body += unnumbered.format("Afterword") + docx_paragraph(paragraph(9))
+    parts = {"word/styles.xml": styles, "word/numbering.xml": numbering}
+    book = check(docx.read(build(body, parts=parts), "a.docx"))
+    assert titles(book) == [
+        "Part I. Dust", "  Chapter 1. Fog", "  Chapter 2",
+        "Part II. Rain", "  Chapter 1. Fog", "  Chapter 2",
+        "Afterword",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["0", "8", "9", "9" * 5_000, "x", "-1"])
+def test_numbering_that_makes_no_sense_numbers_nothing(level: str) -> None:
+    numbering = docx_part(
+        "numbering",
+        '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:lvlText w:val="%9%1"/></w:lvl></w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>',
+    )
+    properties = (
+        f'<w:pPr><w:pStyle w:val="H1"/><w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr></w:pPr>'
+    )
+    book = read(
+        f"<w:p>{properties}<w:r><w:t>Posts</w:t></w:r></w:p>" + docx_paragraph(paragraph(1)), numbering=numbering
+    )
+    assert book.text.split("\n\n")[0].endswith("Posts")
+
+
 def test_a_drop_capital_joins_its_word() -> None:
     capital = '<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr><w:r><w:t>P</w:t></w:r></w:p>'
     book = check(docx.read(build(capital + docx_paragraph(paragraph(1)[1:])), "a.docx"))

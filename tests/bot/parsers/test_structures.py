@@ -349,6 +349,15 @@ def test_a_text_with_a_line_for_each_paragraph_has_chapters_too(form: str) -> No
     assert [number_value(each) for each in printed(book)] == [1, 2, 3, 4, 5]
 
 
+def test_pages_in_contents_are_no_numbers_of_chapters() -> None:
+    names = ("Of Locks", "Of Water", "Of Sleep", "Of Keys", "Of Rain")
+    table = "CONTENTS\n\n" + "\n".join(
+        f"  {name}   {page}" for name, page in zip(names, (1, 20, 31, 44, 52), strict=True)
+    )
+    book = plain(*(name.upper() for name in names), contents=table)
+    assert [(each.title, each.printed) for each in book.chapters] == [(name, "") for name in names]
+
+
 def test_titles_set_apart_among_scene_breaks_that_are_too() -> None:
     names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
     book = plain(*(f"{name}\n\n{prose(50 + at)}\n\n\n\n* * *" for at, name in enumerate(names)))
