@@ -34,8 +34,8 @@ _BLOCK_NAMES = """
     form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu ol p pre section summary table tbody text tfoot thead tr ul
 """
 _UNSEEN_NAMES = """
-    area audio base button canvas datalist defs desc embed head iframe input link map meta metadata nav noscript object
-    param rp rt script select source style template textarea title track video
+    area audio base button canvas datalist defs desc embed epub:case head iframe input link map meta metadata nav
+    noscript object param rp rt script select source style template textarea title track video
 """
 _INLINE_NAMES = """
     a abbr acronym b bdi bdo big br cite code col colgroup del dfn em font g html i img image ins kbd label legend mark

@@ -30,6 +30,8 @@ _ANGLES = re.compile(r"<([A-Za-z][\w-]*+)([^<>=]*+)>")
 _CELL = re.compile(r"<t[rdh]\b", re.IGNORECASE)
 _TABLE = re.compile(r"<table\b", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)[^*_\n]{1,90}\1")
+_NOTE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\](?![(\[])")
+"""A link between notes: "[[Lock]]" or, as it is to be shown, "[[Lock|the lock]]"."""
 _HARD_BREAK = "  \n"
 _CELL_GAP = " | "
 _COLUMN = re.compile(r"(?<!\\)\|")
@@ -50,6 +52,7 @@ def read(
     """
     text, warnings = decode(data)
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
+    body = _NOTE_LINK.sub(lambda link: link[2] or link[1], body) if "[[" in body else body
     builder = TextBuilder(limits)
     bold = _add_blocks(body, builder)
     report(0.8)

@@ -245,3 +245,10 @@ def test_pages_saved_by_word_name_their_author_in_a_comment() -> None:
     page = f"<html><head><title>The Lock</title>{comment}</head><body lang=DE><p>{paragraph(1)}</p></body></html>"
     book = html.read(page.encode(), "a.htm")
     assert (book.title, book.author, book.language) == ("The Lock", "Ann & Ida", "DE")
+
+
+def test_of_a_switch_the_default_is_read() -> None:
+    book = read(
+        "<epub:switch><epub:case><p>formula</p></epub:case><epub:default><p>words</p></epub:default></epub:switch>"
+    )
+    assert book.text == "words"

@@ -101,3 +101,9 @@ def test_what_only_looks_like_markup_is_text() -> None:
         "It was late.\n\nHe said: go.\n\nA word, and <who are you> he thought.\n\n[^1]: Ibid.\n\n[Exit]: Macbeth\n\n"
         "a | b\n\n1 | 2 | 3\n\none | two\n\nthree\nfour\n\n<Come closer>\n\nfive"
     )
+
+
+def test_links_between_notes_are_what_they_show() -> None:
+    book = read(f"# The [[Locks/Old|old lock]]\n\nSee [[Ann Ware]], [[1]](#n) and ![[map.png]].\n\n{prose(1)}")
+    assert book.text.startswith("The old lock\n\nSee Ann Ware, ")
+    assert "Locks/Old" not in book.text
