@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from bot.parsers.chapters import chapters_from, middle
+from bot.parsers.chapters import MOST_CHAPTERS, chapters_from, middle
 from bot.parsers.headings import (
     Heading,
     Label,
@@ -286,6 +286,8 @@ FEWEST_HEADINGS = 3
 """Of fewer heading elements, the looks of lines are examined as well."""
 _FEWEST_STYLED = 3
 _SHORTEST_STYLED_CHAPTER = 800
+_MOST_LOOKS = 20
+_MOST_MISSES = 100
 _FARTHEST = 500_000
 """The characters among which the next title is looked for, so that the time does not grow with their product."""
 
@@ -318,8 +320,8 @@ def styled_titles(lines: Iterable[StyledLine], text: str) -> list[Heading]:
             titles.setdefault(line.look, []).append(line.text)
     found = [
         placed
-        for look, alike in titles.items()
-        if len(alike) >= _FEWEST_STYLED and prose[look] * 10 <= len(alike)
+        for look, alike in sorted(titles.items(), key=lambda each: -len(each[1]))[:_MOST_LOOKS]
+        if _FEWEST_STYLED <= len(alike) <= MOST_CHAPTERS and prose[look] * 10 <= len(alike)
         for placed in (_placed(text, alike), _placed_from_end(text, alike))
     ]
     return max((each for each in found if divides_into_chapters(text, each)), key=len, default=[])
@@ -327,21 +329,25 @@ def styled_titles(lines: Iterable[StyledLine], text: str) -> list[Heading]:
 
 def _placed(text: str, lines: Iterable[str]) -> list[Heading]:
     """The lines as headings where they stand in the text, each a block by itself."""
-    whole, found, end = f"\n{text}\n", [], 0
+    whole, found, end, misses = f"\n{text}\n", [], 0, 0
     for line in lines:
         if (at := whole.find(f"\n{line}\n", end, end + _FARTHEST)) >= 0:
             end = at + len(line) + 1
             found.append(Heading(at, at + len(line), line, 1))
+        elif (misses := misses + 1) > _MOST_MISSES:
+            return []
     return found
 
 
 def _placed_from_end(text: str, lines: Sequence[str]) -> list[Heading]:
     """As `_placed`, but from the last line back, which leaves out a table of contents that names them in front."""
-    whole, found, end = f"\n{text}\n", [], len(text) + 2
+    whole, found, end, misses = f"\n{text}\n", [], len(text) + 2, 0
     for line in reversed(lines):
         if (at := whole.rfind(f"\n{line}\n", max(0, end - _FARTHEST), end)) >= 0:
             end = at + 1
             found.append(Heading(at, at + len(line), line, 1))
+        elif (misses := misses + 1) > _MOST_MISSES:
+            return []
     return found[::-1]
 
 
