@@ -34,7 +34,7 @@ _IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]+(?=@)")
 """User and password in an address."""
 _PASSWORD = re.compile(r"(?<=://)[^\s/@:]*:(?P<password>[^\s/@]+)(?=@)")
 _NAMED = re.compile(
-    r"(?P<name>\b(?:password|passwd|token|access_token|api_?key|secret|sig)=|\bBearer )(?P<value>[^\s&\"'@,;]+)",
+    r"(?P<name>\b(?:password|passwd|token|access_token|(?:api_?)?key|secret|sig)=|\bBearer )(?P<value>[^\s&\"'@,;]+)",
     re.IGNORECASE,
 )
 """A secret by its name, in the query of an address or in a header."""

@@ -137,8 +137,8 @@ def test_passwords_and_keys_in_addresses_are_kept_out_of_logs_wherever_they_turn
     told = "fails: open-sesame, open%2Dsesame, of-the-model, of-the-notes, of-the-files, key-of-the-store"
     assert redacted(told, settings.secrets) == "fails: ***, ***, ***, ***, ***, ***"
     assert (
-        redacted("GET https://host/x?token=abc&page=2, Bearer abcdef")
-        == "GET https://host/x?token=***&page=2, Bearer ***"
+        redacted("GET https://host/x?token=abc&page=2&key=def, Bearer abcdef")
+        == "GET https://host/x?token=***&page=2&key=***, Bearer ***"
     )
     assert redacted("tokens=12 used") == "tokens=12 used"
     told = redacted("WebSocket Event: {'t': 'INTERACTION_CREATE', 'd': {'token': 'aW50ZXJhY3Rpb24', 'type': 2}}")
