@@ -337,7 +337,7 @@ class Number:
     def is_location(self) -> bool:
         """Whether it is a place in an e-book's file or in a recording: "Loc. 1234", "the 3:47 mark"."""
         is_large = max(self.values, default=0) >= _LEAST_LOCATION
-        is_at_a_mark = re.match(r"\s(?:minute\s)?mark\b", self.words_after) is not None
+        is_at_a_mark = self.left.endswith("the ") and self.words_after.startswith((" mark", " minute mark"))
         return is_at_a_mark or bool(is_large and LOCATION.search(self.left))
 
     @property

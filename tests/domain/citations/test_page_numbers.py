@@ -334,7 +334,8 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Of the 8 dwarves, 3 die; 7 are alive. He is 25, she 31, his wife 58 and Ben 12. He owes 30 francs, she 50.",
         "Milton has it in *Paradise Lost* X, 743–45, Homer in “The Iliad” XXII, 361. 4 × 5 is written 12 there.",
         "Call 116 123 or 911. The Crisis Lifeline is at 988. Lifeline: 988 (US). Ruf an: 0800 111 0 111.",
-        "She is 5'4\". It goes from 0 to 12. About 47% of the book is dialogue. You're 47% through the book.",
+        "She is 5'4\". Er zahlt 3 Mark. It goes from 0 to 12.",
+        "About 47% of the book is dialogue. You're 47% through the book.",
     ],
 )
 def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: str) -> None:
