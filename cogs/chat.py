@@ -348,9 +348,8 @@ class Opening:
         if not message or not message.strip():
             return False
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
-        external_id = f"command:{interaction.id}"
         kept = await self._use_cases.chat.receive(
-            conversation.id, message, reader, external_id=external_id, written_at=interaction.created_at
+            conversation.id, message, reader, external_id=f"command:{interaction.id}", written_at=interaction.created_at
         )
         return kept is not None
 

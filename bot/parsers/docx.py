@@ -18,10 +18,10 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
+from bot.parsers.headings import roman
 from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
-from domain.library.numerals import roman
 
 _NOTE_MARKS = ("separator", "continuationSeparator", "continuationNotice")
 _NOTE_GAPS = ("p", "br", "cr", "tab", "ptab")

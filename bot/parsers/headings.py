@@ -445,3 +445,15 @@ def misspelt_label(line: str, number: int, words: Iterable[str]) -> tuple[Label,
         return None
     mended = line.replace(wrong, meant.upper() if wrong.isupper() else meant.capitalize(), 1)
     return Label(Rank.CHAPTER, mended, "", "", printed, number), mended
+
+
+_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+
+def roman(number: int) -> str:
+    """A number in small Roman letters; empty if it is below one."""
+    text = ""
+    for value, letters in _ROMAN_UNITS:
+        text += letters * (number // value)
+        number %= value
+    return text

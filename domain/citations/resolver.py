@@ -103,6 +103,7 @@ class AnswerComposer:
         self._cites_itself = False
         self._unread: list[tuple[str, bool]] = []
         self._titles = set[str]()
+        self._words_of_titles = set[str]()
         self._asked = ""
         self._in_digits: dict[int, frozenset[str]] = {}
         self._in_words: dict[int, frozenset[str]] = {}
@@ -117,7 +118,7 @@ class AnswerComposer:
             self._matcher.learn(passage)
             self._quotations.learn(passage)
             self._unread += [(passage.text, True), (passage.chapter, False)]
-            self._titles |= _company(passage.chapter)
+            self._titles.add(passage.chapter)
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
@@ -129,7 +130,7 @@ class AnswerComposer:
         """Add the book's title, which counts as words of the book."""
         self._quotations.learn(title)
         self._unread.append((title, False))
-        self._titles |= _company(title)
+        self._titles.add(title)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
@@ -224,7 +225,9 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._titles)
+        self._words_of_titles.update(*map(_company, self._titles))
+        self._titles.clear()
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._words_of_titles)
         for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)

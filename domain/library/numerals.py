@@ -185,18 +185,6 @@ def _roman_value(numeral: str) -> int:
     return sum(-value if value < after else value for value, after in zip(values, following, strict=True))
 
 
-_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-
-
-def roman(number: int) -> str:
-    """A number in small Roman letters; empty if it is below one."""
-    text = ""
-    for value, letters in _ROMAN_UNITS:
-        text += letters * (number // value)
-        number %= value
-    return text
-
-
 def _han_value(characters: str) -> int:
     if not any(character in _HAN_UNITS or character == "廿" for character in characters):
         return int("".join(str(_HAN_DIGITS[character]) for character in characters[:6]))
