@@ -9,7 +9,6 @@ import re
 from collections.abc import Container, Iterator
 from functools import cache, lru_cache
 
-from domain.citations.matching import as_seen
 from domain.library.numerals import (
     ANOTHERS_AGE,
     AT_AN_AGE,
@@ -231,7 +230,7 @@ _FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
 _YEARS = range(1_000, 2_100)
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
-_NTH_THING = re.compile(r"\d(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]+")
+_NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
 _AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
 _OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
 _GOES_ON = re.compile(
@@ -375,7 +374,8 @@ class Number:
         around = f"{self.left} {self.right}"
         if _NTH.search(self.written) and not self.is_beside_page:
             is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(DATED.search(around))
-            return is_day or bool(_NTH_THING.search(self.left) or _IN_A_RANK.search(self.left))
+            goes_on = any(int(thing[:9]) < max(self.values, default=0) for thing in _NTH_THING.findall(self.left))
+            return is_day or goes_on or bool(_IN_A_RANK.search(self.left))
         is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(_AT_AN_HOUR.search(self.left))
         return is_hour and bool(HOURS.search(around))
 
@@ -387,8 +387,10 @@ class Number:
             closed = _CLOSES_AGE.match(self.right)
             is_named = closed and _BEHIND_A_NAME.search(self.before)
             return bool(is_named) and (is_asked or not ENDS.match(self.right, closed.end() if closed else 0))
-        if _BESIDE_A_NAME.search(self.before) and self.right.startswith(","):
-            return self.words_after[1:3].strip().isalpha()
+        beside = _BESIDE_A_NAME.search(self.before)
+        if beside and self.right.startswith(","):
+            is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
+            return not is_author and self.words_after[1:3].strip().isalpha()
         is_at_an_age = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and _OF_AN_AGE.match(self.right)
         is_in_a_series = ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
         is_anothers = not self.form and ANOTHERS_AGE.search(self.before)
@@ -476,13 +478,6 @@ def ends_with_age(text: str) -> bool:
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
     return (Number(found, seen, written) for found in _span().finditer(marked(seen.text), begin))
-
-
-def numbers_in(text: str) -> Iterator[tuple[int, bool, bool]]:
-    """The numbers that stand in a text, whether they do in words, and whether no reference could stand there."""
-    for number in numbers_of(as_seen(text), text):
-        for value in number.values:
-            yield value, not number.is_decimal, not number.form
 
 
 def _values(read: str, written: str) -> list[int]:

@@ -405,13 +405,13 @@ class TypedPages:
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
-        tells_ages = self._tells_ages or AGES.search(self._behind) is not None
-        plain = without_typed_pages(text, before, is_telling_ages=tells_ages)
+        plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or bool(AGES.search(self._behind)))
         context = before[-LONGEST_WORD:]
         seen, read = _read(context + plain)  # once more, unless a reference has gone
         if not self._columns and not A_NUMBER.search(read, bisect_left(seen.starts, max(len(context) - 1, 0))):
             return self.skip(plain)
-        return "".join(map(self._checked, _LINES.findall(plain)))
+        head = plain[: plain.find("\n") + 1] if self._line else ""  # a number is not alone in a line that goes on
+        return "".join(map(self._checked, filter(None, [head, *_LINES.findall(plain[len(head) :])])))
 
     def skip(self, text: str) -> str:
         """A piece that is left alone, such as a quotation."""

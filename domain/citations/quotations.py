@@ -178,10 +178,10 @@ class Quotations:
         return [piece for piece in (*pieces, Piece(written[at:])) if piece.text or piece.refused]
 
     async def _is_true(self, plain: str) -> bool:
+        if _GAP.search(plain) and any(_without_marks(plain).strip(_EDGES) in text for text in self._given()):
+            return words_of(plain) != []  # the dots or brackets are the book's own
         if any(len(words_of(bracket)) > MOST_ADDED for bracket in _BRACKET.findall(plain)):
             return False
-        if _GAP.search(plain) and any(_without_marks(plain).strip(_EDGES) in text for text in self._given()):
-            return words_of(plain) != []  # the dots are the book's own
         lines = [line for line in plain.split("\n") if words_of(_GAP.sub(" ", line))]
         if len(lines) > 1 and not _GAP.search(plain) and await self._stands([" ".join(lines)]):
             return True

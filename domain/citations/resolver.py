@@ -14,8 +14,8 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
-from domain.citations.numbers import Number, is_number_word, numbers_in
+from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, as_seen, key_of
+from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
@@ -228,7 +228,7 @@ class AnswerComposer:
         self._words_of_titles.update(*map(_company, self._titles))
         self._titles.clear()
         pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._words_of_titles)
-        for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
+        for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
             before = text
@@ -470,11 +470,14 @@ def _opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
 
 
 def _numbers_in_company(text: str) -> Iterator[tuple[int, bool, bool, frozenset[str]]]:
-    """What `numbers_in` tells of the numbers of a text, with the telling words of their sentences."""
-    for start, end in split_sentences(text):
-        numbers = [*numbers_in(text[start:end])]
-        company = _company(text[start:end]) if numbers else frozenset[str]()
-        yield from ((*number, company) for number in numbers)
+    """The numbers in a text, whether they are in words, whether no reference could stand there, and the telling words
+    of their sentences.
+    """
+    for sentence in (text[start:end] for start, end in split_sentences(text)):
+        numbers = [*numbers_of(as_seen(sentence), sentence)]
+        company = _company(sentence) if numbers else frozenset[str]()
+        for number in numbers:
+            yield from ((value, not number.is_decimal, not number.form, company) for value in number.values)
 
 
 _STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")

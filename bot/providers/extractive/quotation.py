@@ -45,7 +45,8 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
-_TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w", re.IGNORECASE)
+_TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w|\A\W*\d+\W*\Z", re.IGNORECASE)
+"""What looks like a page reference in a sentence, or as a sentence: a number alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,15 @@ async def test_true_quotations_are_left_alone(text: str) -> None:
     assert await checked(text) == text
 
 
+async def test_brackets_that_the_book_itself_has_are_its_words() -> None:
+    made = quotations()
+    made.learn("He came in [by the old kitchen door, slowly] and sat down.")
+    true = "“He came in [by the old kitchen door, slowly] and sat down”"
+    false = "“He came in [by the new front window, slowly] and sat down”"
+    assert await checked(true, made) == true
+    assert await checked(false, made) == false.strip("“”")
+
+
 async def test_a_false_quotation_keeps_its_words_and_loses_its_marks() -> None:
     assert (
         await checked("He wrote “the lamp was never dark at all” there.")
