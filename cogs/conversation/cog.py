@@ -157,12 +157,10 @@ class ConversationCog(commands.Cog):
         self._intake.forget_session()
         await self._backfill.read_open(self._bot.guilds, self._bot_id)
 
-    @commands.Cog.listener()
-    async def on_guild_unavailable(self, guild: discord.Guild) -> None:
-        self._intake.lose_sight(thread.id for thread in guild.threads)
-
-    @commands.Cog.listener()
-    async def on_guild_remove(self, guild: discord.Guild) -> None:
+    @commands.Cog.listener("on_guild_unavailable")
+    @commands.Cog.listener("on_guild_remove")
+    async def lose_sight(self, guild: discord.Guild) -> None:
+        """What is written in the server from now on is missed, until it is back."""
         self._intake.lose_sight(thread.id for thread in guild.threads)
 
     @commands.Cog.listener()
