@@ -114,6 +114,16 @@ async def being_read(bot: BotProcess, discord: DiscordDouble) -> Interaction:
     return adding
 
 
+async def small_book_added(bot: BotProcess, discord: DiscordDouble) -> Interaction:
+    """The command with which ann has added a book, on a bot that has just been started."""
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    small = discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n")
+    added = await discord.user("ann").slash("books add", file=small, title="Lamp")
+    await discord.until(lambda: added.original and added.original.embeds)
+    return added
+
+
 def noted(folder: Path) -> list[str | None]:
     """Of each reply that is being made, what can be continued."""
     with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
@@ -157,11 +167,7 @@ async def test_a_chat_that_is_killed_before_its_thread_is_bound_is_not_announced
     bot: BotProcess, discord: DiscordDouble, tmp_path: Path, route: str
 ) -> None:
     ann = discord.user("ann")
-    await bot.start()
-    await discord.until(lambda: discord.commands.commands.get(0))
-    small = discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n")
-    added = await ann.slash("books add", file=small, title="Lamp")
-    await discord.until(lambda: added.original and added.original.embeds)
+    await small_book_added(bot, discord)
     [book] = await ann.autocomplete("chat", "book", "lamp")
     discord.hold(route)
     asked = await ann.slash("chat", book=book["value"], message="Why was it dark?")
@@ -183,12 +189,7 @@ def threads_of(discord: DiscordDouble, opened: Interaction) -> list[Channel]:
 
 async def test_a_command_that_is_killed_has_an_end(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
     """Whoever asked reads what has happened; a reply that stands already stays as it is."""
-    ann = discord.user("ann")
-    await bot.start()
-    await discord.until(lambda: discord.commands.commands.get(0))
-    small = discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n")
-    added = await ann.slash("books add", file=small, title="Lamp")
-    await discord.until(lambda: added.original and added.original.embeds)
+    ann, added = discord.user("ann"), await small_book_added(bot, discord)
     card, [book] = added.text, await ann.autocomplete("chat", "book", "lamp")
     asked = await ann.slash("ask", question="Why was it dark?", book=book["value"])
     await discord.until(lambda: asked.thinking and noted(tmp_path))
