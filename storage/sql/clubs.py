@@ -175,7 +175,7 @@ class SQLClubs:
         await self._database.write("UPDATE clubs SET look_at = '' WHERE ended_at IS NULL")
 
     async def list_to_look_at(self, now: datetime) -> Sequence[str]:
-        sql = "SELECT id FROM clubs WHERE look_at <= ? ORDER BY look_at, created_at"
+        sql = "SELECT id FROM clubs WHERE look_at <= ? ORDER BY look_at, created_at, rowid"
         return [row["id"] for row in await self._database.read(sql, [time_to_text(now)])]
 
     async def claim(self, club_id: str, key: str, now: datetime) -> Post:
@@ -221,11 +221,11 @@ class SQLClubs:
         return await self._database.atomically(put)
 
     async def list_votes(self, now: datetime) -> Sequence[Vote]:
-        sql = "SELECT * FROM votes WHERE told = 0 AND (message_id = '' OR ends_at <= ?) ORDER BY created_at"
+        sql = "SELECT * FROM votes WHERE told = 0 AND (message_id = '' OR ends_at <= ?) ORDER BY created_at, rowid"
         return await entities(_vote, await self._database.read(sql, [time_to_text(now)]))
 
     async def _clubs(self, where: str, parameters: Sequence[Value]) -> list[Club]:
-        rows = await self._database.read(f"{_SELECT} WHERE {where} ORDER BY clubs.created_at, clubs.id", parameters)
+        rows = await self._database.read(f"{_SELECT} WHERE {where} ORDER BY clubs.created_at, clubs.rowid", parameters)
         return [await self._whole(row) for row in rows]
 
     async def _whole(self, row: Row) -> Club:

@@ -54,7 +54,7 @@ _CURRENT_DIRECT = f"""
 {_SELECT} AND substr(guild_id, 1, 7) = 'person:' AND thread_id IS NOT NULL
 ORDER BY (
   SELECT coalesce(max(arrival), 0) FROM chat_messages WHERE conversation_id = conversations.id
-) DESC, created_at DESC LIMIT ?
+) DESC, created_at DESC, rowid DESC LIMIT ?
 """  # noqa: S608
 
 _OF_READER = f"""

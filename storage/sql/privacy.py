@@ -51,7 +51,7 @@ PERSONAL = (
         "reader_id",
         "positions",
         """SELECT books.title AS book, book_id, state, read_to
-        FROM positions JOIN books ON books.id = book_id WHERE reader_id = ?1 ORDER BY books.created_at""",
+        FROM positions JOIN books ON books.id = book_id WHERE reader_id = ?1 ORDER BY books.created_at, books.rowid""",
         "DELETE FROM positions WHERE reader_id = ?1",
     ),
     PersonalColumn(
@@ -59,7 +59,7 @@ PERSONAL = (
         "shelf",
         "own_books",
         """SELECT id, title, author, format, filename, created_at
-        FROM books WHERE shelf = 'person:' || ?1 ORDER BY created_at""",
+        FROM books WHERE shelf = 'person:' || ?1 ORDER BY created_at, rowid""",
         "DELETE FROM books WHERE shelf = 'person:' || ?1",
         prefix="person:",
     ),
@@ -69,7 +69,7 @@ PERSONAL = (
         "own_conversations",
         """SELECT conversations.id, conversations.title, books.title AS book, conversations.created_at
         FROM conversations JOIN books ON books.id = book_id
-        WHERE guild_id = 'person:' || ?1 ORDER BY conversations.created_at""",
+        WHERE guild_id = 'person:' || ?1 ORDER BY conversations.created_at, conversations.rowid""",
         "DELETE FROM conversations WHERE guild_id = 'person:' || ?1",
         prefix="person:",
     ),
@@ -77,7 +77,7 @@ PERSONAL = (
         "usage",
         "guild_id",
         "own_usage",
-        "SELECT at, model, input_tokens, output_tokens FROM usage WHERE guild_id = 'person:' || ?1 ORDER BY at",
+        "SELECT at, model, input_tokens, output_tokens FROM usage WHERE guild_id = 'person:' || ?1 ORDER BY at, id",
         "UPDATE usage SET guild_id = NULL, conversation_id = NULL WHERE guild_id = 'person:' || ?1",
         prefix="person:",
     ),
@@ -86,7 +86,7 @@ PERSONAL = (
         "added_by",
         "books_added",
         """SELECT id, shelf, title, author, format, filename, created_at
-        FROM books WHERE added_by = ?1 ORDER BY created_at""",
+        FROM books WHERE added_by = ?1 ORDER BY created_at, rowid""",
         "UPDATE books SET added_by = '' WHERE added_by = ?1",
     ),
     PersonalColumn(
@@ -95,7 +95,8 @@ PERSONAL = (
         "conversations",
         """SELECT conversations.id, conversations.title, books.title AS book, guild_id, thread_id,
           conversations.created_at
-        FROM conversations JOIN books ON books.id = book_id WHERE owner_id = ?1 ORDER BY conversations.created_at""",
+        FROM conversations JOIN books ON books.id = book_id
+        WHERE owner_id = ?1 ORDER BY conversations.created_at, conversations.rowid""",
         "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
     ),
     PersonalColumn(
@@ -123,14 +124,15 @@ PERSONAL = (
         "present_in",
         """SELECT conversation_id, conversations.title AS conversation, written_at, absent_since
         FROM present JOIN conversations ON conversations.id = conversation_id
-        WHERE reader_id = ?1 ORDER BY conversations.created_at""",
+        WHERE reader_id = ?1 ORDER BY conversations.created_at, conversations.rowid""",
         "DELETE FROM present WHERE reader_id = ?1",
     ),
     PersonalColumn(
         "books",
         "removed_by",
         "books_removed",
-        "SELECT id, title, removed_at FROM books WHERE removed_at IS NOT NULL AND removed_by = ?1",
+        """SELECT id, title, removed_at
+        FROM books WHERE removed_at IS NOT NULL AND removed_by = ?1 ORDER BY removed_at, rowid""",
         "UPDATE books SET removed_by = '' WHERE removed_at IS NOT NULL AND removed_by = ?1",
     ),
     PersonalColumn(
@@ -138,7 +140,7 @@ PERSONAL = (
         "host_id",
         "clubs_hosted",
         """SELECT books.title AS book, guild_id, channel_id, clubs.created_at
-        FROM clubs JOIN books ON books.id = book_id WHERE host_id = ?1 ORDER BY clubs.created_at""",
+        FROM clubs JOIN books ON books.id = book_id WHERE host_id = ?1 ORDER BY clubs.created_at, clubs.rowid""",
         _HAND_OVER,
     ),
     PersonalColumn(
@@ -148,14 +150,15 @@ PERSONAL = (
         """SELECT books.title AS book, guild_id, channel_id, joined_at, checked_in_at, hidden, left_at,
           CASE host_id WHEN reader_id THEN 1 ELSE 0 END AS host
         FROM club_members JOIN clubs ON clubs.id = club_id JOIN books ON books.id = book_id
-        WHERE reader_id = ?1 ORDER BY joined_at""",
+        WHERE reader_id = ?1 ORDER BY joined_at, clubs.rowid""",
         "DELETE FROM club_members WHERE reader_id = ?1",
     ),
     PersonalColumn(
         "votes",
         "asker_id",
         "votes",
-        "SELECT guild_id, channel_id, choices, created_at, ends_at FROM votes WHERE asker_id = ?1 ORDER BY created_at",
+        """SELECT guild_id, channel_id, choices, created_at, ends_at
+        FROM votes WHERE asker_id = ?1 ORDER BY created_at, rowid""",
         "UPDATE votes SET asker_id = '' WHERE asker_id = ?1",
     ),
     PersonalColumn(
@@ -164,7 +167,7 @@ PERSONAL = (
         "usage",
         """SELECT at, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
           cache_write_tokens, cost_microdollars
-        FROM usage WHERE reader_id = ?1 ORDER BY at""",
+        FROM usage WHERE reader_id = ?1 ORDER BY at, id""",
         "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
     ),
     PersonalColumn(
@@ -185,7 +188,7 @@ PERSONAL = (
         "open_replies",
         "reader_id",
         "replies_in_the_making",
-        "SELECT guild_id, channel_id, began_at FROM open_replies WHERE reader_id = ?1 ORDER BY began_at",
+        "SELECT guild_id, channel_id, began_at FROM open_replies WHERE reader_id = ?1 ORDER BY began_at, id",
         "DELETE FROM open_replies WHERE reader_id = ?1",
     ),
     PersonalColumn(
@@ -193,7 +196,7 @@ PERSONAL = (
         "reader_id",
         "to_be_removed",
         """SELECT kind, guild_id, channel_id, message_id, noted_at, refused_at
-        FROM removals WHERE reader_id = ?1 ORDER BY noted_at""",
+        FROM removals WHERE reader_id = ?1 ORDER BY noted_at, channel_id, message_id""",
         "",  # each row is deleted when it is done, and after thirty days
     ),
 )
@@ -266,6 +269,7 @@ ON CONFLICT (channel_id, message_id) DO UPDATE SET kind = excluded.kind, reader_
 _TO_REMOVE = """
 SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM removals WHERE
 """
+_IN_ORDER = "ORDER BY noted_at, channel_id, message_id"
 
 # A question that came with a command bears the number of that, which is smaller than the message's that repeats it.
 _REPEATED = """
@@ -330,7 +334,7 @@ class SQLPrivacy:
         await self._database.write_all(statements)
 
     async def list_places(self) -> Sequence[PostingPlace]:
-        rows = await self._database.read("SELECT channel_id, guild_id, at FROM posting_places ORDER BY at")
+        rows = await self._database.read("SELECT channel_id, guild_id, at FROM posting_places ORDER BY at, channel_id")
         return [PostingPlace(row["channel_id"], row["guild_id"], time_from_text(row["at"])) for row in rows]
 
     async def forget_posts(self, message_id: str) -> None:
@@ -353,12 +357,12 @@ class SQLPrivacy:
         await self._database.write("DELETE FROM posts WHERE channel_id = ?", [channel_id])
 
     async def list_removals(self) -> Sequence[Removal]:
-        sql = f"{_TO_REMOVE} refused_at < ? ORDER BY noted_at"
+        sql = f"{_TO_REMOVE} refused_at < ? {_IN_ORDER}"
         rows = await self._database.read(sql, [time_to_text(self._now() - AGAIN_AFTER)])
         return [_removal(row) for row in rows]
 
     async def list_removals_for(self, reader_id: str) -> Sequence[Removal]:
-        rows = await self._database.read(f"{_TO_REMOVE} reader_id = ? ORDER BY noted_at", [reader_id])
+        rows = await self._database.read(f"{_TO_REMOVE} reader_id = ? {_IN_ORDER}", [reader_id])
         return [_removal(row) for row in rows] if reader_id else []
 
     async def removed(self, removal: Removal) -> None:

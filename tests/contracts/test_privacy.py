@@ -73,6 +73,17 @@ class TestExport:
         assert json.loads(vote["choices"]) == ["Emma", "Dracula"]
         assert "dormouse" not in json.dumps(kept)
 
+    async def test_what_began_in_one_moment_comes_in_the_order_of_writing_also_once_changed(
+        self, storage: Storage
+    ) -> None:
+        began = ["tea", "alone", *(f"later {number}" for number in range(9, 0, -1))]
+        for each in began[2:]:
+            await storage.conversations.save(a_conversation(each, owner_id="hatter"))
+        for each in ("tea", "later 5"):
+            await storage.conversations.save(a_conversation(each, owner_id="hatter", title="Another"))
+        kept = await storage.privacy.export("hatter")
+        assert [each["id"] for each in kept["conversations"]] == began
+
     @pytest.mark.parametrize("stranger", ["nobody", ""])
     async def test_a_stranger_gets_nothing(self, storage: Storage, stranger: str) -> None:
         kept = await storage.privacy.export(stranger)
