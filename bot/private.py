@@ -24,7 +24,8 @@ ADDRESSES = (
 _OTHERS = 0o077
 _FILE, _FOLDER = 0o600, 0o700
 _OURS = re.compile(
-    r"marginalia\.db(?:-wal|-shm|-journal|\.lock|\.claim)?|books(?:-cache)?|health(?:\.new)?|commands.*|logs?|\..*"
+    r"marginalia\.db(?:-wal|-shm|-journal|\.lock|\.claim)?|books(?:-cache)?|health(?:\.new)?"
+    r"|discord-commands\.(?:json|new)|logs?|\..*"
 )
 """Names in a data folder that the program itself has made; a folder with anything else may be somebody else's."""
 
@@ -66,9 +67,9 @@ def _ours(folder: Path) -> Iterator[Path]:
     if names and all(_OURS.fullmatch(path.name) for path in names):
         yield folder
     for path in names:
-        if path.name.startswith("marginalia.db") and path.is_file():
+        if path.name.startswith(("marginalia.db", "discord-commands.")) and path.is_file():
             yield path
-        elif path.name == "books" and path.is_dir():
+        elif path.name in ("books", "books-cache") and path.is_dir():
             yield path
             yield from path.glob("*.book")
 

@@ -56,13 +56,14 @@ def test_files_and_backups_are_this_users_alone_whatever_the_umask(umask: int, t
 
 
 def test_a_folder_of_an_earlier_version_is_closed_to_others(tmp_path: Path) -> None:
-    books = tmp_path / "data" / "books"
-    books.mkdir(parents=True)
-    for path in (tmp_path / "data" / "marginalia.db", books / "1.book"):
-        path.touch(0o644)
+    data = tmp_path / "data"
+    for name in ("marginalia.db", "discord-commands.json", "books/1.book", "books-cache/2.book"):
+        path = data / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
         path.chmod(0o644)
-    make_private(tmp_path / "data")
-    _assert_private(tmp_path / "data")
+    make_private(data)
+    _assert_private(data)
 
 
 def test_a_folder_that_holds_other_things_too_keeps_its_rights(tmp_path: Path) -> None:
