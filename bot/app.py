@@ -318,7 +318,7 @@ def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
         from storage.book_files.objects import CachedBookFiles, open_store
     except ImportError as error:
         raise SettingsError(
-            "BOOKS_URL needs a library that is not installed: pip install 'marginalia[objects]'."
+            "BOOKS_URL needs a library that is not installed. In the project's folder: pip install '.[objects]'"
         ) from error
     return CachedBookFiles(
         books_folder(settings),

@@ -157,7 +157,8 @@ async def _open_postgres(rest: str) -> Storage:
         from storage.postgres.leases import PostgresLeases
     except ImportError as error:
         raise SettingsError(
-            "DATABASE_URL names PostgreSQL, whose driver is not installed: pip install 'marginalia[postgres]'."
+            "DATABASE_URL names PostgreSQL, whose driver is not installed. In the project's folder: "
+            "pip install '.[postgres]'"
         ) from error
 
     database = await PostgresDatabase.open(f"postgresql://{rest}")

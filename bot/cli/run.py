@@ -160,7 +160,7 @@ async def _metrics(settings: Settings) -> AsyncIterator["Metrics | None"]:
         from bot.metrics import serving_metrics
     except ImportError as error:
         raise SettingsError(
-            "METRICS_PORT needs a library that is not installed: pip install 'marginalia[metrics]'."
+            "METRICS_PORT needs a library that is not installed. In the project's folder: pip install '.[metrics]'"
         ) from error
     async with serving_metrics(settings.metrics_host, settings.metrics_port) as metrics:
         yield metrics

@@ -282,7 +282,7 @@ def open_store(url: str) -> ObjectStore:
         may_hold_keys = "@" in url or "?" in url  # and the error repeats the address
         reason = "" if may_hold_keys else f" ({str(error).partition(chr(10))[0]})"
         raise SettingsError(
-            "BOOKS_URL must be like s3://bucket/prefix, gs://bucket/prefix, az://account/container/prefix or "
+            "BOOKS_URL must be like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or "
             f"file:///folder, with the store's credentials in the environment{reason}."
         ) from error
 

@@ -345,4 +345,4 @@ def test_without_the_driver_it_is_said_what_to_install(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "marginalia[postgres]" in ended.stderr
+    assert "pip install '.[postgres]'" in ended.stderr
