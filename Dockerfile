@@ -32,12 +32,13 @@ COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH
 
 USER marginalia
-WORKDIR /data
+# A blank DATA_DIR, as in a copy of .env.example, means the folder data here.
+WORKDIR /
 ENV DATA_DIR=/data HOME=/tmp PYTHONUNBUFFERED=1 LOG_LEVEL=INFO LOG_FORMAT=json
 VOLUME /data
 # The bot writes the file every 15 seconds while it is online: docs/operations.md.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-c", "\
-import os, sys, time; path = os.path.join(os.environ['DATA_DIR'], 'health'); \
+import os, sys, time; path = os.path.join(os.environ.get('DATA_DIR') or '/data', 'health'); \
 sys.exit(not os.path.exists(path) or time.time() - os.stat(path).st_mtime > 60)"]
 STOPSIGNAL SIGTERM
 CMD ["marginalia", "run"]

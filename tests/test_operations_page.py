@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.logs import STALE_AFTER_S, HealthFile
-from bot.settings import Settings
+from bot.settings import Settings, default_data_dir
 from cogs.conversation.backfill import ASLEEP_AT_MOST
 from cogs.conversation.intake import PAGE, READ_AT_MOST
 from cogs.conversation.worker import COME_BACK_AFTER_S
@@ -43,6 +43,15 @@ def test_the_numbers_of_health_are_those_of_the_program_and_of_the_image() -> No
     assert f"every {every:.0f} seconds" in WORDS
     assert f"not older than {STALE_AFTER_S:.0f} seconds" in WORDS
     assert f"> {STALE_AFTER_S:.0f})" in (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_a_blank_data_dir_is_the_volume_of_the_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    started_in, volume = re.findall(r"^(?:WORKDIR|VOLUME) (/\S*)$", image.rpartition("\nFROM ")[2], re.MULTILINE)
+    root = tmp_path / started_in.lstrip("/")
+    (tmp_path / volume.lstrip("/")).mkdir(parents=True)
+    monkeypatch.chdir(root)
+    assert root / default_data_dir() == tmp_path / volume.lstrip("/")
 
 
 def test_so_are_those_of_patience() -> None:
