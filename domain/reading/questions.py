@@ -409,14 +409,14 @@ _ALONE = 3
 def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
     """What may be asked about a name: a person's is that of somebody who does or says something, or has a title.
 
-    None: it is named too rarely, is where things happen, or needs an article ("the Carpathians", "the Count").
+    None: it is blank, is named too rarely, is where things happen, or needs an article ("the Carpathians").
     """
     written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
     places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
     found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
     elsewhere = sum(bool(BEFORE_PLACE.search(before) or _ARTICLE.search(before)) for before, _ in found)
     alone = [bool(_ARTICLE.search(before)) for before, after in found if not after[:1].isupper()]  # not "Count Dracula"
-    if len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
+    if not written or len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
         return None
     does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
     titled = " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE

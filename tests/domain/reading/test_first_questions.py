@@ -1,7 +1,7 @@
 """The questions a card offers to begin with: of the opening alone, and about what the book is about."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.book import Chapter
@@ -87,6 +87,7 @@ def test_prefaces_and_title_pages_are_no_story() -> None:
     assert story_start([]) == 0
 
 
+@example("::", [" "])
 @given(st.text(max_size=2_000), st.lists(st.text(min_size=1, max_size=20), max_size=6))
 def test_whatever_stands_there_each_question_is_of_it_and_asked_once(opening: str, names: list[str]) -> None:
     asked = first_questions(opening, names, ["1", "2", "3"])
