@@ -80,10 +80,10 @@ _BLOCK_MARK = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
 _ATTRIBUTION = re.compile(r"\n[ \t>]*(?:[—–]|--?)(?P<name>[^\n]*)\s*\Z")
 _TYPED_REFERENCE = re.compile(r"\((?:about )?pp?\. ?[^()\n]{1,30}\)")
 _KEY_OR_REFERENCE = re.compile(rf"{KEY_GROUP.pattern}|{_TYPED_REFERENCE.pattern}")
-_ADDED = re.compile(
-    rf"{KEY_GROUP.pattern}|{_ATTRIBUTION.pattern}|[ \t]?(?:{_TYPED_REFERENCE.pattern}|{_BRACKET.pattern})"
-)
-"""What an answer adds to the book's words in a quotation: what it cites, who says it, a word of its own in brackets."""
+_ADDED_TO_THEM = re.compile(rf"{KEY_GROUP.pattern}|{_ATTRIBUTION.pattern}|[ \t]?{_TYPED_REFERENCE.pattern}")
+"""What an answer adds to the book's words in a quotation: what it cites, and who says it."""
+_ADDED = re.compile(rf"{_ADDED_TO_THEM.pattern}|[ \t]?{_BRACKET.pattern}")
+"""The same with a word of its own in brackets."""
 _MARKS = "“”„«»‹›‘’\"'「」『』"
 _FOLDS = {**str.maketrans("’‘ʼ“”–—", "'''\"\"--", "*_"), ord("…"): "..."}
 UNSEEN = re.compile(
@@ -162,8 +162,10 @@ class Quotations:
             plain = _without_additions(inner)
             if not _quotes(found, plain):
                 pieces.append(Piece(quotation))
+            elif self._has_its_gaps(plain):
+                pieces += _told_apart(quotation, _ADDED_TO_THEM)
             elif await self._is_true(plain):
-                pieces += _told_apart(quotation)
+                pieces += _told_apart(quotation, _ADDED)
             elif self._is_readers(plain):
                 pieces.append(Piece(quotation, refused=len(words_of(plain)) >= SHORT))
             elif _is_title(plain, whole[max(found.start() - _NEAR, 0) : found.start()]):
@@ -177,9 +179,13 @@ class Quotations:
             at = found.end()
         return [piece for piece in (*pieces, Piece(written[at:])) if piece.text or piece.refused]
 
+    def _has_its_gaps(self, plain: str) -> bool:
+        """Whether the dots or brackets in a quotation are the book's own."""
+        if not words_of(plain) or not _GAP.search(plain):
+            return False
+        return any(_without_marks(plain).strip(_EDGES) in text for text in self._given())
+
     async def _is_true(self, plain: str) -> bool:
-        if _GAP.search(plain) and any(_without_marks(plain).strip(_EDGES) in text for text in self._given()):
-            return words_of(plain) != []  # the dots or brackets are the book's own
         if any(len(words_of(bracket)) > MOST_ADDED for bracket in _BRACKET.findall(plain)):
             return False
         lines = [line for line in plain.split("\n") if words_of(_GAP.sub(" ", line))]
@@ -255,10 +261,10 @@ def _without_additions(inner: str) -> str:
     return _KEY_OR_REFERENCE.sub("", inner)
 
 
-def _told_apart(quotation: str) -> Iterator[Piece]:
+def _told_apart(quotation: str, additions: re.Pattern[str]) -> Iterator[Piece]:
     """A quotation that is in the book, with what the answer has added to it as text of its own."""
     at = 0
-    for added in _ADDED.finditer(quotation):
+    for added in additions.finditer(quotation):
         yield Piece(quotation[at : added.start()], quoted=True)
         yield Piece(added[0])
         at = added.end()

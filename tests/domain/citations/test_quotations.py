@@ -49,6 +49,7 @@ async def test_brackets_that_the_book_itself_has_are_its_words() -> None:
     false = "“He came in [by the new front window, slowly] and sat down”"
     assert await checked(true, made) == true
     assert await checked(false, made) == false.strip("“”")
+    assert [piece.quoted for piece in await made.check(true)] == [True]
 
 
 async def test_a_false_quotation_keeps_its_words_and_loses_its_marks() -> None:
