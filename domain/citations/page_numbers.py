@@ -203,8 +203,6 @@ _JOINS = re.compile(
 )
 """A word that may precede a reference, or join two."""
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
-
-
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
 _STEMMED_PART = re.compile(rf"\W*{STEMMED_WORD}\W*")
@@ -235,13 +233,13 @@ def settled(text: str, *, begins: bool = False) -> int:
     named = (at for at in range(max(first - _HELD_WORDS, 0), first) if re.search(ANY_PAGE, words[at][0]))
     first = min(named, default=first) if parts else first
     first = _held_from(words, first)
-    if first > begins and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
+    is_alone = begins and first == 1 and words[0][0][-1].isalnum()
+    if first and not is_alone and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
         first = _held_from(words, first - 1)  # it may have a comma before a number, or decide what a number is
     lone = _LONE.search(text, window)
-    if first == len(words):
-        return lone.start() if lone else len(text)
     # what is held includes what is invisible before it, such as emphasis, and a blank that nothing stands before
-    end = window + (seen.ends[words[first].start() - 1] if first else 0)
+    before = words[first].start() if first < len(words) else words[-1].end() if words else 0
+    end = window + (seen.ends[before - 1] if first else 0)
     return min(end, lone.start()) if lone else end
 
 

@@ -191,19 +191,23 @@ class AnswerComposer:
     def _ready(self) -> int:
         """The length of the pending text whose meaning can no longer change."""
         ready = self._pending[: settled(self._pending, begins=not self._before)]
-        ready = ready[: self._quotations.open_at(ready, self._before)]
-        unfinished = _UNFINISHED.search(ready)
-        if unfinished:
-            ready = ready[: unfinished.start()]
-            if unfinished[0].strip():
-                ready = ready[: settled(ready)].rstrip()  # its last number may count what follows
-        ready = _without_stop(ready)
-        ready = _without_open_key(ready)
         shorter = 0
-        while (end := self._quotations.open_at(ready, self._before)) < len(ready):
+        while (end := self._end_of_certain(ready)) < len(ready):
             shorter += 1
             ready = ready[: end if shorter < _MOST_SHORTENED else ready.rfind("\n", 0, end) + 1]
         return max(len(ready), len(self._pending) - _MOST_HELD)
+
+    def _end_of_certain(self, text: str) -> int:
+        """Where in a text begins what may still become a quotation, a key, or the end of a sentence."""
+        end = self._quotations.open_at(text, self._before)
+        unfinished = _UNFINISHED.search(text, 0, end)
+        first = min(unfinished.start() if unfinished else end, _start_of_open_key(text, end))
+        if text[first:].strip():
+            known = len(text[: settled(text[:first])].rstrip())  # its last number may count what follows
+            known = max(known, text.rfind("\n", 0, first) + 1)
+            is_in_quotation = self._quotations.open_at(text[:known], self._before) < known
+            first = first if is_in_quotation else known
+        return first - _length_of_stop(text[:first])
 
     def _end_block(self) -> None:
         """Write the keys of what a provider's citations point at, for a quotation or a number may go on after them."""
@@ -334,19 +338,17 @@ class AnswerComposer:
         return f" ({references(citations)})"
 
 
-def _without_open_key(text: str) -> str:
-    """A text without the sentence in whose midst a key stands: a quotation that is not in the book may follow it."""
-    for group in KEY_GROUP.finditer(text):
-        if not _END_OF_SAID.search(text, group.end()):
-            return text[: group.start()]
-    return text
+def _start_of_open_key(text: str, end: int) -> int:
+    """Where a key stands whose sentence goes on, or the end: a quotation that is not in the book may follow it."""
+    keys = KEY_GROUP.finditer(text, 0, end)
+    return next((key.start() for key in keys if not _END_OF_SAID.search(text, key.end(), end)), end)
 
 
-def _without_stop(text: str) -> str:
-    """A text without its final stop, because a reference may go before it. After a quotation none does."""
+def _length_of_stop(text: str) -> int:
+    """The length of a text's final stop, because a reference may go before it. After a quotation none does."""
     plain = text.rstrip().rstrip(f")*_{_REFUSED}")
     body = plain.rstrip(".!?…。！？")
-    return body if len(body) < len(plain) else text
+    return len(text) - len(body) if len(body) < len(plain) else 0
 
 
 def _with_reference(sentence: str, reference: str) -> str:

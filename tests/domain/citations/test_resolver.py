@@ -240,6 +240,14 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
 
 
 @example(["Ann Ben *38*“He said “yes” to it” , 38. Ann Ann "], [33])
+@example(["| S. | p. |\n|--|--|\non page 12 [s-35c0456] Ann Ann Ann “He said “yes” to it” "], [62])
+@example(["men, 38. at the foot of Ann kept the light"], [5])
+@example([" menBen *38*"], [9])
+@example(['on page 12 Ben *38*"> it was never dark at all\nOn page 99, '], [44])
+@example(["[s-e90fecc]“a(p. 12)> In 1911 the Perpetua struck\n“He said “yes” to it” "], [57])
+@example([" and 40 ‘it was never dark at all’at the foot of "], [34])
+@example(["\n2. ‘it was never dark at all’Ann 'a b c d' "], [35])
+@example(["forty-\" of the book'a b c d' | S. | p. |\n|--|--|\nAnn kept the light f @ "], [32])
 @given(
     st.lists(
         st.sampled_from(
