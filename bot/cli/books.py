@@ -96,7 +96,7 @@ def fetch(
     title: TITLE = "",
     author: AUTHOR = "",
 ) -> None:
-    """Download a book from a host of BOOK_HOSTS, and put it on the shelf."""
+    """Download a book from a host in BOOK_HOSTS, and put it on the shelf."""
 
     async def work() -> None:
         async with opened() as app:

@@ -109,7 +109,7 @@ def who(
 
 def discuss(
     book: BOOK,
-    section: Annotated[str, typer.Option(help="This chapter or part, as printed; the last three without it")] = "",
+    section: Annotated[str, typer.Option(help="This chapter or part, as printed; by default the last three")] = "",
     count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, help="How many questions")] = 3,
     page: PAGE = None,
     as_json: AS_JSON = False,
