@@ -55,8 +55,8 @@ BENCHMARKS = {
     ),
     "choices": Benchmark(
         "Suggesting conversations while people type",
-        "at most 300 ms while 20 others type, with 20,000 conversations; each person's membership is requested at most "
-        "once a minute",
+        "at most 300 ms while 20 others type, with 20,000 conversations; Discord is asked at most once a minute for "
+        "each person and private thread",
         quick=("--conversations", "20", "--askers", "1", "--rounds", "1"),
     ),
     "hostile_answers": Benchmark(
@@ -86,8 +86,8 @@ HEAD = """# Performance
 `python -m benchmarks` writes this page; do not edit it. Each table shows the output of its command. Doubles on loopback
 replace the model and Discord. They run in separate processes where that affects the figures. Other work on the machine
 makes gaps and waiting times longer; it changes processor times and the ratios within a table less. "p95" is the 95th
-percentile. [scaling.md](scaling.md) has the figures for several nodes on one PostgreSQL (`benchmarks.cluster`,
-`benchmarks.nodes`).
+percentile. [scaling.md](scaling.md) explains the figures of PostgreSQL and has those of several nodes
+(`benchmarks.nodes`).
 
 Machine: {processors} processors, Python {python}. The load average is the number of processes that wanted a processor,
 before and after the benchmark. At {processors}, the machine is fully busy.
