@@ -250,10 +250,15 @@ def load_settings(**overrides: object) -> Settings:
     """Read the settings.
 
     Raises:
-        SettingsError: a value is invalid; the sentence names the setting.
+        SettingsError: a value is invalid, and the sentence names the setting; or `.env` or the folder cannot be read.
     """
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
+    except PermissionError as error:
+        raise SettingsError(
+            f"{error.filename} cannot be read in the folder you are in ({error.strerror}). Make it readable, or start "
+            "the program in another folder."
+        ) from error
     except ValidationError as error:
         faults = (f"{str(fault['loc'][0]).upper()} {_in_words(fault)}" for fault in error.errors() if fault["loc"])
         raise SettingsError(f"A setting cannot be used: {'; '.join(faults)}.") from error

@@ -1,5 +1,6 @@
 """Settings come from the environment, and a bad one is a sentence."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_the_database_is_in_the_data_folder_unless_said_otherwise(monkeypatch: p
     assert load_settings().storage_url == "sqlite:////srv/books/marginalia.db"
     monkeypatch.setenv("DATABASE_URL", "sqlite:///else.db")
     assert load_settings().storage_url == "sqlite:///else.db"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0)
+    try:
+        with pytest.raises(SettingsError, match="cannot be read in the folder you are in"):
+            load_settings()
+    finally:
+        tmp_path.chmod(0o700)
 
 
 def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
