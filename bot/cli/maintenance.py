@@ -3,8 +3,9 @@
 import asyncio
 import filecmp
 import shutil
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -133,11 +134,12 @@ def migrate(
             async with opened_target as target:
                 from storage.opening import copy_database
 
+                put = _opened_place(books, app.settings, target)  # refused before anything is copied
                 with console.status("Copying the database"):
                     counts = await copy_database(
                         app.storage, target, lambda table, copied: None, is_resumed=bool(books)
                     )
-                lost = await _copy_books(app, target, books) if books else []
+                lost = await _copy_books(app, put) if put else []
         _say_what_was_copied(counts)
         for title in lost:
             errors.print(f"The file of “{title}” is gone, so it is not in the copy.", style="yellow", markup=False)
@@ -157,7 +159,48 @@ def _option_named(option: str, setting: str) -> Iterator[None]:
         raise
 
 
-async def _copy_books(app: App, target: Storage, where: str) -> list[str]:
+PutBook = Callable[[str, bytes], Awaitable[None]]
+"""Writes the file of a book, known by its hash."""
+
+
+def _opened_place(where: str, settings: Settings, target: Storage) -> PutBook | None:
+    """What writes the books to an address or a folder; None if they stay where they are.
+
+    Raises:
+        SettingsError, StorageError: the address names no store, or the folder cannot be made.
+    """
+    if not where:
+        return None
+    if "://" in where:
+        from storage.book_files.objects import CachedBookFiles
+
+        with _option_named("--books", "BOOKS_URL"):
+            files = open_book_files(settings.model_copy(update={"books_url": where}), target)
+        assert isinstance(files, CachedBookFiles)
+        return files.put
+    with _written_to(where):
+        Path(where).mkdir(parents=True, exist_ok=True)
+    return partial(_put_in_folder, where, target)
+
+
+async def _put_in_folder(folder: str, target: Storage, sha256: str, content: bytes) -> None:
+    from storage.book_files.writer import write_whole
+
+    with _written_to(folder):
+        await asyncio.to_thread(write_whole, Path(folder) / f"{sha256}.book", content)
+    await target.book_objects.delete(sha256)
+
+
+@contextmanager
+def _written_to(folder: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        message = f"The books cannot be written to {folder}: {error.strerror}."
+        raise StorageError(StorageErrorCode.WRITE_FAILED, message) from error
+
+
+async def _copy_books(app: App, put: PutBook) -> list[str]:
     """Copy the books' files; returns the titles of those whose file is missing."""
     lost = []
     shelved = {book.sha256: book for book in await app.shelf.list(None)}
@@ -168,31 +211,8 @@ async def _copy_books(app: App, target: Storage, where: str) -> list[str]:
         except (BookError, OSError):
             lost.append(book.title)
         else:
-            await _put(app.settings, target, where, book.sha256, content)
+            await put(book.sha256, content)
     return lost
-
-
-async def _put(settings: Settings, target: Storage, where: str, sha256: str, content: bytes) -> None:
-    if "://" in where:
-        from storage.book_files.objects import CachedBookFiles
-
-        with _option_named("--books", "BOOKS_URL"):
-            files = open_book_files(settings.model_copy(update={"books_url": where}), target)
-        assert isinstance(files, CachedBookFiles)
-        await files.put(sha256, content)
-        return
-    from storage.book_files.writer import write_whole
-
-    def write() -> None:
-        Path(where).mkdir(parents=True, exist_ok=True)
-        write_whole(Path(where) / f"{sha256}.book", content)
-
-    try:
-        await asyncio.to_thread(write)
-    except OSError as error:
-        message = f"The books cannot be written to {where}: {error.strerror}."
-        raise StorageError(StorageErrorCode.WRITE_FAILED, message) from error
-    await target.book_objects.delete(sha256)
 
 
 def _say_what_was_copied(counts: dict[str, int]) -> None:

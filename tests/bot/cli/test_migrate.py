@@ -180,3 +180,12 @@ def test_a_wrong_address_is_called_by_its_option(words: tuple[str, ...], told: s
     assert refused.exit_code != 0
     assert told in " ".join(refused.output.split())
     assert "_URL" not in refused.output
+
+
+@pytest.mark.parametrize("books", ["nonsense://x", "a file/books"])
+def test_where_the_books_cannot_go_nothing_is_copied(tmp_path: Path, books: str) -> None:
+    (tmp_path / "a file").touch()
+    refused = run("--to", "sqlite:///x.db", "--books", books)
+    assert refused.exit_code == 1
+    again = run("--to", "sqlite:///x.db")
+    assert again.exit_code == 0, again.output
