@@ -233,10 +233,21 @@ async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
             minutes=minutes,
         )
     except discord.Forbidden:
-        return say("I may not rename the thread itself: I would need the permission “Manage Threads”.")
+        return say(
+            "I may not rename the thread itself: I would need {permissions}.",
+            permissions=permission_names(_lacking(thread, "view_channel"), say),
+        )
     except discord.NotFound:
         return ""
     return ""
+
+
+def _lacking(thread: discord.Thread, *needed: str) -> list[str]:
+    """What the bot lacks where Discord does not let it change one of its threads; if nothing does, it is no longer its
+    own.
+    """
+    granted = granted_to(thread.guild.me, thread.parent) if thread.parent else discord.Permissions.none()
+    return missing(granted, needed) or ["manage_threads"]
 
 
 async def take_over_name(
@@ -318,9 +329,10 @@ async def delete_thread(thread: discord.Thread, say: Speech) -> str:
         await retry_transient(thread.delete)
     except discord.Forbidden:
         return say(
-            "I may not delete the thread {thread} itself: I would need the permission “Manage Threads”. "
-            "Somebody who has it can delete it.",
+            "I may not delete the thread {thread} itself: I would need {permissions}. Somebody with the permission "
+            "“Manage Threads” can delete it.",
             thread=thread.mention,
+            permissions=permission_names(_lacking(thread, "view_channel", "manage_threads"), say),
         )
     except discord.NotFound:
         return ""

@@ -239,6 +239,27 @@ async def test_a_refusal_names_only_what_is_missing(room: Scene, lost: Permissio
     assert f"I'm missing permissions here: “{named[lost]}”. Somebody" in refused.text
 
 
+@pytest.mark.parametrize(
+    ("lost", "rename", "delete"),
+    [
+        (Permission.VIEW_CHANNEL, "need “View Channels”.", "need “View Channels”, “Manage Threads”."),
+        (Permission(0), "need “Manage Threads”.", "need “Manage Threads”."),
+    ],
+)
+async def test_what_keeps_a_thread_from_being_changed_is_named(
+    room: Scene, lost: Permission, rename: str, delete: str
+) -> None:
+    hush(room, lost)
+    if not lost:
+        room.double.fail("PATCH /channels/{channel}", status=403, code=NO_PERMISSION)
+    renamed = await room.ann.slash("conversations rename", channel=room.thread, title="New")
+    await room.until(lambda: rename in renamed.text)
+    asked = await room.ann.slash("conversations delete", channel=room.thread)
+    await room.until(lambda: asked.messages and asked.messages[0].buttons)
+    await room.ann.click(asked.messages[0], label="Delete it")
+    await room.until(lambda: delete in asked.text)
+
+
 async def test_threads_need_no_permission_to_write_in_their_channel(room: Scene) -> None:
     double = room.double
     double.world.forbid(double.channel, double.bot, Permission.SEND_MESSAGES)
