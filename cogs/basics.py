@@ -13,10 +13,10 @@ from discord.ui import Button, View
 
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, book_card, plain, position_line, usage_line
-from cogs.chat import Opening
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
 from cogs.interactions import Field, buttons_of, change, defer_if_slow, form, on_press, reply, row, written_in
+from cogs.opening import Opening
 from cogs.permissions import everywhere, in_conversations, may_change, missing
 from cogs.reading import ReadingCog
 from cogs.services import ServingBot, is_direct, is_guest, server_of, shelf_of

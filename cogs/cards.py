@@ -253,6 +253,19 @@ def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
     return f"{position} {change}" if conversation.private else f"{position} {change}\n-# {company}"
 
 
+def earlier_menu(book: Book, earlier: Sequence[Conversation], say: Speech) -> View:
+    """A menu of earlier conversations on a book, and a button that starts another."""
+    menu = action_menu(
+        "chat-resume", "", options=[_option(each, say) for each in earlier], placeholder=say("Continue with …")
+    )
+    return row(menu, action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary))
+
+
+def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:
+    label, day = clipped(titled(conversation, say), 100), day_of(conversation.created_at, say)
+    return discord.SelectOption(label=label, value=conversation.id, description=say("started {date}", date=day))
+
+
 def usage_line(total: UsageTotal, say: Speech) -> str:
     """Tokens and their cost in US dollars, if any."""
     tokens = say.counted(total.tokens, "{number:,} token", "{number:,} tokens")

@@ -1,4 +1,4 @@
-"""/conversations: create, list, rename, delete, export; and following the changes that people make to threads."""
+"""/chat and /conversations, and following the changes that people make to threads."""
 
 import asyncio
 from contextlib import suppress
@@ -13,7 +13,7 @@ from discord.ext import commands
 from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, clipped, plain, titled
-from cogs.chat import Opening
+from cogs.conversation.recovery import OPENING
 from cogs.errors import Refusal
 from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import (
@@ -21,20 +21,90 @@ from cogs.interactions import (
     confirmation,
     defer_if_slow,
     file_for,
+    on_choice,
     on_press,
     page_asked,
     page_of,
     page_turner,
 )
+from cogs.opening import QUESTION_LENGTH, Opening, offer
 from cogs.permissions import in_conversations, may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
+from domain.book import Book
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
 BRACKETS = str.maketrans("[]", "()")
 """A title becomes the text of a link, which a bracket would end."""
+
+
+class Chat(commands.Cog):
+    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
+        self._use_cases = use_cases
+        self._opening = opening
+        bot.handle(on_press("chat-new", self._start_anew), on_choice("chat-resume", self._take_up))
+        bot.handle(on_press("chat-move", self._move))
+        bot.continuations[OPENING] = opening.go_on
+
+    @app_commands.command(description="Talk about a book in its own thread")
+    @in_conversations
+    @app_commands.default_permissions(send_messages_in_threads=True)
+    @app_commands.describe(
+        book="The book",
+        message="Your first question, answered right away",
+        title="A title for the conversation",
+        conversation="An earlier conversation to continue",
+        private="Visible only to you and people who manage threads",
+    )
+    @app_commands.autocomplete(book=access.books, conversation=access.conversations)
+    async def chat(
+        self,
+        interaction: discord.Interaction[Any],
+        book: str,
+        message: Range[str, 1, QUESTION_LENGTH] | None = None,
+        title: Range[str, 1, NAME_LENGTH] | None = None,
+        conversation: str | None = None,
+        private: bool | None = None,
+    ) -> None:
+        found = await defer_if_slow(interaction, self._use_cases.shelf.find(book, shelf=shelf_of(interaction)))
+        if conversation is not None:
+            await self._resume(interaction, found, conversation, message)
+        elif {message, title, private} == {None} and (
+            earlier := await defer_if_slow(interaction, self._opening.earlier(interaction, found))
+        ):
+            await offer(interaction, found, earlier)
+        else:
+            await self._opening.start(interaction, found, title=title, message=message, private=bool(private))
+
+    async def _resume(
+        self, interaction: discord.Interaction[Any], book: Book, reference: str, message: str | None
+    ) -> None:
+        if not interaction.response.is_done():
+            await interaction.response.defer(ephemeral=True)
+        conversation = await resolve_conversation(interaction, reference)
+        if conversation.book_id != book.id:
+            raise Refusal(
+                speech_of(interaction)("That conversation is about another book. Please choose that book instead.")
+            )
+        await self._opening.resume(interaction, conversation, message)
+
+    async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        book = await defer_if_slow(
+            interaction, self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction)), thinking=False
+        )
+        await self._opening.start(interaction, book)
+
+    async def _take_up(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        await interaction.response.defer()
+        await self._opening.resume(interaction, await resolve_conversation(interaction, conversation_id))
+
+    async def _move(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        assert_fresh(interaction)
+        await interaction.response.defer()
+        conversation = await resolve_conversation(interaction, conversation_id)
+        await self._opening.resume(interaction, conversation, confirmed=True)
 
 
 @in_conversations

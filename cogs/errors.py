@@ -201,22 +201,23 @@ def bot_lacks(names: Iterable[str], say: Speech) -> str:
     )
 
 
-async def edit_reply(interaction: discord.Interaction[Any], **parts: Any) -> None:
-    """Edit the reply to an interaction, also when its token has expired, if others can see the reply.
+async def edit_reply(interaction: discord.Interaction[Any], **parts: Any) -> discord.Message:
+    """Edit the reply to an interaction, also when its token has expired, if others can see the reply; returns the
+    reply.
 
     Raises:
         DISCORD_ERRORS: that is not possible.
     """
     if (standing := interaction.extras.get(STANDING)) is None:
         try:
-            await interaction.edit_original_response(**parts)
+            return await interaction.edit_original_response(**parts)
         except discord.HTTPException as error:
             standing = await standing_reply(interaction) if error.code in EXPIRED else None
             if standing is None:
                 raise
             interaction.extras[STANDING] = standing
-    if standing is not None:
-        await standing.edit(**parts)
+    edited: discord.Message = await standing.edit(**parts)
+    return edited
 
 
 async def standing_reply(interaction: discord.Interaction[Any]) -> discord.Message | None:
@@ -224,7 +225,8 @@ async def standing_reply(interaction: discord.Interaction[Any]) -> discord.Messa
     place_id = interaction.extras.get(PLACE, interaction.channel_id)
     if place_id is None:
         return None
-    place: discord.PartialMessageable = interaction.client.get_partial_messageable(place_id)
+    client: discord.Client = interaction.client
+    place = client.get_partial_messageable(place_id, guild_id=interaction.guild_id)
     async for message in place.history(after=discord.Object(interaction.id), limit=LOOKED_AT, oldest_first=True):
         if (answered := message.interaction_metadata) is not None and answered.id == interaction.id:
             return message

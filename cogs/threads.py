@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import discord
 
 from cogs.cards import TITLE_LENGTH, book_title, clipped, plain
-from cogs.errors import DISCORD_ERRORS, Refusal, bot_lacks, retry_transient
+from cogs.errors import DISCORD_ERRORS, Refusal, bot_lacks, edit_reply, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD,
@@ -39,6 +39,8 @@ HAS_A_THREAD = 160004
 SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME = 2, 20, 5
 LOOKING_TAKES_S = 1.0
 """Before an answer in a group, Discord is asked which of at most this many people are still there, within this time."""
+CARDS_AMONG = 10
+"""The first messages of a thread, among which its card and its first question are looked for."""
 A_WEEK: Literal[10080] = 10080
 """Minutes without a message after which Discord archives a thread: the longest option."""
 
@@ -108,7 +110,7 @@ async def announced(
 
     None where it is not wanted or Discord does not let us; the thread has to do without, then.
     """
-    announcement = await _announce(interaction, book) if wanted else None
+    announcement = await announce(interaction, book) if wanted else None
     try:
         yield announcement
     except BaseException:
@@ -118,12 +120,13 @@ async def announced(
         raise
 
 
-async def _announce(interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
+async def announce(interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
+    """Say in the reply who reads what; None if Discord does not let us."""
     say = speech_for_all(interaction)
     text = say("{reader} is reading this book here.", reader=interaction.user.mention)
     embed = discord.Embed(title=clipped(plain(book_title(book, say)), TITLE_LENGTH), description=text)
     try:
-        return await interaction.edit_original_response(embed=embed)
+        return await edit_reply(interaction, content=None, embed=embed)
     except DISCORD_ERRORS as error:
         logger.warning("a reply could not be given, its thread is opened without it: %s", error)
         return None
@@ -165,6 +168,15 @@ async def _from(message: discord.Message, name: str) -> discord.Thread:
     )  # by an attempt whose response was lost
     assert isinstance(opened, discord.Thread)
     return opened
+
+
+async def cards_in(thread: discord.Thread) -> list[discord.Message]:
+    """The messages with embeds that the bot has posted at the beginning of a thread; none if it may not look."""
+    try:
+        beginning = [message async for message in thread.history(limit=CARDS_AMONG, oldest_first=True)]
+    except discord.Forbidden:
+        return []
+    return [each for each in beginning if each.author == thread.guild.me and each.embeds]
 
 
 async def thread_of(guild: discord.Guild | None, conversation: Conversation) -> discord.Thread | None:

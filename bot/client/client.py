@@ -29,15 +29,15 @@ from bot.client.wire import (
 from bot.logs import HealthFile
 from cogs.basics import FirstSteps, FirstWords, Help, Usage, Verbose
 from cogs.books import Books
-from cogs.chat import Chat, Opening
 from cogs.clubs.cog import Clubs
 from cogs.conversation.cog import ConversationCog
 from cogs.conversation.recovery import OpenReplies
-from cogs.conversations import Conversations
+from cogs.conversations import Chat, Conversations
 from cogs.errors import Refusal, excuse, report, turn_away
 from cogs.i18n import CatalogueTranslator
 from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
 from cogs.menus import ContextMenus
+from cogs.opening import Opening
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress

@@ -97,8 +97,8 @@ class Backfill:
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Take in what was written in a thread before it was bound to its conversation."""
         async with self._intake.order(thread.id):
-            missed = self._intake.has_missed(thread.id)
-        if missed:
+            is_read = self._intake.has_read(thread.id)
+        if not is_read:
             await self._read_thread(thread, conversation, bot_id, asyncio.Semaphore())
 
     def come_back_to(self, thread: Thread, conversation: Conversation, bot_id: int) -> None:

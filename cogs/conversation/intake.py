@@ -147,7 +147,6 @@ class MessageIntake:
         self._reads_messages = reads_messages
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._up_to_date: set[int] = set()
-        self._missed: set[int] = set()
         self._read_from: dict[int, int] = {}
         """The message after which to continue in threads that could not be read to the end, whatever has been taken in
         since.
@@ -160,7 +159,6 @@ class MessageIntake:
     def forget_session(self) -> None:
         """Messages may have been missed in any thread."""
         self._up_to_date.clear()
-        self._missed.clear()
 
     def note_new_thread(self, thread_id: int) -> None:
         """Nothing can have been missed in a thread that was opened during this session."""
@@ -173,11 +171,10 @@ class MessageIntake:
     def note_missed(self, thread_id: int) -> None:
         """A message was written in a thread of ours that belonged to no conversation at the time."""
         self._up_to_date.discard(thread_id)
-        self._missed.add(thread_id)
 
-    def has_missed(self, thread_id: int) -> bool:
-        """Whether a message there has not been taken in since; ask while holding the `order`."""
-        return thread_id in self._missed
+    def has_read(self, thread_id: int) -> bool:
+        """Whether all messages there have been taken in; ask while holding the `order`."""
+        return thread_id in self._up_to_date
 
     async def accept(self, message: discord.Message, conversation: Conversation, bot_id: int) -> IntakeResult:
         """Take in a message.
@@ -247,7 +244,6 @@ class MessageIntake:
             conversation = replace(conversation, shared=conversation.shared or heard is IntakeResult.FIRST_OVERHEARD)
         await take_over_name(thread, written, conversation, self._use_cases.conversations)
         self._up_to_date.add(thread.id)
-        self._missed.discard(thread.id)
         del self._read_from[thread.id]
         for message in page:  # it no longer applies: everything that was asked is taken in
             if message.author.id == bot_id and tells_of_waiting(message):

@@ -52,8 +52,8 @@ END_AFTER_S = (0.0, 5.0, 20.0, 60.0, 300.0)
 """When a start tries to end an interrupted reply, while Discord has trouble."""
 WORK = "work"
 """On an interaction: what its reply is about, as `(action, arguments for JSON)`, if a start can continue it."""
-ANNOUNCING = "announcing"
-"""The action of a reply that a thread starts from; both have the same id."""
+OPENING = "opening"
+"""The action of a reply that the thread of a new conversation starts from; both have the same id."""
 BEGAN = "began"
 """On an interaction of an earlier process: when that began to work on it."""
 
@@ -318,9 +318,7 @@ class OpenReplies:
         if act := self._bot.continuations.get(about["action"]):
             await act(interaction, about["arguments"])
         else:
-            say = speech_of(interaction) if interaction.extras[PLACE] is None else speech_for_all(interaction)
-            text = say("I was restarted in the middle of this. If it isn't done, please try again.")
-            await edit_reply(interaction, content=text, embed=None)
+            await tell_restarted(interaction)
 
     async def settle(self) -> None:
         """Return when all notes are written."""
@@ -331,6 +329,13 @@ class OpenReplies:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+async def tell_restarted(interaction: discord.Interaction[Any]) -> None:
+    """Tell whoever waits for the reply to an interaction of an earlier process that it has not been carried out."""
+    say = speech_of(interaction) if interaction.extras[PLACE] is None else speech_for_all(interaction)
+    text = say("I was restarted in the middle of this. If it isn't done, please try again.")
+    await edit_reply(interaction, content=text, embed=None)
 
 
 def _about(interaction: discord.Interaction[Any]) -> dict[str, Any]:
@@ -347,7 +352,9 @@ def _about(interaction: discord.Interaction[Any]) -> dict[str, Any]:
 
 
 def _made_again(bot: ServingBot, reply: OpenReply, about: dict[str, Any]) -> discord.Interaction[Any]:
-    """An interaction of an earlier process, acknowledged; without its channel, and its person without a name."""
+    """An interaction of an earlier process, acknowledged; without its channel if only its person sees the reply, and
+    that person without a name.
+    """
     user = {"id": reply.reader_id, "username": "", "discriminator": "0000", "avatar": None}  # 0000: not to be cached
     payload: dict[str, Any] = {
         "id": reply.id,
@@ -365,7 +372,8 @@ def _made_again(bot: ServingBot, reply: OpenReply, about: dict[str, Any]) -> dis
         payload |= {"guild_id": reply.guild_id, "member": {"user": user, "roles": [], "flags": 0}}
     made = discord.Interaction[Any](data=payload, state=bot._connection)  # type: ignore[arg-type]  # noqa: SLF001
     made.response._response_type = discord.InteractionResponseType.deferred_channel_message  # noqa: SLF001
-    place: Any = bot.get_partial_messageable(int(reply.channel_id or 0))
+    place_id = int(reply.channel_id or 0)
+    place: Any = bot.get_channel(place_id) or bot.get_partial_messageable(place_id)
     made.channel = place  # the library fetches no reply without one
     made.extras[BEGAN] = reply.began_at
     made.extras[PLACE] = int(reply.channel_id) if reply.channel_id else None
@@ -386,7 +394,7 @@ async def _shown(interaction: discord.Interaction[Any]) -> discord.Message | Non
 
 async def _is_whole(reply: discord.Message, action: str, interaction: discord.Interaction[Any]) -> bool:
     """Whether a reply stands as it was meant to. One that announces a thread does once that has its conversation."""
-    if action == ANNOUNCING:
+    if action == OPENING:
         return await use_cases_of(interaction).conversations.in_thread(str(reply.id)) is not None
     return bool(reply.embeds) or not (action or _is_empty(reply))
 

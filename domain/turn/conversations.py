@@ -53,7 +53,13 @@ class ManageConversations:
         self._clock = clock
 
     async def create(
-        self, book_id: str, title: str | None = None, *, first_message: str = "", owner_id: str = ""
+        self,
+        book_id: str,
+        title: str | None = None,
+        *,
+        first_message: str = "",
+        owner_id: str = "",
+        conversation_id: str = "",
     ) -> Conversation:
         """Start a conversation on a book. Without a title, it gets one from its first message.
 
@@ -62,7 +68,7 @@ class ManageConversations:
             ConversationError: INVALID_STATE, the title is blank.
         """
         conversation = Conversation(
-            id=uuid.uuid4().hex,
+            id=conversation_id or uuid.uuid4().hex,
             book_id=book_id,
             title=(title_from(first_message) if _says_enough(first_message) else UNTITLED) if title is None else title,
             created_at=self._clock(),

@@ -21,7 +21,7 @@ _FORKS.set_forkserver_preload(
             "bot.providers.anthropic.client",
             "bot.providers.extractive.client",
         ),
-        *("cogs.basics", "cogs.books", "cogs.chat", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),
+        *("cogs.basics", "cogs.books", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),
         *("cogs.menus", "cogs.privacy", "cogs.progress", "cogs.reading", "cogs.removals", "cogs.settings"),
         *("domain.library.evaluation", "storage.postgres.database"),
     ]

@@ -21,6 +21,7 @@ ROUNDS, SEED = 4, 11
 LONGEST_LIFE_S = 1.2
 ANSWERS = count(1)
 HOOK, THREAD = "PATCH /webhooks/{app}/{token}/messages/{message}", "POST /channels/{channel}/messages/{message}/threads"
+SEND = "POST /channels/{channel}/messages"
 
 pytestmark = pytest.mark.usefixtures("quick_posting")
 
@@ -162,25 +163,58 @@ async def test_a_reading_that_is_killed_twice_ends_in_a_sentence(
     await discord.until(lambda: again.original and again.original.embeds)
 
 
-@pytest.mark.parametrize("route", [HOOK, THREAD])
-async def test_a_chat_that_is_killed_before_its_thread_is_bound_is_not_announced(
-    bot: BotProcess, discord: DiscordDouble, tmp_path: Path, route: str
+@pytest.mark.parametrize(
+    ("route", "skip"),
+    [
+        pytest.param(HOOK, 0, id="it is announced"),
+        pytest.param(THREAD, 0, id="its thread is made"),
+        pytest.param(SEND, 0, id="its card is posted"),
+        pytest.param(SEND, 1, id="its question is repeated"),
+    ],
+)
+@pytest.mark.parametrize("minutes", [0, 20])
+async def test_a_chat_that_is_killed_while_its_thread_is_opened_is_opened_and_answered(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path, route: str, skip: int, minutes: int
+) -> None:
+    """The thread has its card, its question and its answer, in this order and once, also much later."""
+    ann = discord.user("ann")
+    await small_book_added(bot, discord)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    discord.hold(route, skip=skip)
+    asked = await ann.slash("chat", book=book["value"], message="Why was it dark?")
+    await discord.until(lambda: discord.rest.faults.all_struck and noted(tmp_path))
+    await bot.kill()
+    discord.advance(minutes * 60)
+    await bot.start()
+    await discord.until(lambda: any(at_rest(discord, thread, 1) for thread in threads_of(discord, asked)))
+    await discord.until(lambda: noted(tmp_path) == [])
+    [thread] = discord.threads()
+    starter, card, question, answer = discord.messages(thread)
+    assert starter.type is MessageType.THREAD_STARTER_MESSAGE
+    assert "Just write here" in card.embed_texts[0]
+    assert question.embeds[0]["author"]["name"] == "Ann"
+    assert question.embed_texts == ["Why was it dark?"]
+    assert answer.content in kept(tmp_path)
+    [announced] = [each for each in discord.messages() if each.interaction_id == asked.id]
+    assert announced.content == ""
+    assert "is reading this book here" in announced.embed_texts[0]
+    assert discord.violations == []
+
+
+async def test_what_is_written_in_a_thread_before_it_is_bound_waits_for_the_next_start(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path
 ) -> None:
     ann = discord.user("ann")
     await small_book_added(bot, discord)
     [book] = await ann.autocomplete("chat", "book", "lamp")
-    discord.hold(route)
-    asked = await ann.slash("chat", book=book["value"], message="Why was it dark?")
+    discord.hold(SEND)
+    await ann.slash("chat", book=book["value"], title="Lamp")
     await discord.until(lambda: discord.rest.faults.all_struck and noted(tmp_path))
-    assert asked.original
-    assert "is reading this book here" in asked.original.embed_texts[0]
     await bot.kill()
+    [thread] = discord.threads()
+    await ann.say(thread, "Why was it dark?")
     await bot.start()
-    await discord.until(lambda: noted(tmp_path) == [])
-    assert asked.text == "I was restarted in the middle of this. If it isn't done, please try again."
-    again = await ann.slash("chat", book=book["value"], message="Why was it dark?")
-    await discord.until(lambda: any(at_rest(discord, thread, 1) for thread in threads_of(discord, again)))
-    assert discord.violations == []
+    await discord.until(lambda: at_rest(discord, thread, 1))
 
 
 def threads_of(discord: DiscordDouble, opened: Interaction) -> list[Channel]:

@@ -63,6 +63,7 @@ class Scene:
         await self.ann.slash("chat", book=book.id, title=options.pop("title", "Talk"), **options)
         await self.until(lambda: any(self._is_welcome(each) for each in self._new_messages(known)))
         [opened] = [thread for thread in self.double.threads() if thread.id not in known]
+        await self.conversation(opened)
         return opened
 
     def _new_messages(self, known: set[int]) -> list[Message]:
@@ -96,9 +97,14 @@ class Scene:
                 await asyncio.sleep(0.01)
 
     async def conversation(self, thread: Channel | None = None) -> Conversation:
-        found = await self.app.storage.conversations.get_by_thread(str((thread or self.thread).id))
-        assert found is not None
+        """That of a thread, which has its card a moment before its conversation."""
+        async with asyncio.timeout(PATIENCE_S):
+            while (found := await self._bound_to(thread or self.thread)) is None:
+                await asyncio.sleep(0.01)
         return found
+
+    async def _bound_to(self, thread: Channel) -> Conversation | None:
+        return await self.app.storage.conversations.get_by_thread(str(thread.id))
 
     async def turns(self, thread: Channel | None = None) -> list[Turn]:
         return list(await self.app.storage.turns.get_by_conversation((await self.conversation(thread)).id))

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bot.client import client
-from cogs.chat import Opening
 from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Channel, ChannelType, DiscordDouble, Interaction, Message
 from tests.journeys.reading_room import TALE
@@ -143,16 +142,16 @@ async def test_who_writes_before_the_thread_is_bound_is_answered(
 ) -> None:
     async with scene(double, tmp_path) as room:
         await room.prepare()
-        bind = Opening._bind
+        bind = room.app.conversations.bind
 
         async def slow_bind(*args: Any, **options: Any) -> Any:
-            await room.ann.say(double.threads()[-1], "Am I too early?")
+            await room.ann.say(double.threads()[-1], "Am I too early?", mention=double.bot)
             await asyncio.sleep(0.1)  # the bot hears of it
             return await bind(*args, **options)
 
-        monkeypatch.setattr(Opening, "_bind", slow_bind)
+        monkeypatch.setattr(room.app.conversations, "bind", slow_bind)
         await room.ann.slash("chat", book=(await room.book()).id, title="Early")
-        await opened(room)
+        assert room.said(await opened(room)) == ["I do not know."]
 
 
 async def test_a_question_of_a_books_card_pressed_twice_at_once_opens_one_thread_and_is_asked_once(room: Scene) -> None:

@@ -1,47 +1,42 @@
-"""/chat, and opening threads for conversations, which other commands use as well."""
+"""Opening threads for conversations: for /chat, /conversations and the buttons that do the same."""
 
 import asyncio
 import contextlib
 import logging
+import uuid
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
 import discord
-from discord import ButtonStyle, app_commands
-from discord.app_commands import Range
-from discord.ext import commands
 from discord.ui import View
 
-from cogs import access
-from cogs.access import assert_may_write_in, first_questions, resolve_conversation, visibility_of
-from cogs.cards import clipped, conversation_card, day_of, plain, position_line, titled, welcome_buttons
-from cogs.conversation.recovery import ANNOUNCING, WORK
-from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
-from cogs.i18n import Speech, speech_for_all, speech_of
-from cogs.interactions import (
-    acknowledge,
-    action_button,
-    action_menu,
-    assert_fresh,
-    confirmation,
-    defer_if_slow,
-    on_choice,
-    on_press,
-    reply,
-    row,
+from cogs.access import assert_may_write_in, first_questions, visibility_of
+from cogs.cards import clipped, conversation_card, earlier_menu, plain, position_line, titled, welcome_buttons
+from cogs.conversation.recovery import OPENING, WORK, tell_restarted
+from cogs.errors import (
+    DISCORD_ERRORS,
+    TRANSIENT_ERRORS,
+    Refusal,
+    edit_reply,
+    retry_transient,
+    sentence_for,
+    tell_kept,
 )
-from cogs.permissions import in_conversations, lacking_to_post
+from cogs.i18n import Speech, speech_for_all, speech_of
+from cogs.interactions import acknowledge, confirmation, reply
+from cogs.permissions import lacking_to_post
 from cogs.removals import Removals
 from cogs.rendering.inline import inert
-from cogs.services import Conversing, ServingBot, server_of, shelf_of
+from cogs.services import Conversing, server_of
 from cogs.threads import (
-    NAME_LENGTH,
+    announce,
     announced,
     assert_can_post,
+    cards_in,
     home_of,
     is_seen_by_more,
     lead_to,
@@ -52,7 +47,9 @@ from cogs.threads import (
     wake,
 )
 from domain.book import Book
+from domain.chat import ChatMessage
 from domain.conversation import Conversation
+from domain.errors import MarginaliaError
 from domain.turn.chat_with_book import Reader
 from domain.usage import Deed, PersonalPost
 from domain.use_cases import UseCases
@@ -63,15 +60,6 @@ QUESTION_LENGTH = 4000
 """Characters of a first message, which is repeated in the thread in an embed."""
 
 MOST_OFFERED = 25
-
-
-@dataclass(frozen=True, slots=True)
-class KeptQuestion:
-    """A question that has been kept, and the place in which it is to be answered."""
-
-    place: discord.abc.Messageable
-    conversation: Conversation
-    question: str
 
 
 class Opening:
@@ -142,18 +130,19 @@ class Opening:
         message: str | None,
         *,
         private: bool = False,
-    ) -> KeptQuestion | None:
+    ) -> Conversation | None:
+        """The new conversation, if its first message is to be answered."""
         if server_of(interaction) is None:
             return await self._open_direct(interaction, book, title, message)
-        channel = home_of(interaction, private=private)
+        channel, conversation_id = home_of(interaction, private=private), uuid.uuid4().hex
         await self._count(interaction)
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied or lacking_to_post(interaction)) and interaction.channel == channel
         if in_reply:
-            interaction.extras[WORK] = ANNOUNCING, None
+            interaction.extras[WORK] = OPENING, conversation_id
         defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
         position = await self._position(interaction, book)
-        async with self._new(interaction, book, title, message) as conversation:
+        async with self._new(interaction, book, title, message, conversation_id) as conversation:
             # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
             asked = await self._keep(interaction, conversation, message)
             name = thread_name(conversation, book)
@@ -162,8 +151,9 @@ class Opening:
                     thread = await open_private_thread(channel, name, interaction.user)
                 else:
                     thread = await open_public_thread(channel, name, announcement)
-            bound = await self._bind(conversation, thread, private=private)
-        await self._welcome(interaction, thread, bound, book, position, message)
+            bound = await self._move_in(
+                interaction, thread, replace(conversation, private=private), book, position, asked
+            )
         if defer_if_slow and not announcement:
             say = speech_of(interaction)
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
@@ -171,11 +161,33 @@ class Opening:
         elif not defer_if_slow:
             await lead_to(thread, interaction.user)
         await self._conversing.opened(thread, bound)
-        return KeptQuestion(thread, bound, message or "") if asked else None
+        return bound if asked else None
+
+    async def go_on(self, interaction: discord.Interaction[Any], conversation_id: str | None) -> None:
+        """Open a thread whose opening a kill has interrupted; if that has happened before, say so."""
+        conversation = await self._use_cases.conversations.find(conversation_id or "")
+        channel = interaction.channel
+        if conversation is None or not isinstance(channel, discord.TextChannel):
+            await tell_restarted(interaction)
+            return
+        try:
+            book = await self._use_cases.shelf.get(conversation.book_id)
+            position = await self._position(interaction, book)
+            asked = await self._use_cases.transcripts.question(_id_of_question(interaction))
+            announcement = await announce(interaction, book)
+            thread = await open_public_thread(channel, thread_name(conversation, book), announcement)
+            standing = await cards_in(thread)
+            bound = await self._move_in(interaction, thread, conversation, book, position, asked, standing)
+            await self._conversing.opened(thread, bound)
+            await self._answer(interaction, bound if asked else None)
+        except TRANSIENT_ERRORS:
+            raise
+        except (MarginaliaError, discord.HTTPException) as error:
+            await edit_reply(interaction, content=sentence_for(error, speech_for_all(interaction)), embed=None)
 
     async def _open_direct(
         self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
-    ) -> KeptQuestion | None:
+    ) -> Conversation | None:
         """Begin a conversation in direct messages, where it is the current one from now on."""
         assert_can_post(interaction)
         await self._count(interaction)
@@ -192,7 +204,8 @@ class Opening:
             await _post(place, card, nonce=f"card:{interaction.id}", view=view)
             if answerable and interaction.message is not None and interaction.message.flags.ephemeral:
                 await _reply(interaction, _talking_line(book.title, speech_of(interaction)))
-        return KeptQuestion(place, bound, message or "") if asked else None
+        await self._repeat(interaction, place, bound, asked)
+        return bound if asked else None
 
     async def _count(self, interaction: discord.Interaction[Any]) -> None:
         """Raises:
@@ -225,7 +238,8 @@ class Opening:
         message: str | None,
         *,
         confirmed: bool = False,
-    ) -> KeptQuestion | None:
+    ) -> Conversation | None:
+        """The conversation, if something is to be answered in it."""
         server = server_of(interaction)
         if server is None:
             return await self._go_back_directly(interaction, conversation, message)
@@ -246,26 +260,37 @@ class Opening:
         )
         if defer_if_slow:
             await _reply(interaction, text)
-        return KeptQuestion(thread, conversation, message or "") if asked else None
+        await self._repeat(interaction, thread, conversation, asked)
+        return conversation if asked else None
 
     async def _go_back_directly(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
-    ) -> KeptQuestion | None:
+    ) -> Conversation | None:
         assert_can_post(interaction)
         answerable = await acknowledge(interaction, ephemeral=False)
         asked = await self._keep(interaction, conversation, message)
         place, bound = await self._conversing.make_current(interaction, conversation)
         if answerable:
             await _reply(interaction, _talking_line(bound.title, speech_of(interaction)))
-        return KeptQuestion(place, bound, message or "") if asked else None
+        await self._repeat(interaction, place, bound, asked)
+        return bound if asked else None
 
     @contextlib.asynccontextmanager
     async def _new(
-        self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
+        self,
+        interaction: discord.Interaction[Any],
+        book: Book,
+        title: str | None,
+        message: str | None,
+        conversation_id: str = "",
     ) -> AsyncIterator[Conversation]:
         """A new conversation, deleted again if it gets no thread."""
         conversation = await self._use_cases.conversations.create(
-            book.id, title, first_message=message or "", owner_id=str(interaction.user.id)
+            book.id,
+            title,
+            first_message=message or "",
+            owner_id=str(interaction.user.id),
+            conversation_id=conversation_id,
         )
         try:
             yield conversation
@@ -283,17 +308,32 @@ class Opening:
             thread = await open_private_thread(channel, name, interaction.user)
         else:
             thread = await open_public_thread(channel, name)
-        bound = await self._bind(conversation, thread, private=conversation.private)
-        await self._welcome(interaction, thread, bound, book, position)
-        return thread, bound
+        return thread, await self._move_in(interaction, thread, conversation, book, position, None)
 
-    async def _bind(self, conversation: Conversation, thread: discord.Thread, *, private: bool) -> Conversation:
+    async def _move_in(
+        self,
+        interaction: discord.Interaction[Any],
+        thread: discord.Thread,
+        conversation: Conversation,
+        book: Book,
+        position: str,
+        asked: ChatMessage | None,
+        standing: Sequence[discord.Message] = (),
+    ) -> Conversation:
+        """Post the card of a conversation and its first question in a new thread, and bind it to the thread, in this
+        order: a bound conversation is answered after a kill, and the answer comes last. What stands is not repeated.
+        """
+        placed = replace(conversation, guild_id=str(thread.guild.id))
+        if not any(each.components for each in standing):
+            await self._welcome(interaction, thread, placed, book, position, asked.content if asked else None)
+        if all(each.components for each in standing):
+            await self._repeat(interaction, thread, placed, asked)
         return await self._use_cases.conversations.bind(
             conversation.id,
             guild_id=str(thread.guild.id),
             channel_id=str(thread.parent_id),
             thread_id=str(thread.id),
-            private=private,
+            private=conversation.private,
         )
 
     async def _position(self, interaction: discord.Interaction[Any], book: Book) -> str:
@@ -337,35 +377,52 @@ class Opening:
         """
         if not conversation.is_direct:
             assert_may_write_in(interaction, conversation)
-        if await self._keep(interaction, conversation, question):
+        if asked := await self._keep(interaction, conversation, question):
             assert isinstance(interaction.channel, discord.abc.Messageable)
-            await self._answer(interaction, KeptQuestion(interaction.channel, conversation, question))
+            await self._repeat(interaction, interaction.channel, conversation, asked)
+            await self._answer(interaction, conversation)
 
     async def _keep(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
-    ) -> bool:
-        """Store a first message before anything else is done with it; returns whether there is one."""
+    ) -> ChatMessage | None:
+        """Store a first message before anything else is done with it; None if there is none."""
         if not message or not message.strip():
-            return False
+            return None
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
-        kept = await self._use_cases.chat.receive(
-            conversation.id, message, reader, external_id=f"command:{interaction.id}", written_at=interaction.created_at
+        return await self._use_cases.chat.receive(
+            conversation.id,
+            message,
+            reader,
+            external_id=_id_of_question(interaction),
+            written_at=interaction.created_at,
         )
-        return kept is not None
 
-    async def _answer(self, interaction: discord.Interaction[Any], asked: KeptQuestion | None) -> None:
-        """Repeat a message that was kept in its place, where nobody else would see it, and have it answered."""
+    async def _repeat(
+        self,
+        interaction: discord.Interaction[Any],
+        place: discord.abc.Messageable,
+        conversation: Conversation,
+        asked: ChatMessage | None,
+    ) -> None:
+        """Repeat a message that was kept in its place, where nobody else would see it."""
         if asked is None:
             return
-        question = discord.Embed(description=clipped(inert(asked.question.strip()), QUESTION_LENGTH))
-        question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
-        posted = await _post(asked.place, question, nonce=f"ask:{interaction.id}")
+        question = discord.Embed(description=clipped(inert(asked.content), QUESTION_LENGTH))
+        question.set_author(name=asked.author_name, icon_url=interaction.user.display_avatar.url)
+        posted = await _post(place, question, nonce=f"ask:{interaction.id}")
         if posted is not None:
-            where = (str(posted.id), str(posted.channel.id), str(interaction.user.id), asked.conversation.guild_id)
-            name = interaction.user.display_name
+            where = (str(posted.id), str(posted.channel.id), asked.author_id, conversation.guild_id)
             as_of = interaction.created_at
-            await self._removals.note(PersonalPost(*where, name=name, words=True, as_of=as_of))
-        await self._conversing.answer_in(asked.conversation, partial(tell_kept, interaction))
+            await self._removals.note(PersonalPost(*where, name=asked.author_name, words=True, as_of=as_of))
+
+    async def _answer(self, interaction: discord.Interaction[Any], conversation: Conversation | None) -> None:
+        if conversation is not None:
+            await self._conversing.answer_in(conversation, partial(tell_kept, interaction))
+
+
+def _id_of_question(interaction: discord.Interaction[Any]) -> str:
+    """The id of a message that came with a command."""
+    return f"command:{interaction.id}"
 
 
 def _is_talk(conversation: Conversation) -> bool:
@@ -418,83 +475,5 @@ async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
 async def offer(interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
     """Let a reader choose whether to continue one of their earlier conversations on a book."""
     say = speech_of(interaction)
-    menu = action_menu(
-        "chat-resume",
-        "",
-        options=[_option(each, say) for each in earlier],
-        placeholder=say("Continue with …"),
-    )
-    anew = action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
     text = say("You've talked about “{title}” before.", title=plain(book.title))
-    await reply(interaction, content=text, view=row(menu, anew))
-
-
-class Chat(commands.Cog):
-    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
-        self._use_cases = use_cases
-        self._opening = opening
-        bot.handle(on_press("chat-new", self._start_anew), on_choice("chat-resume", self._take_up))
-        bot.handle(on_press("chat-move", self._move))
-
-    @app_commands.command(description="Talk about a book in its own thread")
-    @in_conversations
-    @app_commands.default_permissions(send_messages_in_threads=True)
-    @app_commands.describe(
-        book="The book",
-        message="Your first question, answered right away",
-        title="A title for the conversation",
-        conversation="An earlier conversation to continue",
-        private="Visible only to you and people who manage threads",
-    )
-    @app_commands.autocomplete(book=access.books, conversation=access.conversations)
-    async def chat(
-        self,
-        interaction: discord.Interaction[Any],
-        book: str,
-        message: Range[str, 1, QUESTION_LENGTH] | None = None,
-        title: Range[str, 1, NAME_LENGTH] | None = None,
-        conversation: str | None = None,
-        private: bool | None = None,
-    ) -> None:
-        found = await defer_if_slow(interaction, self._use_cases.shelf.find(book, shelf=shelf_of(interaction)))
-        if conversation is not None:
-            await self._resume(interaction, found, conversation, message)
-        elif {message, title, private} == {None} and (
-            earlier := await defer_if_slow(interaction, self._opening.earlier(interaction, found))
-        ):
-            await offer(interaction, found, earlier)
-        else:
-            await self._opening.start(interaction, found, title=title, message=message, private=bool(private))
-
-    async def _resume(
-        self, interaction: discord.Interaction[Any], book: Book, reference: str, message: str | None
-    ) -> None:
-        if not interaction.response.is_done():
-            await interaction.response.defer(ephemeral=True)
-        conversation = await resolve_conversation(interaction, reference)
-        if conversation.book_id != book.id:
-            raise Refusal(
-                speech_of(interaction)("That conversation is about another book. Please choose that book instead.")
-            )
-        await self._opening.resume(interaction, conversation, message)
-
-    async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        book = await defer_if_slow(
-            interaction, self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction)), thinking=False
-        )
-        await self._opening.start(interaction, book)
-
-    async def _take_up(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
-        await interaction.response.defer()
-        await self._opening.resume(interaction, await resolve_conversation(interaction, conversation_id))
-
-    async def _move(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
-        assert_fresh(interaction)
-        await interaction.response.defer()
-        conversation = await resolve_conversation(interaction, conversation_id)
-        await self._opening.resume(interaction, conversation, confirmed=True)
-
-
-def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:
-    label, day = clipped(titled(conversation, say), 100), day_of(conversation.created_at, say)
-    return discord.SelectOption(label=label, value=conversation.id, description=say("started {date}", date=day))
+    await reply(interaction, content=text, view=earlier_menu(book, earlier, say))
