@@ -245,6 +245,7 @@ class Opening:
             return await self._go_back_directly(interaction, conversation, message)
         defer_if_slow = await acknowledge(interaction, ephemeral=True)
         thread = await thread_of(server, conversation)
+        is_lost = thread is None
         if thread is not None:
             if message or thread.archived or thread.is_private():
                 assert_may_write_in(interaction, conversation)
@@ -255,13 +256,16 @@ class Opening:
         else:
             thread, conversation = await self._reopen(interaction, conversation)
         asked = await self._keep(interaction, conversation, message)
+        waiting = await self._use_cases.chat.waiting(conversation.id)
         text = speech_of(interaction)(
             "“{title}” continues here: {thread}", title=plain(thread.name), thread=thread.mention
         )
         if defer_if_slow:
             await _reply(interaction, text)
+        if is_lost and not confirmed:
+            asked = _as_one([each for each in waiting if each.author_id == str(interaction.user.id)])
         await self._repeat(interaction, thread, conversation, asked)
-        return conversation if asked else None
+        return conversation if waiting else None
 
     async def _go_back_directly(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
@@ -423,6 +427,11 @@ class Opening:
 def _id_of_question(interaction: discord.Interaction[Any]) -> str:
     """The id of a message that came with a command."""
     return f"command:{interaction.id}"
+
+
+def _as_one(messages: Sequence[ChatMessage]) -> ChatMessage | None:
+    """Messages of one person, which stood in a thread that is gone."""
+    return replace(messages[-1], content="\n\n".join(each.content for each in messages)) if messages else None
 
 
 def _is_talk(conversation: Conversation) -> bool:

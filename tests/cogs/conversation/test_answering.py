@@ -173,7 +173,7 @@ async def test_a_deleted_conversation_is_not_answered_and_does_no_harm(room: Sce
     assert await room.app.storage.turns.list_undelivered() == []
 
 
-async def test_a_deleted_thread_keeps_the_question_for_the_next(room: Scene) -> None:
+async def test_a_deleted_thread_leaves_its_question_to_the_next(room: Scene) -> None:
     release = await room.hold()
     conversation = await room.conversation()
     await room.ann.say(room.thread, "Who?")
@@ -186,6 +186,11 @@ async def test_a_deleted_thread_keeps_the_question_for_the_next(room: Scene) -> 
         await asyncio.sleep(0.01)
     [waiting] = await room.app.storage.messages.get_by_conversation(conversation.id)
     assert waiting.content == "Who?"
+    await room.ann.slash("chat", book=conversation.book_id, conversation=conversation.id)
+    await room.until(lambda: room.double.threads())
+    [thread] = room.double.threads()
+    await room.until_said("", "I do not know.", thread=thread)
+    assert room.replies(thread)[0].embed_texts == ["Who?"]
 
 
 async def test_an_archived_thread_wakes_up(room: Scene) -> None:
