@@ -264,6 +264,12 @@ class ConversationCog(commands.Cog):
         if before.locked and not after.locked:
             self._workers.try_again()
 
+    @commands.Cog.listener()
+    async def on_thread_join(self, thread: discord.Thread) -> None:
+        """A thread that was archived has changed: the library does not know what it was like before, perhaps locked."""
+        if not thread.locked:
+            self._workers.try_again()
+
     async def _read_seen_again(self, guild: discord.Guild, channels: Sequence[discord.abc.GuildChannel]) -> None:
         """Read what was written in these channels' threads, as far as the bot may read them now, while it could not."""
         seen = {each.id for each in channels if not missing(granted_to(guild.me, each), FOR_READING)}
@@ -300,6 +306,8 @@ class ConversationCog(commands.Cog):
         if heard is None:
             if message.guild is None:
                 await hint(message, await self._how_to_start_directly(message, say))
+            elif self._is_being_opened(message):
+                logger.info("message %s waits until its thread is bound", message.id)
             elif mentions(message, self._bot_id):
                 await hint(message, how_to_start(say))
             elif self._has_lost_its_conversation(message):
@@ -416,13 +424,18 @@ class ConversationCog(commands.Cog):
         if not isinstance(message.channel, discord.Thread) or message.channel.owner_id == self._bot_id:
             self._intake.note_missed(message.channel.id)
 
+    def _is_being_opened(self, message: discord.Message) -> bool:
+        """Whether one of our threads is so new that it may still get its conversation, which then has the message."""
+        thread = message.channel
+        is_new = message.created_at - discord.utils.snowflake_time(thread.id) <= OPENING_TAKES
+        return is_new and isinstance(thread, discord.Thread) and thread.owner_id == self._bot_id
+
     def _has_lost_its_conversation(self, message: discord.Message) -> bool:
         """Whether one of our threads no longer waits for a conversation; true once only, because people may go on
         without the bot.
         """
         thread = message.channel
-        is_old = message.created_at - discord.utils.snowflake_time(thread.id) > OPENING_TAKES
-        if not is_old or not isinstance(thread, discord.Thread) or thread.owner_id != self._bot_id:
+        if not isinstance(thread, discord.Thread) or thread.owner_id != self._bot_id:
             return False
         is_news = thread.id not in self._given_up
         self._given_up.add(thread.id)

@@ -152,6 +152,22 @@ async def test_a_thread_that_is_archived_under_the_answer_is_woken(room: Scene) 
     assert not room.thread.archived
 
 
+@pytest.mark.parametrize("stays_archived", [True, False])
+async def test_a_thread_that_is_closed_and_locked_under_the_answer_has_it_once_it_is_unlocked(
+    room: Scene, monkeypatch: pytest.MonkeyPatch, stays_archived: bool
+) -> None:
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (10_000.0,))
+    draft = await room.hold()
+    await ask(room)
+    await room.until(lambda: room.replies())
+    await room.ann.lock(room.thread)
+    draft.set()
+    await room.until(lambda: any(call.status == 403 for call in room.double.calls("PATCH /channels/{channel}")))
+    await asyncio.sleep(0.2)  # the worker gives up
+    room.double.world.update_channel(room.thread, room.ann.user, {"locked": False, "archived": stays_archived})
+    await stands_once(room)
+
+
 async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
