@@ -447,6 +447,6 @@ def _on_wordless(message: discord.Message, say: Speech) -> str:
             "I don't read forwarded messages on their own. To ask about this one, open its menu and choose **Apps** → "
             "**Ask about this**."
         )
-    if message.attachments or message.stickers:
+    if message.attachments or message.stickers or message.poll:
         return say("I only read text. What would you like to know?")
     return say("What would you like to know about the book?")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import DiscordDouble, MessageType, Permission
+from tests.doubles.discord_api.entities import Poll
 
 TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 
@@ -149,6 +150,12 @@ async def test_a_message_without_words_is_told_what_is_read(room: Scene, filenam
     await room.ann.say(room.thread, "", mention=room.double.bot, files=files)
     await room.until(lambda: expected in "".join(room.said()))
     assert await room.kept() == []
+
+
+async def test_a_poll_is_no_question(room: Scene) -> None:
+    poll = Poll("Who was it?", {1: "Hobb", 2: "Marta"}, room.app.clock() + timedelta(days=1))
+    room.double.world.post(room.thread, room.ann.user, "", poll=poll)
+    await room.until_said("I only read text. What would you like to know?")
 
 
 async def test_what_is_said_below_a_message_needs_no_permission_to_read_the_history(room: Scene) -> None:
