@@ -293,13 +293,15 @@ _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4
 _KEY_FOLLOWS = rf"(?=\s{{0,3}}(?:\|\s?)?{_KEY})"
 _KEY_ANNOUNCES = re.compile(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
 _TAG = r"(?:i|em|b|strong)>"
-_LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…|]\s)|(?<=:[*_]{2}\s))"
-"""Where a sentence begins: in a line of its own, behind another one or behind a colon."""
+_LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…|—–]\s)|(?<=:[*_]{2}\s))"
+"""Where a sentence begins: in a line of its own, or behind another one, a colon or a dash."""
+_WITHIN = r"(?P<within>(?<=[ (])(?!\*\*|__|<[bs]))"
+"""Where emphasis begins within a sentence that is not bold."""
 _SAID_OTHERWISE = re.compile(
     rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
     rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
-    rf"|{_LEAD}(?P<star>\*{{1,3}}|__?|<{_TAG})(?:\Z|(?=[^\s*_])(?:(?P<words>[^\n*_<]+)(?P<stars>(?P=star)|</{_TAG}){_KEY_FOLLOWS}"
+    rf"|(?:{_LEAD}|{_WITHIN})(?P<star>\*{{1,3}}|__?|<{_TAG})(?:\Z|(?=[^\s*_])(?:(?P<words>[^\n*_<]+)(?P<stars>(?P=star)|</{_TAG}){_KEY_FOLLOWS}"
     r"|[^\n*_<]+(?:(?:(?P=star)|</?\w{0,6}>?)\s{0,3}\S{0,8})?\Z))"
     rf"|(?P<tick>`)(?P<code>[^\n`]+)(?P<ticks>`){_KEY_FOLLOWS}",
     re.MULTILINE | re.IGNORECASE,
@@ -316,7 +318,9 @@ _BOLD = frozenset(["**", "__", "<b>", "<strong>"])
 _FEWEST_IN_A_SENTENCE, _SURELY_A_SENTENCE = 5, 8
 _ENDS = re.compile(r"[.!?。！？][\"”’)]?\Z")
 _ENDS_BEHIND_KEY = re.compile(rf"\s{{0,3}}{_KEY}[0-9a-f]*\S{{0,3}}?[.!?。！？]")
-_IN_PERSON = re.compile(r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|[Jj]e|[Mm]oi|[Yy]o|[Ii]o)\b")
+_IN_PERSON = re.compile(
+    r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|Je|je(?=\s(?:ne|me|te|l[ae]s?|vous|suis|vais|veux|\w+ais?)\b)|[Mm]oi|[Yy]o|[Ii]o|[Яя]|[Мм]не|[Мм]еня)\b"
+)
 _CODE = re.compile(
     rf"^(?P<fence>`{{3,}}+|~{{3,}}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)(?:[ \t]*$|{_KEY_FOLLOWS})"
     r"|(?<!`)(?P<tick>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=tick)(?!`)",
@@ -417,9 +421,11 @@ def _is_put_forth(found: re.Match[str]) -> bool:
     not bold. A bold sentence is the answer's own claim, in italics it is what somebody else has written.
     """
     emphasised = found["words"] or found["code"]
-    if not emphasised or _IN_PERSON.search(emphasised):
+    is_named = emphasised and _is_named(words_of(emphasised))
+    is_within = found["within"] is not None
+    if not emphasised or (_IN_PERSON.search(emphasised) and not (is_within and is_named)):
         return True
-    if _is_named(words_of(emphasised)):
+    if is_named or is_within:
         return False
     at = found.start("star") if found["star"] else found.start("tick")
     if _ANNOUNCED.search(found.string[max(at - _IN_VIEW, 0) : at]):

@@ -176,6 +176,11 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ),
         ("“Let it burn.”\n- Source: [{0}]\n- True [{1}]", "Let it burn.\n- Source:\n- True (p. 12)"),
         ("So [{0}]: *She let it burn that night.*", "So: She let it burn that night."),
+        ("She thinks *I let it burn* [{0}].", "She thinks I let it burn."),
+        (
+            "It ends – *she let it burn that very night, alone* [{0}].",
+            "It ends – she let it burn that very night, alone.",
+        ),
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
     ],
 )
