@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from domain.library.numerals import (
     ANOTHERS_AGE,
     AT_AN_AGE,
+    BOOK_OF_THE_BIBLE,
     CARDINAL,
     CARDINAL_IN_ONE_WORD,
     CARDINALS,
@@ -142,8 +143,6 @@ JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|und|oder|et|
 
 HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
-
-
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)\Z")
@@ -446,16 +445,20 @@ class Number:
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            is_result = not self.form and _RESULT.search(self.left)
-            is_listed = self.left.endswith((", ", ", and ", ", or ")) and LISTS_NUMBERS.search(self.left)
-            return bool(is_result or is_listed) or self._is_of_a_label
+            return (not self.form and _RESULT.search(self.left) is not None) or self._is_listed or self._is_of_a_label
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
             return not (PLACE.search(self.left) or (IT_IS.search(self.left) and ENDS.match(self.right)))
         if taken["thing"]:
-            return not (_CITING.search(self.left[: taken.start()]) and ENDS.match(self.right))
+            return not (ENDS.match(self.right) and (self.form == "goes" or _CITING.search(self.left[: taken.start()])))
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
+
+    @property
+    def _is_listed(self) -> bool:
+        """Whether it is one of several chapters or verses; "Kapitel 3, 47" may be a chapter and its page."""
+        lists = LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
+        return lists is not None and bool(not lists["one"] or self.values[1:] or _more_to_come().match(self.right))
 
     @property
     def _is_of_a_label(self) -> bool:
@@ -467,7 +470,8 @@ class Number:
             return False
         if label[1] in COUNTED_BY_NOTHING or NO_LABEL.fullmatch(label[1]):
             return False
-        return not ENDS.match(self.right) or bool(_ALONE.search(self.left[: label.start(1)]))
+        is_whole = _ALONE.search(self.left, 0, label.start(1)) or BOOK_OF_THE_BIBLE.search(self.left)
+        return not ENDS.match(self.right) or bool(is_whole)
 
 
 def ends_with_age(text: str) -> bool:

@@ -50,6 +50,7 @@ from domain.library.numerals import (
     FOREIGN,
     FOREIGN_SHORT,
     HANGUL_NUMBER,
+    IN_A_FILE,
     KANA_NUMBER,
     LEADS_ON,
     PAGE,
@@ -118,15 +119,17 @@ _BOOK = r"(?:the|this|your)\s(?:book|novel|story|text)\b"
 _SHARE = (
     rf"\b(?:(?:at|around|about|roughly|near)\s){{0,2}}(?:the\s)?{_PERCENT}"
     rf"(?:[\s-]mark\b(?:\s(?:of|in)\s{_BOOK})?|\s(?:of\sthe\sway\s)?(?:into|in|through)\s{_BOOK})"
-    rf"|\bat\s(?:(?:about|around)\s)?{_PERCENT}\sof\s{_BOOK}"
+    rf"|\bat\s(?:(?:about|around)\s)?{_PERCENT}\sof\s{_BOOK}|{_PERCENT}\s(?:of\sthe\sway\s(?:in|through)|through)(?=[.,;:)]|\s*\Z)"
 )
 """How far into the book something is; "47% of the book is dialogue" is a share of it."""
 _FOREIGN_SHARE = (
-    rf"\b(?:bei|nach|al?|en\sel|aux?)\s(?:[^\W\d_]+\s)?{_PERCENT}\s"
-    r"(?:des\s(?:buche?s|romans)|im\s(?:buch|roman)|du\s(?:livre|roman)|del\slibro|de\sla\snovela|do\slivro)\b"
-    rf"|\d{{1,3}}\s?%{fold_letters('の')}(?:{'|'.join(map(fold_letters, ('ところ', '所', '位置', '時点', '地点')))})"
+    rf"\b(?:bei|nach|al?|en\sel|hacia\sel|aux?|vers|{fold_letters('на|около')})\s(?:[^\W\d_]+\s)?{_PERCENT}\s"
+    rf"(?:des\s(?:buche?s|romans)|im\s(?:buch|roman)|du\s(?:livre|roman)|del\slibro|de\sla\snovela|do\slivro|{fold_letters('книги|романа')})\b"
+    rf"|\d{{1,3}}\s?%{fold_letters('の')}(?:{fold_letters('ところ|所|位置|時点|地点|あたり')})"
+    rf"|{IN_A_FILE}(?:(?:at|about|around|bei|etwa|al?|en\sel|{fold_letters('の')})\s?){{0,2}}{_PERCENT}(?!\sof\b)"
+    rf"|\b(?:at|around|about|bei|etwa|al?|vers|{fold_letters('на')})\s{_PERCENT}\s(?:[^\W\d_]+\s){{1,2}}(?:kindle|e-?books?|e-?reader|liseuse)\b"
 )
-_REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
+_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN_SHARE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
 _BLANKS = r"(?:(?<!\s)\s++)?"
 """White space from its beginning, so that a long stretch of it is looked through once."""
@@ -196,7 +199,7 @@ _PART = re.compile(
 )
 """A word that may be part of a reference."""
 _JOINS = re.compile(
-    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to"
+    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to|my|im|sur|bei|kindle"
     r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|way|per|percent|cent|into|numbered|numbers?"
     rf"|numero|num|nummer|no|nr|n|ca|locations?|loc|positions?|pos|screen|lea(?:f|ves)|sheets?|ff?|{PART_OF_A_BOOK}|{SOURCE}"
     rf"|{fold_letters('на|см')})?\W*"
@@ -206,7 +209,7 @@ _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
 _STEMMED_PART = re.compile(rf"\W*{STEMMED_WORD}\W*")
-_SHORTEST_STEMMED = 4
+_SHORTEST_STEMMED, _LONGEST_KEY = 4, 40
 
 
 @lru_cache(maxsize=4_096)
@@ -215,7 +218,6 @@ def _is_part(word: str) -> bool:
     return bool(_PART.search(word)) or (len(word) >= _SHORTEST_STEMMED and bool(_STEMMED_PART.fullmatch(word)))
 
 
-_LONGEST_KEY = 40
 LONGEST_WORD = 24
 """Characters before a text that tell whether a word goes on in it."""
 
@@ -358,8 +360,7 @@ _REMEMBERED = 120
 
 def _without(number: Number) -> tuple[int, int, str]:
     """How a reference leaves its sentence: what is replaced, and by what."""
-    start, end = number.start, number.end
-    first, last = number.leads
+    (first, last), start, end = number.leads, number.start, number.end
     marks = len(number.right) - len(number.right.lstrip(CLOSING_MARKS))
     ends = ENDS.match(number.right, marks)
     if number.is_beside_page or number.form == "source":
@@ -431,8 +432,9 @@ class TypedPages:
         for number in numbers_of(seen, written, bisect_left(seen.starts, len(self._behind))):
             if not self._is_licensed(number):
                 is_pointed_at = number.form == "goes" and len(number.values) > 0
-                span = (number.start, number.end)
-                pointer = _pointer(seen, written, span, len(self._behind)) if is_pointed_at else None
+                pointer = (
+                    _pointer(seen, written, (number.start, number.end), len(self._behind)) if is_pointed_at else None
+                )
                 yield pointer or _without(number)
 
     def _is_licensed(self, number: Number) -> bool:

@@ -307,7 +307,7 @@ KINDS = (
 """Words that take a number, as a pattern."""
 
 ROUGHLY = (
-    r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|probably"
+    r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|le|el|probably"
     r"|perhaps|maybe|likely|roughly|around|barely|merely|at least|at most|nur|etwa|circa|ca|rund|fast|knapp|schon|erst"
     r"|gerade|noch|damals|bereits|alors|deja|entonces|ya)\.?\s)"
 )
@@ -317,10 +317,14 @@ HOURS = re.compile(
     r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|evening"
     r"|night|noon|clock|watch|hours?|train|coach|uhr|meets?|met|knock\w*|str(?:uck|ikes)|bells?)\b"
 )
+_BIBLE = (
+    r"genesis|exodus|leviticus|deuteronomy|kings|konige|chronicles|job|hiob|psalms?|proverbs|isaiah|jesaja|jeremiah"
+    r"|ezekiel|romans|romer|cor(?:inthians)?|korinther|hebrews|rev(?:elation)?|offenbarung"
+)
+BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
 SCRIPTURE = re.compile(
-    r"\b(?:genesis|exodus|leviticus|deuteronomy|joshua|judges|ruth|samuel|kings|konige|chronicles|job|hiob|psalms?|proverbs|isaiah"
-    r"|jesaja|jeremiah|ezekiel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts|romans|romer|cor(?:inthians)?"
-    r"|korinther|hebrews|james|peter|rev(?:elation)?|offenbarung)\.?\s\Z"
+    rf"\b(?:{_BIBLE}|joshua|judges|ruth|samuel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts"
+    r"|james|peter)\.?\s\Z"
 )
 
 FOREIGN_WORDS = """
@@ -410,12 +414,13 @@ SOURCE = (
 BEING = (
     rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
     r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
-    r"|ist|war|waren|sind|wurden?|est|sont|es|son|(?:only|just|about|nearly|than|every) 1 in"
+    rf"|ist|war|waren|sind|wurden?|est|sont|etait|es|son|era|{fold_letters('был|была|было')}"
+    r"|(?:only|just|about|nearly|than|every) 1 in"
 )
 IT_IS = re.compile(
     rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
     rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
-    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|es)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
+    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|etait|es|era)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
     rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
 )
 """The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
@@ -448,11 +453,10 @@ ANOTHERS_AGE = re.compile(
     r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s\Z"
 )
 """What stands before the second number in "He is 25, she 31"."""
-LOCATION = re.compile(
-    rf"(?:\b(?:locations?|loc|positions?|pos|posicion|ubicacion|emplacement|kindle)\b|{fold_letters('位置')})"
-    r"\W{0,3}(?:n[or]\W{0,2})?\Z"
-)
-"""Words for a place in the file of an e-book."""
+_IN_FILES = r"\b(?:locations?|loc|positions?|pos|posicion|ubicacion|emplacement|kindle)(?![a-z])"
+IN_A_FILE = rf"(?:{_IN_FILES}|{fold_letters('位置')})\W{{0,3}}"
+"""Words for a place in the file of an e-book, as a pattern."""
+LOCATION = re.compile(rf"{IN_A_FILE}(?:n[or]\W{{0,2}})?\Z")
 HOTLINE = re.compile(
     r"\b(?:(?:life|help|hot)[\s-]?line|telefonseelsorge|notruf\w*|emergency (?:number|services?))\b[^.!?,;()\n]{0,20}\Z"
     r"|\b(?:call|dial|phone|ring)(?:ing)? or text(?:ing)? \Z|\b(?:call|dial|phone|text)\s\+?\d[^.!?\n]{0,24}\sor\s\Z"
@@ -475,13 +479,13 @@ IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_�
 """The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
 COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*NO_NOUNS.split(), *PARTICLES.split()))
 LISTS_NUMBERS = re.compile(
-    r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln?|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
+    r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln|(?P<one>kapitel)|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
     r"|matthew|mark|luke|john|romans|aged?|ages|coordinates are)\.?\s(?:\d+|[ivxlc]{2,7})"
     r"(?:(?:,\s?|\s|[-–])(?:(?:and|or|to|und|et|y|e)\s)?(?:\d+|[ivxlc]{2,7}))*,\s(?:(?:and|or)\s)?\Z"
 )
 """The end of a text that lists chapters or verses."""
 PLACE = re.compile(
-    r"(?:\b(?:numbers?|place|reference|passage|spot|corner|sources?|location|position|citation|stelle|where|paperback"
+    r"(?:\b(?:numbers?(?!\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
     rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z"
 )
 
@@ -491,6 +495,6 @@ def takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; `thing`: not as a citation, ", item 38."."""
     return re.compile(
         rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})"
-        rf"|(?P<thing>nos?|nr|numbers?|number|nummer|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
+        rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
         rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
     )

@@ -335,7 +335,11 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Milton has it in *Paradise Lost* X, 743–45, Homer in “The Iliad” XXII, 361. 4 × 5 is written 12 there.",
         "Call 116 123 or 911. The Crisis Lifeline is at 988. Lifeline: 988 (US). Ruf an: 0800 111 0 111.",
         "She is 5'4\". Er zahlt 3 Mark. It goes from 0 to 12.",
-        "About 47% of the book is dialogue. You're 47% through the book.",
+        "About 47% of the book is dialogue. You're 47% through the book. On Kindle, 47% of readers like it.",
+        "It rose by 47 %. Er stieg um 47 %. Bei 47 % der Fälle half es. Il gagne avec 47 % des voix. Он вырос на 47 %.",
+        "The number on the door was 13. Le numéro sur la porte était 13, celui du train était le 31.",
+        "Vive en el número 14. Номер на двери был 13. He preaches on Isaiah 53, she on Job 38–41.",
+        "Die Kapitel 3, 7 und 12. Kapitel 3, 7 und 12 sind Briefe.",
     ],
 )
 def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: str) -> None:
@@ -355,6 +359,10 @@ def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: s
         *("à 42 % du livre", "al 42 % del libro", "42%のところで", "of the way, 42% of the way through the book"),
         *("at Loc. 1842", "(Kindle location 1842-1850)", "at position 1742", "[Ch. 3:42]", "around the 3:42 mark"),
         *("[01:12:42]", "<ref>42</ref>", "<source>42</source>"),
+        *("(Kindle 42%)", "at 42 % on my Kindle", "(Kindle: 42 %)", "bei 42 % im E-Book", "à 42 % sur Kindle"),
+        *("(location 42%)", "42% of the way in", "42% through", "vers 42 % du roman", "hacia el 42 % de la novela"),
+        *("на 42% романа", "42％のあたりで", "Kindleの42％で", "; Quelle: Kapitel 3, 42", "; see number 42"),
+        *("; the number at the foot is 42", "; le passage était le 42", "; el pasaje era el 42", "; c'était le 42"),
     ],
 )
 def test_no_licence_disguises_a_page(typed: str) -> None:
