@@ -13,8 +13,8 @@ from discord.ext import commands
 from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, clipped, plain, titled
-from cogs.conversation.recovery import OPENING
-from cogs.errors import Refusal
+from cogs.conversation.recovery import OPENING, WORK, tell_restarted
+from cogs.errors import Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import (
     assert_fresh,
@@ -34,7 +34,11 @@ from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
+from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
+
+RENAMING = "renaming"
+"""The action of a reply that tells of a new title; a start can continue it."""
 
 BRACKETS = str.maketrans("[]", "()")
 """A title becomes the text of a link, which a bracket would end."""
@@ -115,6 +119,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         self._use_cases = use_cases
         self._opening = opening
         bot.handle(on_press("talks-page", self._turn_page), on_press("talk-delete", self._delete))
+        bot.continuations[RENAMING] = self._rename_after_kill
 
     @app_commands.command(description="Start a conversation about a book in its own thread")
     @app_commands.describe(book="The book", title="A title for the conversation")
@@ -143,8 +148,25 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         title: Range[str, 1, NAME_LENGTH],
         conversation: str | None = None,
     ) -> None:
-        await interaction.response.defer(ephemeral=True)
-        found, say = await self._changeable(interaction, conversation), speech_of(interaction)
+        found = await defer_if_slow(interaction, self._changeable(interaction, conversation))
+        interaction.extras[WORK] = RENAMING, [found.id, title]
+        if not interaction.response.is_done():
+            await interaction.response.defer(ephemeral=True)
+        await self._rename(interaction, found, title)
+
+    async def _rename_after_kill(self, interaction: discord.Interaction[Any], arguments: list[str] | None) -> None:
+        """Carry out what a kill has interrupted, once, so that a conversation and its thread have the same name."""
+        found = await self._use_cases.conversations.find(arguments[0]) if arguments else None
+        if arguments is None or found is None or found.owner_id != str(interaction.user.id):
+            await tell_restarted(interaction)
+            return
+        try:
+            await self._rename(interaction, found, arguments[1])
+        except MarginaliaError as error:
+            await edit_reply(interaction, content=sentence_for(error, speech_of(interaction)))
+
+    async def _rename(self, interaction: discord.Interaction[Any], found: Conversation, title: str) -> None:
+        say = speech_of(interaction)
         renamed = await self._use_cases.conversations.rename(found.id, title)
         done = say("It's called “{title}” already.", title=plain(renamed.title))
         if renamed.title != found.title:

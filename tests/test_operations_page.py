@@ -129,6 +129,7 @@ TESTS = {
         "test_killed_at_any_moment": ["while an answer was being made again"],
         "test_a_chat_that_is_killed_while_its_thread_is_opened_is_opened_and_answered": ["during `/chat`"],
         "test_killed_while_a_book_is_added": ["during `/books add`"],
+        "test_a_renaming_that_is_killed_reaches_the_thread": ["during `/conversations rename`"],
         "test_a_command_that_is_killed_has_an_end": ["during any other command"],
     },
     "tests/journeys/test_take_up.py": {

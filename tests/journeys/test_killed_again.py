@@ -21,7 +21,7 @@ ROUNDS, SEED = 4, 11
 LONGEST_LIFE_S = 1.2
 ANSWERS = count(1)
 HOOK, THREAD = "PATCH /webhooks/{app}/{token}/messages/{message}", "POST /channels/{channel}/messages/{message}/threads"
-SEND = "POST /channels/{channel}/messages"
+SEND, RENAME = "POST /channels/{channel}/messages", "PATCH /channels/{channel}"
 
 pytestmark = pytest.mark.usefixtures("quick_posting")
 
@@ -215,6 +215,32 @@ async def test_what_is_written_in_a_thread_before_it_is_bound_waits_for_the_next
     await ann.say(thread, "Why was it dark?")
     await bot.start()
     await discord.until(lambda: at_rest(discord, thread, 1))
+
+
+@pytest.mark.parametrize("took_effect", [True, False])
+async def test_a_renaming_that_is_killed_reaches_the_thread(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path, took_effect: bool
+) -> None:
+    ann = discord.user("ann")
+    await small_book_added(bot, discord)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    opened = await ann.slash("chat", book=book["value"], title="Old")
+    await discord.until(lambda: threads_of(discord, opened) and noted(tmp_path) == [])
+    [thread] = threads_of(discord, opened)
+    if took_effect:
+        discord.hold(RENAME)
+    else:
+        discord.drop(RENAME, times=10_000)
+    renaming = await ann.slash("conversations rename", channel=thread, title="New")
+    await discord.until(lambda: any(call.route == RENAME for call in discord.rest_log))
+    await bot.kill()
+    discord.rest.faults.clear()
+    await bot.start()
+    await discord.until(lambda: "called “New”" in renaming.text)
+    assert thread.name == "New"
+    await discord.until(lambda: noted(tmp_path) == [])
+    [found] = await ann.autocomplete("chat", "conversation", "New", book=book["value"])
+    assert found["name"].startswith("New")
 
 
 def threads_of(discord: DiscordDouble, opened: Interaction) -> list[Channel]:
