@@ -54,6 +54,12 @@ def test_a_blank_data_dir_is_the_volume_of_the_image(tmp_path: Path, monkeypatch
     assert root / default_data_dir() == tmp_path / volume.lstrip("/")
 
 
+def test_the_unit_lets_the_processes_that_read_books_lock_themselves_in() -> None:
+    [allowed] = re.findall(r"^SystemCallFilter=(.*)$", PAGE_TEXT, re.MULTILINE)
+    assert {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"} < set(allowed.split())
+    assert "\nSystemCallErrorNumber=EPERM\n" in PAGE_TEXT  # otherwise a call that is not allowed kills the process
+
+
 def test_so_are_those_of_patience() -> None:
     *seconds, first, second, third, fourth = COME_BACK_AFTER_S
     minutes = [round(each / 60) for each in (first, second, third, fourth)]
