@@ -101,7 +101,7 @@ async def check_sandbox() -> Finding:
     try:
         given = await asyncio.to_thread(probe_confinement)
     except (OSError, ValueError) as error:
-        return Finding("Sandbox", f"Books cannot be read: no process can be started for them ({error}).", ok=False)
+        return Finding("Sandbox", f"Books cannot be read: no process can be run for them ({error}).", ok=False)
     parts = {
         "Landlock": given.landlock > 0,
         "seccomp": given.seccomp,

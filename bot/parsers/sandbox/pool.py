@@ -69,6 +69,8 @@ def probe_confinement() -> Confinement:
 def _probe(confine: str) -> Confinement:
     with _start(_PROBE.replace("CONFINE", confine)) as process:
         answer, _ = process.communicate()
+    if process.returncode < 0:
+        raise ValueError(f"it was killed by {signal.Signals(-process.returncode).name}")
     return Confinement(**json.loads(answer))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.client.checks import check_sandbox
 from bot.parsers.sandbox import pool
 from bot.parsers.sandbox.pool import SandboxedParser
 from domain.book import BookText
@@ -250,3 +251,10 @@ def _recorded_workers(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[
 
     monkeypatch.setattr(subprocess, "Popen", Recorded)
     return started
+
+
+async def test_the_check_says_what_killed_the_process_that_it_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_PROBE", "import signal; signal.raise_signal(signal.SIGSYS)")
+    found = await check_sandbox()
+    assert not found.ok
+    assert "it was killed by SIGSYS" in found.sentence
