@@ -151,9 +151,7 @@ class Opening:
                     thread = await open_private_thread(channel, name, interaction.user)
                 else:
                     thread = await open_public_thread(channel, name, announcement)
-            bound = await self._move_in(
-                interaction, thread, replace(conversation, private=private), book, position, asked
-            )
+        bound = await self._move_in(interaction, thread, replace(conversation, private=private), book, position, asked)
         if defer_if_slow and not announcement:
             say = speech_of(interaction)
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
@@ -328,17 +326,20 @@ class Opening:
         order: a bound conversation is answered after a kill, and the answer comes last. What stands is not repeated.
         """
         placed = replace(conversation, guild_id=str(thread.guild.id))
-        if not any(each.components for each in standing):
-            await self._welcome(interaction, thread, placed, book, position, asked.content if asked else None)
-        if all(each.components for each in standing):
-            await self._repeat(interaction, thread, placed, asked)
-        return await self._use_cases.conversations.bind(
-            conversation.id,
-            guild_id=str(thread.guild.id),
-            channel_id=str(thread.parent_id),
-            thread_id=str(thread.id),
-            private=conversation.private,
-        )
+        try:
+            if not any(each.components for each in standing):
+                await self._welcome(interaction, thread, placed, book, position, asked.content if asked else None)
+            if all(each.components for each in standing):
+                await self._repeat(interaction, thread, placed, asked)
+        finally:  # a stop may cut it short, and the thread would be nobody's
+            bound = await self._use_cases.conversations.bind(
+                conversation.id,
+                guild_id=str(thread.guild.id),
+                channel_id=str(thread.parent_id),
+                thread_id=str(thread.id),
+                private=conversation.private,
+            )
+        return bound
 
     async def _position(self, interaction: discord.Interaction[Any], book: Book) -> str:
         """Where the reader is in the book, as a sentence.

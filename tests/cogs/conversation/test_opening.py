@@ -137,6 +137,19 @@ async def test_a_command_that_is_nearly_done_is_let_finish(double: DiscordDouble
         await opened(room)
 
 
+async def test_a_stop_that_cuts_an_opening_short_leaves_the_answer_to_the_next_start(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "COMMAND_PATIENCE_S", 0.1)
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        double.hold("POST /channels/{channel}/messages")
+        await chat(room)
+        await room.until(lambda: double.rest.faults.all_struck)
+    async with scene(double, tmp_path) as room:
+        await opened(room)
+
+
 async def test_who_writes_before_the_thread_is_bound_is_answered(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
