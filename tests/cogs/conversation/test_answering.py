@@ -193,6 +193,23 @@ async def test_a_deleted_thread_leaves_its_question_to_the_next(room: Scene) -> 
     assert room.replies(thread)[0].embed_texts == ["Who?"]
 
 
+async def test_so_does_a_deleted_channel(room: Scene) -> None:
+    release = await room.hold()
+    conversation = await room.conversation()
+    await room.ann.say(room.thread, "Who?")
+    await room.until_asked(1)
+    await room.ann.delete_channel(room.double.channel)
+    while (await room.app.storage.conversations.get(conversation.id)).thread_id:  # type: ignore[union-attr]
+        await asyncio.sleep(0.01)
+    release.set()
+    other = room.double.world.add_channel(room.double.guild, "other")
+    asked = await room.ann.slash("chat", channel=other, book=conversation.book_id, conversation=conversation.id)
+    await room.until(lambda: asked.messages)
+    await room.ann.click(asked.message, label="Go on here")
+    await room.until(lambda: room.double.threads())
+    await room.until_said("I do not know.", thread=room.double.threads()[0])
+
+
 async def test_an_archived_thread_wakes_up(room: Scene) -> None:
     await room.ann.archive(room.thread)
     await room.ann.say(room.thread, "Who?")

@@ -238,6 +238,11 @@ class World:
         self.changed()
 
     def delete_channel(self, channel: Channel) -> None:
+        """Its threads go with it, and nothing is told of them."""
+        for thread in [each for each in self.channels.values() if each.parent is channel]:
+            thread.deleted = True
+            del self.channels[thread.id]
+            channel.guild.channels.pop(thread.id)  # type: ignore[union-attr]
         channel.deleted = True
         self.channels.pop(channel.id)
         if channel.guild:
