@@ -74,7 +74,7 @@ _OPENING = re.compile(
 )
 _LINE_END = re.compile(r"\n")
 _ENDS_A_PARAGRAPH = re.compile(r"\n(?=[ \t]*(?:\n|[-*•>#|]|\d+[.)]\s))")
-_BRACKET = re.compile(r"\[[^\]\n]*\]")
+_BRACKET = re.compile(r"\[[^\[\]\n]*\]")
 _GAP = re.compile(rf"\s*(?:{_BRACKET.pattern}|…|\.\.\.)\s*")
 _BLOCK_MARK = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
 _ATTRIBUTION = re.compile(r"\n[ \t>]*(?:[—–]|--?)(?P<name>[^\n]*)\s*\Z")
@@ -87,9 +87,11 @@ _ADDED = re.compile(rf"{_ADDED_TO_THEM.pattern}|[ \t]?{_BRACKET.pattern}")
 _MARKS = "“”„«»‹›‘’\"'「」『』"
 _FOLDS = {**str.maketrans("’‘ʼ“”–—", "'''\"\"--", "*_"), ord("…"): "..."}
 UNSEEN = re.compile(
-    "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|(?<=[ -~])[\u200c\u200d]"
+    "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ue000]|(?<=[ -~])[\u200c\u200d]"
 )
-"""Invisible characters, in which a page number or a quotation could be hidden from the checks."""
+"""Invisible characters, in which a page number or a quotation could be hidden from the checks, and the one with which
+the resolver marks what is refused.
+"""
 _EDGES = " .,;:!?'\"-_*。、！？"
 
 

@@ -186,7 +186,7 @@ class AnswerComposer:
         return shown
 
     def _drop_unseen(self) -> None:
-        self._pending = UNSEEN.sub("", self._pending.replace(_REFUSED, ""))
+        self._pending = UNSEEN.sub("", self._pending)
 
     def _ready(self) -> int:
         """The length of the pending text whose meaning can no longer change."""

@@ -76,17 +76,21 @@ def alone(text: str) -> list[Passage]:
 
 
 @example(alone("“:[ seven ]”"), Language.ENGLISH)
-@example(alone("Hobb \ue000"), Language.ENGLISH)
+@example(alone("Hobb \ue000 Hobb"), Language.ENGLISH)
+@example(alone(": ¹"), Language.ENGLISH)
+@example(alone('Hobb [ " ²'), Language.ENGLISH)
 @settings(max_examples=80, deadline=None)
 @given(passages(), st.sampled_from(Language))
 def test_what_is_quoted_is_left_alone_by_the_checks(found: list[Passage], language: Language) -> None:
-    """Sentence by sentence; in a wild text, what stands between two sentences can make a third of them."""
-    for candidate in gather([found], language):
+    """Sentence by sentence; in a wild text, what stands between two sentences can make a third of them. A number alone
+    in quotation marks is no quotation.
+    """
+    for candidate in (each for each in gather([found], language) if any(map(str.isalpha, each.text))):
         written = render(quotations([candidate]), language)
         assert candidate.text.strip(MARKS) in written
         shown = asyncio.run(composed(written, found))
-        read = UNSEEN.sub("", KEY_GROUP.sub("", written)).replace("\ue000", "")  # nobody sees this one either
-        assert shown.replace(" (p. 12)", "") == read
+        read = UNSEEN.sub("", KEY_GROUP.sub("", written))
+        assert shown.replace(" (p. 12)", "").rstrip() == read.rstrip()
 
 
 async def composed(written: str, found: Sequence[Passage]) -> str:
