@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.bot.online import Online, online
-from tests.doubles.discord_api import Attachment, Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api import PATIENCE_S, Attachment, Channel, DiscordDouble, Interaction, Permission
 
 TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
 
@@ -42,13 +42,15 @@ async def add_book(double: DiscordDouble, who: str = "ann") -> Interaction:
     return added
 
 
-async def open_thread(double: DiscordDouble, **options: Any) -> Channel:
+async def open_thread(double: DiscordDouble, bot: Online, **options: Any) -> Channel:
     known = double.threads()
     [book] = await double.user("ann").autocomplete("chat", "book", "whistle")
     await double.user("ann").slash("chat", book=book["value"], **options)
     await double.until(lambda: len(double.threads()) > len(known))
     [thread] = [each for each in double.threads() if each not in known]
-    await double.until(lambda: any(message.embeds for message in double.messages(thread)))
+    async with asyncio.timeout(PATIENCE_S):
+        while await bot.app.conversations.in_thread(str(thread.id)) is None:
+            await asyncio.sleep(0.01)
     return thread
 
 
@@ -58,7 +60,7 @@ async def test_copies_that_discord_would_refuse_are_compressed(
     monkeypatch.setattr("tests.doubles.discord_api.actor.UPLOAD_LIMIT", 100)
     ann = double.user("ann")
     await add_book(double)
-    thread = await open_thread(double, message="Who came?")
+    thread = await open_thread(double, bot, message="Who came?")
     await double.until(lambda: "I do not know." in double.said(thread))
     exported = await ann.slash("conversations export", channel=thread)
     asked = await ann.slash("privacy")
@@ -72,7 +74,7 @@ async def test_copies_that_discord_would_refuse_are_compressed(
 async def test_a_book_is_added_talked_about_and_removed(double: DiscordDouble, bot: Online) -> None:
     ann = double.user("ann")
     assert "The Tin Whistle" in (await add_book(double)).text
-    thread = await open_thread(double, message="Who came?")
+    thread = await open_thread(double, bot, message="Who came?")
     await double.until(lambda: "I do not know." in double.said(thread))
     exported = await ann.slash("conversations export", channel=thread)
     await answered(double, exported)
@@ -97,7 +99,7 @@ async def test_progress_is_shown_while_a_book_is_read(double: DiscordDouble, bot
 
 async def test_a_third_rename_is_not_waited_for(double: DiscordDouble, bot: Online) -> None:
     await add_book(double)
-    thread = await open_thread(double)
+    thread = await open_thread(double, bot)
     for number in (1, 2, 3):
         renamed = await double.user("ann").slash("conversations rename", channel=thread, title=f"Title {number}")
         await answered(double, renamed)
@@ -131,7 +133,7 @@ async def test_a_file_that_discord_does_not_hand_out(double: DiscordDouble, bot:
 
 async def test_a_command_that_a_resume_replays_is_done_once(double: DiscordDouble, bot: Online) -> None:
     await add_book(double)
-    thread = await open_thread(double)
+    thread = await open_thread(double, bot)
     double.gateway.replay = 30
     await double.gateway.drop()
     await double.until(lambda: double.gateway.resumes == 1)
@@ -146,7 +148,7 @@ async def test_an_answer_that_is_being_written_when_the_bot_goes_waits_for_its_r
         await double.until(lambda: double.commands.commands.get(0))
         await add_book(double)
         state.model.hold = asyncio.Event()
-        thread = await open_thread(double, message="Who came?")
+        thread = await open_thread(double, state, message="Who came?")
         await double.until(lambda: state.model.requests)
         state.task.cancel()
         await asyncio.gather(state.task, return_exceptions=True)
@@ -160,7 +162,7 @@ async def test_an_answer_that_is_being_written_when_the_bot_goes_waits_for_its_r
 async def test_commands_are_acknowledged_in_time_far_from_discord(double: DiscordDouble, bot: Online) -> None:
     double.round_trip = 0.2
     await add_book(double)
-    thread = await open_thread(double)
+    thread = await open_thread(double, bot)
     for command in ("conversations list", "progress", "usage", "privacy", "help", "verbose", "books list"):
         told = await double.user("ann").slash(command, channel=thread)
         assert not told.failed, command
@@ -169,7 +171,7 @@ async def test_commands_are_acknowledged_in_time_far_from_discord(double: Discor
 
 async def test_a_private_thread_is_no_ones_business(double: DiscordDouble, bot: Online) -> None:
     await add_book(double)
-    thread = await open_thread(double, private=True, title="Secret")
+    thread = await open_thread(double, bot, private=True, title="Secret")
     assert not thread.invitable
     for name, sees in (("ann", True), ("bob", False)):
         listed = await double.user(name).slash("conversations list")
