@@ -10,9 +10,10 @@ that is not so there; and "before" is not "after". A pronoun may be replaced by 
 import asyncio
 import hashlib
 import re
+import sys
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -40,6 +41,9 @@ LEAST_OF_EACH = 2
 
 MOST_SKIPPED = 3
 """Meaningful words of the book that may be missing between two of the answer; one where two sentences meet."""
+
+SHORTEST = 5
+"""Characters; a shorter sentence has less than FEWEST_TELLING words."""
 
 LONGEST = 4_000
 """Characters; a longer sentence says more than one or two sentences of a book do."""
@@ -188,7 +192,7 @@ class PassageMatcher:
 
 def _comparable(sentence: str) -> _Words | None:
     """The words of a sentence, unless it is too long or too short to be compared, or a question."""
-    if len(sentence) > LONGEST or _asks(sentence):
+    if not SHORTEST <= len(sentence) <= LONGEST or _asks(sentence):
         return None
     said = _Words.of(sentence, framed=True)
     return said if len(said.telling) >= said.fewest or len(said.folded) >= FEWEST_SAME else None
@@ -275,6 +279,14 @@ KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
 """Keys in a row, in brackets with whatever stands beside them there, or as small models write them, without brackets;
 names of passages, which are no citation; all with the white space before them, which is looked through once.
 """
+
+
+_DASH = re.compile("[-‐‑–]")
+
+
+def key_groups(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
+    """The keys in a text, in groups; every key has a dash, and most texts have none."""
+    return KEY_GROUP.finditer(text, start, end) if _DASH.search(text, start, end) else iter(())
 
 
 def key_of(sentence: Sentence) -> str:

@@ -179,7 +179,7 @@ _BESIDE_PAGE = re.compile(
 MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
 _BLANK = r"[^\S\n]"
 _LEAD_IN = re.compile(
-    rf"(?<=\n)(?P<line>[-*+>#•\t ]*{MARK}?)\Z"
+    rf"(?!\B\w)(?:(?<=\n)(?P<line>[-*+>#•\t ]*{MARK}?)\Z"
     rf"|(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
     rf"|\b(?P<place>(?:on|at|in)\s(?:(?:the|this|about|around)\s)?(?!(?<=at )n){NUMBER_SIGN}"
     rf"(?:{MARK}|[^\w\s{PAGE}-{SMALL_ORDINAL}])?)\Z"
@@ -188,7 +188,7 @@ _LEAD_IN = re.compile(
     rf"|(?P<sign>{_BLANK}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){_BLANK}?)\Z"
     rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]\s?[\"'\[]{{0,2}})\Z"
     rf"|(?P<joint>(?:{_BLANK}?(?:[,;:·…]|\.{{2,}}){_BLANK}?|\t|{_BLANK}[–—-]{_BLANK}?|{_BLANK}{{2,}}|—"
-    rf"|(?<=[\"”’»]){_BLANK}){MARK}?)\Z"
+    rf"|(?<=[\"”’»]){_BLANK}){MARK}?)\Z)"
 )
 """What stands before a number, by which a reference leaves its sentence."""
 ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")

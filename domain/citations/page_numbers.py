@@ -209,7 +209,7 @@ _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
 _STEMMED_PART = re.compile(rf"\W*{STEMMED_WORD}\W*")
-_SHORTEST_STEMMED, _LONGEST_KEY = 4, 40
+_SHORTEST_STEMMED, _LONGEST_KEY, _NEAR = 4, 40, 60
 
 
 @lru_cache(maxsize=4_096)
@@ -301,7 +301,6 @@ _THE_READER_IS = re.compile(
 )
 """What stands before the reader's own page: "you've read up to page 42"."""
 _OF_THE_READER = re.compile(r"\byou(?:['’](?:re|ve)|\s(?:are|have))\s[^.!?\n]{0,20}\Z")
-_NEAR = 60
 
 
 def _pointer(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[int, int, str] | None:
@@ -318,20 +317,20 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     """The replacements from `at` on, in order, in terms of the text as it reads."""
     if not _SIGNPOST.search(read):
         return
-    is_telling_ages = is_telling_ages or AGES.search(written) is not None
+    is_telling_ages = is_telling_ages or _tells_ages(written)
     for typed in _typed().finditer(read):
-        is_capital = written[seen.starts[typed.start()]].isupper()
+        is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
             if is_telling_ages and ends_with_age(written[: seen.ends[typed.end() - 1]]):
                 continue
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
             yield max(start, typed.end("bracket")), typed.end(), ""
-        elif typed["share"] and _OF_THE_READER.search(read[max(typed.start() - _NEAR, 0) : typed.start()]):
+        elif typed["share"] and _OF_THE_READER.search(before):
             continue
         elif pointer := _pointer(seen, written, typed.span(), at):
             yield pointer
-        elif not typed["foreign"] and _THE_READER_IS.search(read[max(typed.start() - _NEAR, 0) : typed.start()]):
+        elif not typed["foreign"] and _THE_READER_IS.search(before):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"] or typed["share"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
@@ -341,6 +340,11 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
         else:
             for label in _label().finditer(read, *typed.span()):
                 yield *label.span(), "…"
+
+
+@lru_cache(maxsize=4)
+def _tells_ages(text: str) -> bool:
+    return AGES.search(text) is not None
 
 
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -395,16 +399,14 @@ class TypedPages:
     ) -> None:
         self._is_known = is_known
         self._titles = titles
-        self._tells_ages = AGES.search(question) is not None
-        self._behind = "\n"
-        self._line = ""
-        self._header = ""
+        self._tells_ages = _tells_ages(question)
+        self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items = 0
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
-        plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or bool(AGES.search(self._behind)))
+        plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or _tells_ages(self._behind))
         context = before[-LONGEST_WORD:]
         seen, read = _read(context + plain)  # once more, unless a reference has gone
         if not self._columns and not A_NUMBER.search(read, bisect_left(seen.starts, max(len(context) - 1, 0))):
@@ -429,13 +431,11 @@ class TypedPages:
         return shown
 
     def _unlicensed(self, seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
-        for number in numbers_of(seen, written, bisect_left(seen.starts, len(self._behind))):
+        at = len(self._behind)
+        for number in numbers_of(seen, written, bisect_left(seen.starts, at)):
             if not self._is_licensed(number):
-                is_pointed_at = number.form == "goes" and len(number.values) > 0
-                pointer = (
-                    _pointer(seen, written, (number.start, number.end), len(self._behind)) if is_pointed_at else None
-                )
-                yield pointer or _without(number)
+                points = number.form == "goes" and len(number.values) > 0
+                yield (_pointer(seen, written, (number.start, number.end), at) if points else None) or _without(number)
 
     def _is_licensed(self, number: Number) -> bool:
         if number.is_location:
@@ -449,7 +449,7 @@ class TypedPages:
             or number.is_compound
             or number.is_measure
             or number.is_date
-            or number.is_age(is_asked=self._tells_ages or bool(AGES.search(self._behind)))
+            or number.is_age(is_asked=self._tells_ages or _tells_ages(self._behind))
             or number.is_counting
             or number.is_taken
             or number.is_telephone

@@ -72,7 +72,6 @@ _OPENING = re.compile(
     r"|(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b))|^[ \t]*>",
     re.MULTILINE,
 )
-_LINE_END = re.compile(r"\n")
 _ENDS_A_PARAGRAPH = re.compile(r"\n(?=[ \t]*(?:\n|[-*•>#|]|\d+[.)]\s))")
 _BRACKET = re.compile(r"\[[^\[\]\n]*\]")
 _GAP = re.compile(rf"\s*(?:{_BRACKET.pattern}|…|\.\.\.)\s*")
@@ -143,9 +142,11 @@ class Quotations:
         if _NO_MARK.fullmatch(whole, 1):
             return len(text)
         rest = _QUOTED.sub(lambda found: found[0] if _may_go_on(found, len(whole)) else "·" * len(found[0]), whole)
-        for opening in _OPENING.finditer(rest):
-            waits = opening[0].endswith(">") or not _end_of(opening[0], rest, opening.start())
-            if waits and len(rest) - opening.start() <= LONGEST:
+        line = rest.rfind("\n")
+        paragraph = max((end.start() for end in _ENDS_A_PARAGRAPH.finditer(rest)), default=-1)
+        for opening in _OPENING.finditer(rest, max(len(rest) - LONGEST, 0)):
+            end = paragraph if opening[0] in "“„«" else line  # marks that cannot be mistaken may close in another one
+            if opening.start() > end or opening[0].endswith(">"):
                 return opening.start() - 1
         return len(text)
 
@@ -197,18 +198,21 @@ class Quotations:
         return bool(parts) and all([await self._stands(line) for line in parts])
 
     def _is_readers(self, plain: str) -> bool:
-        words = _as_whole_words(_without_marks(plain).strip(_EDGES))
+        words = _without_marks(plain).strip(_EDGES)
         self._readers += map(_without_marks, self._unfolded_readers)
         self._unfolded_readers.clear()
-        return any(map(words.search, self._readers))
+        near = [text for text in self._readers if words in text]
+        return bool(near) and any(map(_as_whole_words(words).search, near))
 
     async def _stands(self, parts: Sequence[str]) -> bool:
         """Whether the parts of a quotation with gaps stand in the book: not in any order, and not single words."""
         sizes = [_size(part) for part in parts]
         if sum(sizes) < SHORT * (len(parts) - 1) or not all(any(map(str.isalpha, part)) for part in parts):
             return False
-        patterns = [_as_whole_words(_without_marks(part).strip(_EDGES)) for part in parts]
-        given = [text for text in self._given() if all(pattern.search(text) for pattern in patterns)]
+        needles = [_without_marks(part).strip(_EDGES) for part in parts]
+        near = [text for text in self._given() if all(needle in text for needle in needles)]
+        patterns = [*map(_as_whole_words, needles)] if near else []
+        given = [text for text in near if all(pattern.search(text) for pattern in patterns)]
         if given:
             return any(_stand_in_order(patterns, text) for text in given)
         if len(parts) > 1 and min(sizes) < SHORT:
@@ -242,7 +246,8 @@ def _size(part: str) -> int:
 def _as_whole_words(needle: str) -> re.Pattern[str]:
     words = words_of(needle)
     is_short = len(words) < SHORT and not any(map(is_dense, words))
-    return re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)" if is_short else re.escape(needle))
+    plain = re.escape(needle)
+    return re.compile(rf"{plain}(?!\w)(?<!\w{plain})" if is_short else plain)
 
 
 def _stand_in_order(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
@@ -300,12 +305,13 @@ _LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…|—–]\s)|(?<=:[*_
 _WITHIN = r"(?P<within>(?<=[ (])(?!\*\*|__|<[bs]))"
 """Where emphasis begins within a sentence that is not bold."""
 _SAID_OTHERWISE = re.compile(
+    r"(?:^|(?=[—–*_<`iqzc]))(?:"
     rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
     rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
     rf"|(?:{_LEAD}|{_WITHIN})(?P<star>\*{{1,3}}|__?|<{_TAG})(?:\Z|(?=[^\s*_])(?:(?P<words>[^\n*_<]+)(?P<stars>(?P=star)|</{_TAG}){_KEY_FOLLOWS}"
     r"|[^\n*_<]+(?:(?:(?P=star)|</?\w{0,6}>?)\s{0,3}\S{0,8})?\Z))"
-    rf"|(?P<tick>`)(?P<code>[^\n`]+)(?P<ticks>`){_KEY_FOLLOWS}",
+    rf"|(?P<tick>`)(?P<code>[^\n`]+)(?P<ticks>`){_KEY_FOLLOWS})",
     re.MULTILINE | re.IGNORECASE,
 )
 """Words quoted without marks: by a dash, by announcing them or by emphasis, before a verb of saying or a key."""
@@ -460,11 +466,6 @@ def _stand_in(before: str) -> str:
     """One character that represents the preceding text in the patterns: a line's beginning, a word, or neither."""
     last = before[-1:] or "\n"
     return last if last == "\n" else "w" if last.isalnum() else "·"
-
-
-def _end_of(mark: str, text: str, start: int) -> re.Match[str] | None:
-    """The line end before which a quotation has to close: with marks that cannot be mistaken, that of the paragraph."""
-    return (_ENDS_A_PARAGRAPH if mark in "“„«" else _LINE_END).search(text, start)
 
 
 def _may_go_on(found: re.Match[str], end: int) -> bool:

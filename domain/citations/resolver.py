@@ -14,7 +14,7 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, as_seen, key_of
+from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, as_seen, key_groups, key_of
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
@@ -40,17 +40,16 @@ _MOST_HELD = LONGEST + 200
 """Characters held back at most: a quotation of the greatest length, and a reference after it."""
 _YIELD_AFTER = 64
 """Characters after which other tasks run: up to some milliseconds of work."""
-_STEP = 16
+_STEP = 32
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
-_LONG_HELD = 300
-"""From this many held characters on, they are examined again only after they have grown by a quarter."""
-_MOST_SHORTENED = 4
+_MOST_SHORTENED = 2
 """How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
+_DIGIT = re.compile(r"\d")
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _UNFINISHED = re.compile(
-    r"(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
-    r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z"
+    r"(?=[\s\[【({<`^sp])(?:(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
+    r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z)"
 )
 """A tail that may still become keys, links or page references in brackets, or the blank before them.
 
@@ -175,9 +174,8 @@ class AnswerComposer:
 
     async def _take(self, text: str) -> str:
         self._pending += text
-        step = _STEP if self.text or self._held > _STEP else 1  # the first words are shown as they come
-        if self._held > _LONG_HELD:
-            step = max(_STEP, self._held // 4)
+        is_first = not self.text and self._held <= _STEP  # the first words are shown as they come
+        step = 1 if is_first else max(_STEP, self._held // 4)
         if len(self._pending) - self._held < step:
             return ""
         self._drop_unseen()
@@ -218,6 +216,9 @@ class AnswerComposer:
 
     async def _release(self, length: int, *, last: bool = False) -> str:
         ready, self._pending = self._pending[:length], self._pending[length:]
+        while self._unread and _DIGIT.search(ready):
+            self._learn_numbers(*self._unread.pop())
+            await asyncio.sleep(0)
         pieces = await self._quotations.check(ready, self._before)
         shown = await self._replace_keys([*self._without_pages(pieces)])
         self._before = (self._before + ready)[-LONGEST_WORD:]
@@ -243,25 +244,27 @@ class AnswerComposer:
         """
         if not number.values:
             return False
-        for text, is_given in self._unread:
-            for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text)):
-                if not is_spelt and (is_given or is_plain):
-                    self._in_digits[value] = self._in_digits.get(value, _NONE) | words
-                if is_spelt or not is_given:
-                    self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
-        self._unread.clear()
+        while self._unread:
+            self._learn_numbers(*self._unread.pop())
         sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
         company = _company(sentence) or _company(number.after) or _company(number.before)
         in_words = self._in_words if number.is_in_prose else {}
         known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in number.values]
         return all(beside & (company | _ANY) if company else beside for beside in known)
 
+    def _learn_numbers(self, text: str, is_given: bool) -> None:
+        for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text)):
+            if not is_spelt and (is_given or is_plain):
+                self._in_digits[value] = self._in_digits.get(value, _NONE) | words
+            if is_spelt or not is_given:
+                self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
+
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
         text = "".join(piece.text for piece in pieces)
         prose = "".join("·" * len(piece.text) if piece.quoted else piece.text for piece in pieces)
         out, at = [], 0
-        for group in KEY_GROUP.finditer(text):
+        for group in key_groups(text):
             out.append(await self._follow(text[at : group.start()], prose[at : group.start()]))
             sentences = [await self._sentence_of(key) for key in KEY_IN_GROUP.findall(group[0])]
             found = [c for s in sentences if s and (c := await self._resolve(s.start, s.end))]
@@ -340,7 +343,7 @@ class AnswerComposer:
 
 def _start_of_open_key(text: str, end: int) -> int:
     """Where a key stands whose sentence goes on, or the end: a quotation that is not in the book may follow it."""
-    keys = KEY_GROUP.finditer(text, 0, end)
+    keys = key_groups(text, 0, end)
     return next((key.start() for key in keys if not _END_OF_SAID.search(text, key.end(), end)), end)
 
 

@@ -496,5 +496,5 @@ def takes_a_number() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})"
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|[a-z]{{1,12}}-\Z|(?<=\s)['’.−-]\Z"
+        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
     )

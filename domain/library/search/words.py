@@ -285,6 +285,8 @@ _DISGUISE = r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|\](
 """A pattern for characters that do not read as written; a link is read as its label."""
 _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
+_SIGN = re.compile(r"[&<\\*_`|~\]\[({【（‐‑–-]")
+"""A part of every disguise and of every key. Most texts have none; looking for it takes a tenth of the time."""
 _A_IN_A_WORD = re.compile(r"@(?=[a-z])")
 _PLAIN = re.compile(r"[\n\t -~]*")
 _EMPHASISED = re.compile(r"[\n\t !-%'-;=-\[^-{}]*")
@@ -320,10 +322,10 @@ def _disguises(unread: re.Pattern[str]) -> re.Pattern[str]:
 
 def seen_without(unread: re.Pattern[str], text: str) -> Seen:
     """The text as a person reads it: look-alikes as the letters they imitate, and nothing of what is invisible or is to
-    be left `unread`.
+    be left `unread`, all of which has a sign.
     """
-    disguises = _disguises(unread)
-    if _PLAIN.fullmatch(text) and not disguises.search(text):  # as most texts
+    disguises, has_signs = _disguises(unread), _SIGN.search(text) is not None
+    if _PLAIN.fullmatch(text) and not (has_signs and disguises.search(text)):  # as most texts
         return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
     if _EMPHASISED.fullmatch(text) and not unread.search(text):
         kept = [at for at, letter in enumerate(text) if letter not in "*_`"]
@@ -344,7 +346,7 @@ def seen_without(unread: re.Pattern[str], text: str) -> Seen:
         ends.extend([end] * len(read))
 
     at = 0
-    for disguise in [*disguises.finditer(text), None]:
+    for disguise in [*(disguises.finditer(text) if has_signs else ()), None]:
         start, end = disguise.span() if disguise else (len(text), len(text))
         for run in _PLAIN_OR_ONE.finditer(text, at, start):
             if run["plain"]:
