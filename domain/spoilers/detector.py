@@ -192,7 +192,8 @@ def _words(text: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """The text without page references and without Markdown marks, which stick to words."""
-    return _MARKS.sub("", _REFERENCE.sub("", text))
+    plain = _REFERENCE.sub("", text) if "(" in text else text  # most texts have neither
+    return _MARKS.sub("", plain) if any(mark in plain for mark in "*`~_") else plain
 
 
 @lru_cache(maxsize=64)
