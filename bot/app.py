@@ -187,9 +187,7 @@ async def open_app(
             books=storage.books,
             readers=storage.readers,
             spoilers=spoilers,
-            usage=storage.usage,
-            price=cost_in_microdollars,
-            clock=_now,
+            meter=meter,
         )
         writer = ReadingWriter(
             provider=model,

@@ -21,7 +21,7 @@ from domain.ports import ChatProvider, Dispatcher, ToolOutput
 from domain.strategies.always_retrieve import ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow, metered
-from domain.tool_use import ToolDefinition
+from domain.tool_use import RequestUsage, ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output
 
 OnUsage = Callable[[UsageReported], Awaitable[None] | None]
@@ -244,9 +244,9 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider, window: Conte
         _limited(_joined(registry, asked.own_dispatcher), asked.most_calls),
     )
 
-    async def spent(usage: UsageReported) -> None:
-        if asked.usage_watcher:
-            await _finished(asked.usage_watcher(usage))
+    async def spent(used: RequestUsage) -> None:
+        if asked.usage_watcher and not used.is_open:
+            await _finished(asked.usage_watcher(UsageReported(used.usage, used.model)))
 
     async with aclosing(metered(events, spent)) as metered_events:
         async for event in metered_events:

@@ -214,12 +214,22 @@ class ChatResponse:
 
 @dataclass(frozen=True, slots=True)
 class RequestSent:
-    """A request is on its way. If it ends without a ChatResponse, because it failed or was left, `spent` returns the
-    tokens used up to then; None if the server refused it.
+    """A request is on its way. `spent` returns the tokens it has used so far, also once it has failed or was left; None
+    if the server refused it.
     """
 
     model: str
     spent: Callable[[], TokenUsage | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestUsage:
+    """What a request to a model has used: so far if it `is_open`, else in all. Of those with one id the last counts."""
+
+    id: str
+    model: str
+    usage: TokenUsage
+    is_open: bool = False
 
 
 ProviderEvent = TextChunk | CitationMark | TextBlockEnd | ChatResponse

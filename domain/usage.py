@@ -13,7 +13,8 @@ class UsageRecord:
 
     `cost_microdollars` is None if the price of the model is unknown. An empty `reader_id` means that the reader was
     erased, or that there was none. `asked_at` is when the reader wrote what the request answers, `at` if it is None: an
-    erasure after that leaves the record without the reader.
+    erasure after that leaves the record without the reader. Several records with the same `request_id` are of one
+    request, of which the last one counts.
     """
 
     at: datetime
@@ -24,6 +25,7 @@ class UsageRecord:
     conversation_id: str | None = None
     cost_microdollars: int | None = None
     asked_at: datetime | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ TESTS = {
         "test_killed_while_a_book_is_added": ["during `/books add`"],
         "test_a_renaming_that_is_killed_reaches_the_thread": ["during `/conversations rename`"],
         "test_a_command_that_is_killed_has_an_end": ["during any other command"],
+        "test_what_a_killed_request_has_used_counts": ["while a model was writing anything"],
     },
     "tests/journeys/test_take_up.py": {
         "test_an_answer_that_nobody_saw_is_shown": ["in the terminal"],

@@ -15,7 +15,6 @@ from domain.chat import PromptKind, Prompts
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, in_language, key_of
 from domain.citations.resolver import compose
 from domain.errors import BookError, LLMError, LLMErrorCode
-from domain.event import UsageReported
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
 from domain.ports import BookFiles, BookView, ChatProvider
 from domain.reading.portrait import MetNames, Portrait, portrait_text, portray, sentences_about
@@ -43,7 +42,7 @@ from domain.reading.recap import (
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import has_hidden
 from domain.strategies.window import complete_once
-from domain.tool_use import TextChunk
+from domain.tool_use import RequestUsage, TextChunk
 from domain.turn.quota import Quota, UsageMeter
 
 RECAP_WORDS = 250
@@ -211,8 +210,8 @@ class ReadingWriter:
     def _ask(self, asker: Asker) -> Callable[[str], Awaitable[str]]:
         return partial(complete_once, self._provider, partial(self._spent, asker), kind=PromptKind.SUMMARY)
 
-    async def _spent(self, asker: Asker, event: UsageReported) -> None:
-        await self._meter.book(event, asker.reader_id, asker.guild_id)
+    async def _spent(self, asker: Asker, spent: RequestUsage) -> None:
+        await self._meter.book(spent, asker.reader_id, asker.guild_id)
 
     def _in_time(self, asker: Asker) -> "_Limits":
         return _Limits(self._quota, asker, self._seconds)

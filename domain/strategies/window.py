@@ -2,7 +2,9 @@
 outside a turn.
 """
 
+import asyncio
 import logging
+import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -14,7 +16,16 @@ from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.event import DraftDiscarded, StrategyEvent, UsageReported
 from domain.ports import ChatProvider, Metered
 from domain.tasks import to_the_end
-from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, StopReason, TextChunk, ToolDefinition
+from domain.tool_use import (
+    ChatResponse,
+    ProviderEvent,
+    RequestSent,
+    RequestUsage,
+    StopReason,
+    TextChunk,
+    TokenUsage,
+    ToolDefinition,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +45,11 @@ SHRINK = 0.7
 """The share of a too long request that is tried next if the server does not say how much it accepts."""
 
 MOST_TRIES = 8
+
+FIRST_NOTE_S = 0.25
+"""When it is first reported what an open request has used: it is sent by then, and most refusals have come."""
+NOTE_EVERY_S = 2.0
+"""After that, how often; each report takes a fifth of a millisecond of processor time."""
 
 
 Message = PromptMessage | ChatMessage
@@ -117,6 +133,9 @@ class ContextWindow:
 
 Event = TypeVar("Event", bound=ProviderEvent | StrategyEvent)
 
+Spent = Callable[[RequestUsage], Awaitable[None]]
+"""Receives what each request uses: now and then while it is open, and all of it at its end."""
+
 Arrange = Callable[[list[PromptMessage]], list[PromptMessage]]
 
 
@@ -190,35 +209,78 @@ async def events_of_reply(
         yield response
 
 
-async def metered(
-    events: AsyncGenerator[Event, None], spent: Callable[[UsageReported], Awaitable[None]]
-) -> AsyncGenerator[Event, None]:
-    """The events without those about usage: `spent` receives the usage of each request once.
+async def metered(events: AsyncGenerator[Event, None], spent: Spent) -> AsyncGenerator[Event, None]:
+    """The events without those about usage, which `spent` receives.
 
-    A request that fails, or is left or cancelled before its usage is reported, has used tokens as well.
+    A request that fails, or is left or cancelled before its usage is reported, has used tokens as well. So has one
+    whose process is killed, hence the reports while it is open.
     """
-    sent: RequestSent | None = None
-
-    async def settle() -> None:
-        if sent and (usage := sent.spent()):
-            await spent(UsageReported(usage, sent.model))
-
+    request: _MeteredRequest | None = None
     try:
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, RequestSent):
-                    await settle()
-                    sent = event
+                    if request:
+                        await request.end()
+                    request = _MeteredRequest(event, spent)
                 elif isinstance(event, UsageReported):
-                    sent = None
-                    await spent(event)
+                    ended, request = request, None
+                    await to_the_end(ended.end(event.usage) if ended else spent(_unmetered(event)))
                 else:
                     yield event
     finally:
         try:
-            await to_the_end(settle())
+            if request:
+                await to_the_end(request.end())
         except MarginaliaError as error:  # why the request ended is more important
             logger.warning("the usage of an unfinished request was not recorded: %s", error)
+
+
+def _unmetered(event: UsageReported) -> RequestUsage:
+    return RequestUsage(uuid.uuid4().hex, event.model, event.usage)
+
+
+class _MeteredRequest:
+    """Reports what a request uses, from when it is sent to its end."""
+
+    def __init__(self, sent: RequestSent, spent: Spent) -> None:
+        self._sent = sent
+        self._spent = spent
+        self._id = uuid.uuid4().hex
+        self._noted: TokenUsage | None = None
+        self._noting: asyncio.Task[None] | None = None
+        self._timer = self._note_in(FIRST_NOTE_S)
+
+    async def end(self, reported: TokenUsage | None = None) -> None:
+        """Report all it has used: as its server has reported, else as far as is known."""
+        if self._noting:
+            _, late = await asyncio.wait({self._noting}, timeout=NOTE_EVERY_S)
+            for task in late:  # a database that has trouble does not keep the answer waiting twice
+                task.cancel()
+        self._timer.cancel()
+        if usage := reported or self._sent.spent():
+            await self._spent(RequestUsage(self._id, self._sent.model, usage))
+        elif self._noted:  # it was refused late
+            await self._report_so_far(TokenUsage())
+
+    def _note_in(self, seconds: float) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(seconds, self._begin_noting)
+
+    def _begin_noting(self) -> None:
+        self._noting = asyncio.create_task(self._note())
+
+    async def _note(self) -> None:
+        try:
+            usage = self._sent.spent()
+            if usage and usage != self._noted:
+                self._noted = usage
+                await self._report_so_far(usage)
+        except MarginaliaError as error:
+            logger.info("what a request has used so far was not recorded: %s", error)
+        self._timer = self._note_in(NOTE_EVERY_S)
+
+    async def _report_so_far(self, usage: TokenUsage) -> None:
+        await self._spent(RequestUsage(self._id, self._sent.model, usage, is_open=True))
 
 
 def _too_long() -> LLMError:
@@ -293,7 +355,7 @@ def _shorten(now: list[PromptMessage]) -> bool:
 
 async def complete_once(
     chat_provider: ChatProvider,
-    spent: Callable[[UsageReported], Awaitable[None]],
+    spent: Spent,
     question: str,
     /,
     *,

@@ -292,9 +292,6 @@ class ChatWithBook:
         async with self._lock(conversation_id):
             turns = await self._turns.get_by_conversation(conversation_id)
             interrupted = [turn for turn in turns if _came_to_nothing(turn)]
-            if any(turn.state is TurnState.RUNNING for turn in interrupted):
-                history = await self._messages.get_recent(conversation_id, self._preparer.reach)
-                await self._runner.charge_killed(await self._manage.get(conversation_id), history, interrupted)
             for turn in interrupted:
                 await self._turns.reopen(turn.id)
             return interrupted

@@ -13,7 +13,7 @@ from domain.chat import ChatMessage, MessageRole, PromptKind
 from domain.citations.matching import find_uncited
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
-from domain.event import Answer, UsageReported
+from domain.event import Answer
 from domain.leases import Shard
 from domain.library.search.words import words_of
 from domain.ports import (
@@ -24,13 +24,12 @@ from domain.ports import (
     ConversationRepository,
     ReaderRepository,
     TurnRepository,
-    UsageRepository,
 )
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import spans
 from domain.strategies.window import complete_once
-from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord
+from domain.tool_use import RequestUsage
+from domain.turn.quota import UsageMeter
 
 logger = logging.getLogger(__name__)
 
@@ -433,18 +432,14 @@ class TitleWriter:
         books: BookRepository,
         readers: ReaderRepository,
         spoilers: SpoilerChecks,
-        usage: UsageRepository,
-        price: Callable[[str, str, TokenUsage], int | None],
-        clock: Clock,
+        meter: UsageMeter,
     ) -> None:
         self._provider = provider
         self._prompt = prompt
         self._books = books
         self._readers = readers
         self._spoilers = spoilers
-        self._usage = usage
-        self._price = price
-        self._clock = clock
+        self._meter = meter
 
     async def __call__(self, conversation: Conversation, question: ChatMessage, answer: str) -> str | None:
         """The title, UNTITLED if the question is small talk; None if there is no usable one. Never raises."""
@@ -467,19 +462,9 @@ class TitleWriter:
             return UNTITLED
         return title_from(first_line) if first_line else ""
 
-    async def _record(self, conversation: Conversation, question: ChatMessage, spent: UsageReported) -> None:
-        await self._usage.record(
-            UsageRecord(
-                at=self._clock(),
-                model=spent.model,
-                usage=spent.usage,
-                reader_id=question.author_id,
-                guild_id=conversation.server_id,
-                conversation_id=conversation.id,
-                cost_microdollars=self._price(self._provider.name, spent.model, spent.usage),
-                asked_at=question.created_at,
-            )
-        )
+    async def _record(self, conversation: Conversation, question: ChatMessage, spent: RequestUsage) -> None:
+        asker, place = question.author_id, conversation.server_id
+        await self._meter.book(spent, asker, place, conversation.id, question.created_at)
 
     async def _spoils(self, title: str, conversation: Conversation, question: ChatMessage) -> bool:
         """Whether it names what is beyond the position of the readers (`depends_to` of a question), or of anybody else

@@ -11,7 +11,7 @@ from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage, Pro
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt, Turn
 from domain.errors import BookError, BookErrorCode
-from domain.event import Approval, ToolCallStarted, UsageReported
+from domain.event import Approval, ToolCallStarted
 from domain.library.progress import SharedBounds
 from domain.library.summaries import ChapterSummaries
 from domain.ports import (
@@ -29,7 +29,7 @@ from domain.ports import (
     TurnRepository,
 )
 from domain.spoilers.detector import SpoilerChecks, note_for, note_without_position
-from domain.strategies.window import complete_once, estimate, estimate_text
+from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, unanswered, within_bound, without_calls
@@ -143,10 +143,6 @@ class TurnTools:
     def of(self, view: BookView, conversation: Conversation, draft: TurnDraft, emit: Emit) -> Toolbox:
         """The toolbox. Tools may ask the model, charged to the reader, and propose a position to the reader."""
 
-        async def spent(event: UsageReported) -> None:
-            await self._meter.record(event, conversation, draft)
-            emit(event)
-
         async def approve(tool: str, arguments: dict[str, Any]) -> Approval:
             call = ToolCallStarted("", 0, tool, arguments)
             shown = await draft.answer.presentable(call) if draft.answer else call
@@ -159,6 +155,7 @@ class TurnTools:
                 emit(proposal)
             return proposal is not None
 
+        spent = partial(self._meter.record, conversation=conversation, draft=draft, emit=emit)
         ask = partial(complete_once, draft.provider, spent, kind=PromptKind.SUMMARY)
         context = ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
@@ -249,16 +246,6 @@ class TurnPreparer:
             toolbox.build_dispatcher(timeout=self._tools.timeout),
             partial(compose, book, view, messages, check),
         )
-
-    def prompt_tokens(self, conversation: Conversation, history: Sequence[ChatMessage], draft: TurnDraft) -> int:
-        """About how many tokens the first request of a turn has; 0 if the conversation has not come to one yet."""
-        system = conversation.system_prompt
-        if system is None:
-            return 0
-        past = [message for message in history if message.turn_id not in (None, draft.turn.id)]
-        has_tools = draft.provider.supports_tools
-        past = self._context.build_context(past if has_tools else without_calls(past))
-        return estimate_text(system.system) + estimate([*past, *draft.asked], system.tools if has_tools else ())
 
     def _messages(self, turns: Sequence[Turn], history: Sequence[ChatMessage], draft: TurnDraft) -> list[ChatMessage]:
         """The part of the history that goes into the prompt, and the current messages.

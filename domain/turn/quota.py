@@ -10,8 +10,8 @@ from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import UsageReported
 from domain.ports import AllowanceRepository, Clock, UsageRepository
 from domain.servers import ManageServers
-from domain.tool_use import TokenUsage
-from domain.turn.state import TurnDraft
+from domain.tool_use import RequestUsage, TokenUsage
+from domain.turn.state import Emit, TurnDraft
 from domain.usage import Deed, ServerSettings, UsageRecord
 
 
@@ -170,7 +170,7 @@ Price = Callable[[str, str, TokenUsage], int | None]
 
 
 class UsageMeter:
-    """Records usage at once: tokens are spent even if no answer results."""
+    """Records usage at once: tokens are spent even if no answer results, or the process is killed."""
 
     def __init__(self, *, usage: UsageRepository, price: Price, clock: Clock, provider: str) -> None:
         self._usage = usage
@@ -178,33 +178,37 @@ class UsageMeter:
         self._clock = clock
         self._provider = provider
 
-    async def record(self, event: UsageReported, conversation: Conversation, draft: TurnDraft) -> None:
+    async def record(self, spent: RequestUsage, conversation: Conversation, draft: TurnDraft, emit: Emit) -> None:
         """Charge the tokens of a request to the reader who wrote last."""
-        draft.usage += event.usage
+        if not spent.is_open:
+            draft.usage += spent.usage
         last = draft.asked[-1]
-        cost = await self.book(event, last.author_id, conversation.server_id, conversation.id, last.created_at)
-        draft.log.add_cost(cost)
+        cost = await self.book(spent, last.author_id, conversation.server_id, conversation.id, last.created_at)
+        if not spent.is_open:
+            draft.log.add_cost(cost)
+            emit(UsageReported(spent.usage, spent.model))
 
     async def book(
         self,
-        event: UsageReported,
+        spent: RequestUsage,
         reader_id: str,
         guild_id: str | None,
         conversation_id: str | None = None,
         asked_at: datetime | None = None,
     ) -> int | None:
         """Charge the tokens of a request to a reader; returns the cost in millionths of a US dollar, if known."""
-        cost = self._price(self._provider, event.model, event.usage)
+        cost = self._price(self._provider, spent.model, spent.usage)
         await self._usage.record(
             UsageRecord(
                 at=self._clock(),
-                model=event.model,
-                usage=event.usage,
+                model=spent.model,
+                usage=spent.usage,
                 reader_id=reader_id,
                 guild_id=guild_id,
                 conversation_id=conversation_id,
                 cost_microdollars=cost,
                 asked_at=asked_at,
+                request_id=spent.id,
             )
         )
         return cost

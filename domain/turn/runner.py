@@ -34,13 +34,12 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
     TurnStarted,
-    UsageReported,
 )
-from domain.ports import ChatProvider, Clock, Metered, RetrievalStrategy, TurnRepository
+from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.spoilers.filter import redacted
 from domain.strategies.window import metered
 from domain.tasks import to_the_end
-from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk, TokenUsage
+from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
 from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, RunningTurn, TurnDraft, stayed_away
@@ -133,22 +132,6 @@ class TurnRunner:
         finally:
             log.write(draft.turn, waiting[-1].author_id, conversation.server_id)
 
-    async def charge_killed(
-        self, conversation: Conversation, history: Sequence[ChatMessage], interrupted: Sequence[Turn]
-    ) -> None:
-        """Charge the request that was under way in each running turn when its process was killed, as nobody has.
-
-        Its prompt is all that is still known of it, so that is estimated.
-        """
-        provider = await self._model_of(conversation)
-        for turn in interrupted:
-            asked = [m for m in history if m.turn_id == turn.id and m.role is MessageRole.USER]
-            if turn.state is TurnState.RUNNING and asked and isinstance(provider, Metered):
-                draft = TurnDraft(turn, asked, provider)
-                usage = TokenUsage(self._preparer.prompt_tokens(conversation, history, draft), estimated=True)
-                if usage.input_tokens:
-                    await self._meter.record(UsageReported(usage, provider.model_name), conversation, draft)
-
     async def _begin(self, conversation: Conversation, waiting: Sequence[ChatMessage], replaces: Turn | None) -> Turn:
         if replaces is None:
             return await self._turns.begin(conversation.id, [message.id for message in waiting], self._clock())
@@ -186,11 +169,7 @@ class TurnRunner:
         if self._stand_in:
             draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
-
-        async def spent(event: UsageReported) -> None:
-            await self._meter.record(event, conversation, draft)
-            emit(event)
-
+        spent = partial(self._meter.record, conversation=conversation, draft=draft, emit=emit)
         strategy = self._strategy.execute(draft.provider, prepared.messages, prepared.tools, prepared.dispatch)
         async with aclosing(metered(strategy, spent)) as events:
             async for event in events:

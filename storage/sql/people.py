@@ -110,13 +110,17 @@ def _position(row: Row) -> ReadingPosition:
 
 _USED = (
     "at", "reader_id", "guild_id", "conversation_id", "model", "input_tokens", "output_tokens", "cache_read_tokens",
-    "cache_write_tokens", "cost_microdollars", "estimated",
+    "cache_write_tokens", "cost_microdollars", "estimated", "request_id",
 )  # fmt: skip
-_RECORD = f"INSERT INTO usage ({listed(_USED)}) VALUES ({marks(_USED)})"  # noqa: S608
+# Whom a request is charged to stays as it was first recorded, or erased since.
+_OF_LATER_RECORDS = ", ".join(f"{name} = excluded.{name}" for name in _USED if not name.endswith("_id"))
+_IN_PLACE = f"ON CONFLICT (request_id) DO UPDATE SET {_OF_LATER_RECORDS}"
+_RECORD = f"INSERT INTO usage ({listed(_USED)}) VALUES ({marks(_USED)}) {_IN_PLACE}"  # noqa: S608
 _RECORD_UNLESS_ERASED = f"""
 INSERT INTO usage ({listed(_USED)}) SELECT {marks(_USED)}
-WHERE NOT EXISTS (SELECT 1 FROM erasures WHERE person = ? AND at >= ?)
+WHERE NOT EXISTS (SELECT 1 FROM erasures WHERE person = ? AND at >= ?) {_IN_PLACE}
 """  # noqa: S608
+_RECORDED = "SELECT input_tokens + output_tokens AS tokens FROM usage WHERE request_id = ?"
 
 _TOTAL = """
 SELECT count(*) AS requests, coalesce(sum(input_tokens), 0) AS input_tokens,
@@ -139,8 +143,11 @@ class SQLUsage:
         used = [
             at, record.reader_id, record.guild_id, record.conversation_id, record.model, tokens.input_tokens,
             tokens.output_tokens, tokens.cache_read_tokens, tokens.cache_write_tokens, record.cost_microdollars,
-            int(tokens.estimated),
+            int(tokens.estimated), record.request_id,
         ]  # fmt: skip
+        if record.request_id and not (tokens.input_tokens or tokens.output_tokens):
+            await self._database.write("DELETE FROM usage WHERE request_id = ?", [record.request_id])
+            return
         if not record.reader_id:
             await self._database.write(_RECORD, used)
             return
@@ -153,12 +160,14 @@ class SQLUsage:
 
     async def _record_without_name(self, record: UsageRecord, used: Sequence[Value]) -> None:
         """Record usage of somebody who has been erased meanwhile; their tokens of the day count all the same."""
-        spent = {record.guild_id or "": record.usage.input_tokens + record.usage.output_tokens}
+        tokens = record.usage.input_tokens + record.usage.output_tokens
 
         async def write(transaction: Transaction) -> None:
             at, _, *others = used
+            before = await transaction.run(_RECORDED, [record.request_id])
+            more = tokens - sum(row["tokens"] for row in before)
             await transaction.run(_RECORD, [at, "", *others])
-            await _add_spent(transaction, record.reader_id, record.at, spent)
+            await _add_spent(transaction, record.reader_id, record.at, {record.guild_id or "": more})
 
         await self._database.atomically(write)
 

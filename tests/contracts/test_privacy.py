@@ -300,6 +300,20 @@ class TestWhatComesLate:
         assert (await storage.privacy.export("hatter"))["usage"] == []
         assert await storage.usage.spent_before_erasure("hatter", began, "g") == 15
 
+    async def test_a_request_that_is_open_while_they_are_erased_counts_once_and_without_their_name(
+        self, storage: Storage
+    ) -> None:
+        began = datetime.now(UTC)
+        so_far = UsageRecord(began, "model", TokenUsage(7, 1), "hatter", "g", asked_at=began, request_id="1")
+        await storage.usage.record(so_far)
+        await storage.privacy.erase("hatter")
+        at_the_end = replace(so_far, at=datetime.now(UTC), usage=TokenUsage(7, 5))
+        for record in (at_the_end, at_the_end, replace(at_the_end, asked_at=None)):
+            await storage.usage.record(record)
+            assert (await storage.privacy.export("hatter"))["usage"] == []
+            assert await storage.usage.spent_before_erasure("hatter", began, "g") == 12
+            assert (await storage.usage.total_for_guild("g", began)).usage == TokenUsage(7, 5)
+
     async def test_a_title_is_not_made_of_a_question_that_is_gone(self, storage: Storage) -> None:
         await storage.privacy.erase("hatter")
         update = storage.conversations.update_title

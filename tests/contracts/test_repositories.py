@@ -319,6 +319,28 @@ class TestUsage:
         await storage.usage.record(UsageRecord(at(1), "model", TokenUsage(50, 5, estimated=True), "hatter"))
         assert (await storage.usage.total_for_reader("hatter", at(0))).usage.estimated
 
+    async def test_the_last_record_of_a_request_counts(self, storage: Storage) -> None:
+        so_far, all_of_it = TokenUsage(100, 1, estimated=True), TokenUsage(90, 10, 80, 5)
+        of_tea = UsageRecord(at(0), "model", so_far, "hatter", "g", "tea", 5, request_id="1")
+        other = replace(of_tea, usage=TokenUsage(7, 1), request_id="2")
+        await storage.usage.record(of_tea)
+        await storage.usage.record(other)
+        assert (await storage.usage.total_for_reader("hatter", at(0))).usage.estimated
+        await storage.usage.record(replace(of_tea, at=at(1), usage=all_of_it, cost_microdollars=6))
+        total = UsageTotal(2, TokenUsage(97, 11, 80, 5), 11)
+        for found in (
+            await storage.usage.total_for_reader("hatter", at(0)),
+            await storage.usage.total_for_guild("g", at(0)),
+            await storage.usage.total_for_conversation("tea"),
+        ):
+            assert (found, found.usage.estimated) == (total, False)
+
+    async def test_a_request_that_has_used_nothing_after_all_is_not_counted(self, storage: Storage) -> None:
+        refused = UsageRecord(at(0), "model", TokenUsage(100, 1, estimated=True), "hatter", request_id="1")
+        await storage.usage.record(refused)
+        await storage.usage.record(replace(refused, usage=TokenUsage()))
+        assert await storage.usage.total_for_reader("hatter", at(0)) == UsageTotal()
+
     async def test_what_was_spent_stays_spent_without_its_conversation(self, storage: Storage) -> None:
         await furnish(storage)
         await storage.usage.record(UsageRecord(at(0), "model", TokenUsage(100, 10), "hatter", None, "tea"))

@@ -462,25 +462,6 @@ async def test_after_a_crash_interrupted_turns_wait_again_and_finished_ones_stay
         assert states == [TurnState.DELIVERED]
 
 
-async def test_the_request_of_a_killed_process_counts_once(tmp_path: Path) -> None:
-    async with reading_room(tmp_path, as_provider(OwnChat())) as room:
-        talk, unasked = await room.talk(), await room.talk()
-        await room.answer(talk, "Who put out the lamp?")
-        counted = (await room.storage.usage.total_for_conversation(talk.id)).usage
-        for each in (talk, unasked):
-            message = await room.chat.receive(each.id, "Who put out the lamp again?", ANN)
-            assert message
-            await room.storage.turns.begin(each.id, [message.id], message.created_at)
-    async with reading_room(tmp_path, as_provider(OwnChat())) as room:
-        for each in (talk, unasked):
-            assert len(await room.chat.recover(each.id)) == 1
-            assert await room.chat.recover(each.id) == []
-        lost = (await room.storage.usage.total_for_conversation(talk.id)).usage
-        assert lost.estimated
-        assert 0 < lost.input_tokens - counted.input_tokens < counted.input_tokens
-        assert (await room.storage.usage.total_for_conversation(unasked.id)).requests == 0
-
-
 async def test_a_conversation_is_named_after_its_first_message(tmp_path: Path) -> None:
     async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
         talk = await room.talk()

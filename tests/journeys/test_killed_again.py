@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
 from tests.doubles.discord_api.interactions import Interaction
-from tests.doubles.script import Handler, Json, Reply, Text
+from tests.doubles.script import Fault, Handler, Json, Reply, Text, say
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.test_discord_chaos import damage
 
@@ -245,6 +246,54 @@ async def test_a_renaming_that_is_killed_reaches_the_thread(
 
 def threads_of(discord: DiscordDouble, opened: Interaction) -> list[Channel]:
     return [each for each in discord.threads() if opened.original and each.id == opened.original.id]
+
+
+Used = tuple[int, int, int]
+"""Tokens read and written in a request, and whether they are estimated."""
+
+
+def used(folder: Path) -> dict[int, Used]:
+    """What each request has used, as it is counted."""
+    with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
+        rows = database.execute("SELECT id, input_tokens, output_tokens, estimated FROM usage ORDER BY id")
+        return {number: (read, written, estimated) for number, read, written, estimated in rows}
+
+
+@pytest.mark.parametrize("way", ["message", "again", "ask"])
+async def test_what_a_killed_request_has_used_counts(
+    bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble, tmp_path: Path, way: str
+) -> None:
+    """Its prompt and the words that have come are counted, estimated and marked so, before the next start and after."""
+    ann = discord.user("ann")
+    await small_book_added(bot, discord)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    await ann.slash("chat", book=book["value"], message="Why was it dark?", title="Lamp")
+    await discord.until(lambda: any(at_rest(discord, thread, 1) for thread in discord.threads()))
+    [thread] = discord.threads()
+    before = used(tmp_path)
+    model.handler = lambda body: say(LINE * 20, fault=Fault.STALL)
+    if way == "message":
+        await ann.say(thread, "Who says so?")
+    elif way == "again":
+        await ann.click(answers(discord, thread)[0], label="Try again")
+    else:
+        await ann.slash("ask", question="Who says so?", book=book["value"])
+
+    def killed() -> Used:
+        [last] = [each for number, each in used(tmp_path).items() if number not in before] or [(0, 0, 0)]
+        return last
+
+    await discord.until(lambda: killed()[1] > 100)  # a stalled reply has come half way
+    counted = killed()
+    assert 1_000 < counted[0] < 10_000, "its prompt"
+    assert counted[1] < 200, "its words"
+    assert counted[2], "an estimate"
+    await bot.kill()
+    model.handler = numbered
+    await bot.start()
+    await discord.until(lambda: at_rest(discord, thread, 2 if way == "message" else 1) and noted(tmp_path) == [])
+    assert counted in used(tmp_path).values()
+    assert sum(estimated for *_, estimated in used(tmp_path).values()) == 1
 
 
 async def test_a_command_that_is_killed_has_an_end(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:

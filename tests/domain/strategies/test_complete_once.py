@@ -3,19 +3,18 @@
 import pytest
 
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import UsageReported
 from domain.strategies.window import complete_once
-from domain.tool_use import ChatResponse, StopReason, TokenUsage
+from domain.tool_use import ChatResponse, RequestUsage, StopReason, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 
 SPENT = TokenUsage(100, 5)
 
 
-async def asked(*replies: Reply) -> tuple[str, list[UsageReported]]:
-    booked: list[UsageReported] = []
+async def asked(*replies: Reply) -> tuple[str, list[RequestUsage]]:
+    booked: list[RequestUsage] = []
 
-    async def book(usage: UsageReported) -> None:
-        booked.append(usage)
+    async def book(spent: RequestUsage) -> None:
+        booked.append(spent)
 
     return await complete_once(ScriptedChat(*replies), book, "A title, please."), booked
 
@@ -23,7 +22,7 @@ async def asked(*replies: Reply) -> tuple[str, list[UsageReported]]:
 async def test_the_answer_comes_back_and_its_tokens_are_told() -> None:
     answer, booked = await asked(ChatResponse(text="The White Rabbit", usage=SPENT))
     assert answer == "The White Rabbit"
-    assert booked == [UsageReported(SPENT, "scripted-1")]
+    assert [(each.model, each.usage, each.is_open) for each in booked] == [("scripted-1", SPENT, False)]
 
 
 @pytest.mark.parametrize("reason", [StopReason.REFUSAL, StopReason.END_TURN])

@@ -13,12 +13,12 @@ from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.resolver import compose
-from domain.event import StrategyOutcome, UsageReported
+from domain.event import StrategyOutcome
 from domain.ports import BookView, Dispatcher, RetrievalStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import complete_once
-from domain.tool_use import ToolDefinition, ToolResult
+from domain.tool_use import RequestUsage, ToolDefinition, ToolResult
 from domain.tools.registry import as_result
 from tests.bot.providers.extractive.reading import opened_view
 from tests.bot.providers.extractive.test_answers import CHAPTERS
@@ -111,7 +111,7 @@ async def _turn(
     return composition.text, added
 
 
-async def _free(_: UsageReported) -> None:
+async def _free(_: RequestUsage) -> None:
     raise AssertionError("the built-in answerer costs nothing")
 
 
