@@ -420,10 +420,10 @@ def sentence_of_reference(text: str, start: int, end: int) -> tuple[int, int] | 
     return (first if is_line else leads.start()), last
 
 
-_CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
+CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
 """Quotation marks that open, and those that close them."""
-_QUOTE_MARK = re.compile(f"[\n{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
-_QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
+_QUOTE_MARK = re.compile(f"[\n{''.join({*CLOSING, *''.join(CLOSING.values())})}]")
+_QUOTE_START = re.compile(rf"[{''.join(CLOSING)}>]")
 
 
 class Quoting:
@@ -440,7 +440,7 @@ class Quoting:
             if mark == "\n" or mark in self._closing:
                 self._closing = ""
             elif not self._closing:
-                self._closing = _CLOSING.get(mark, "")
+                self._closing = CLOSING.get(mark, "")
             self._mark = next(self._marks, None)
         return self._closing != ""
 

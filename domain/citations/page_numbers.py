@@ -156,7 +156,7 @@ def _typed() -> re.Pattern[str]:
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
-        rf"|(?<=[.!?…,;:\"”’)])[{SUPERSCRIPTS}]{{1,4}}|(?:(?<=[^\W\d_]{{3}})|\s|(?<=\s))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
+        rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
         rf"|(?P<share>{_SHARE})|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"

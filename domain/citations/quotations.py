@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.book import Passage
-from domain.citations.matching import KEY_GROUP
+from domain.citations.matching import CLOSING, KEY_GROUP
 from domain.library.search.words import is_dense, words_of
 
 MOST_ADDED = 3
@@ -469,7 +469,11 @@ def _stand_in(before: str) -> str:
 
 
 def _may_go_on(found: re.Match[str], end: int) -> bool:
-    """Whether following text may change the result: a closing mark, another line, a letter after an apostrophe."""
+    """Whether following text may change the result: the mark's own closing one, another line, or a letter after an
+    apostrophe.
+    """
+    if found["closed"] and found[0][-1] not in CLOSING.get(found[0][0], found[0][-1]):
+        return True
     return found.end() == end and (not found["closed"] or (found[0][-1] in "'’" and found[0][-2:] != "''"))
 
 

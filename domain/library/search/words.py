@@ -268,6 +268,8 @@ def fold_letter(character: str) -> str:
     if character == _TATWEEL:
         return ""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
+    if parts[:1] == " " and not character.isspace():
+        return character  # an accent of its own, such as that for an apostrophe: no blank is seen there
     return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
 
 

@@ -29,7 +29,7 @@ from domain.citations.page_numbers import TypedPages, settled, without_typed_pag
         "His brother (Levi) mixed (mix) it for Ali (Ali): (i) milk, (ii) tea, (iii) ink. He left [1851] in May (1851).",
         "She turned the page. Two dogs barked. Elle tourne la page. Deux hommes entrent. Una página. Dos hombres van.",
         "A page two feet tall; le page deux fois puni; auf beiden Seiten zwei Türme; sida vid sida två män.",
-        "It is 38 m² and 2³. [He](https://example.org/38) left; in chapter 3 the thirty-eighth man left.",
+        "It is 38 m² and 2³, ein m² Tuch. [He](https://example.org/38) left; in chapter 3 the thirty-eighth man left.",
     ],
 )
 def test_what_is_no_page_reference_is_left_alone(text: str) -> None:
@@ -254,6 +254,7 @@ def test_a_number_that_counts_nothing_is_one_where_references_stand(typed: str, 
         ("It is 38. That's 40. I think it must be 41.", "It is …. That's …. I think it must be …."),
         ("It begins 38 leaves in; five pages in, it ends.", "It begins … leaves in; … pages in, it ends."),
         ("Ann burned the letters 38. Ann burned [x38].", "Ann burned the letters. Ann burned."),
+        ("Ann burned “it´³⁸ on her page⁴.", "Ann burned “it´ on her page."),
         ("Voyez 38 : elle part (vgl. dort 38 m. w. N.).", "Voyez … : elle part (vgl. dort … m. w. N.)."),
         ("غرق في العاصفة، انظر ٣٨. ৩৮ পৃষ্ঠায়। Σ. ληʹ.", "غرق في العاصفة، انظر. … পৃষ্ঠায়। Σ. …."),
         ("العاصفة في صفحة سبعة وأربعين. תחילה בעמוד שלושים ושמונה.", "العاصفة في صفحة …. תחילה בעמוד …."),

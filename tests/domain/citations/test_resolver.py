@@ -253,6 +253,8 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
 @example([" and 40 ‘it was never dark at all’at the foot of "], [34])
 @example(["\n2. ‘it was never dark at all’Ann 'a b c d' "], [35])
 @example(["forty-\" of the book'a b c d' | S. | p. |\n|--|--|\nAnn kept the light f @ "], [32])
+@example(["Ann “I never´ let it go out,” Ann Ann Ann"], [20])
+@example(["Ann saw H", "´", "¹ Ann Ann "], [10])
 @given(
     st.lists(
         st.sampled_from(
@@ -265,6 +267,8 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
                 "(p. 99) ",
                 "“a",
                 "” ",
+                "´",
+                "¹ ",
                 "[",
                 "]",
                 "(",
