@@ -369,7 +369,7 @@ class ReadingCompanion:
             BookError: INVALID_STATE, the file is gone.
         """
         file = await self._files.open(book)
-        start = story_start(await file.chapters())
+        start = story_start(await file.chapters(), read_to)
         end = min(read_to, start + OPENING)
         if end <= start:
             return []

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from domain.book import Chapter, Citation, Sentence
 from domain.library.names import TITLES_OF_PEOPLE, name_phrases
+from domain.library.progress import title_is_read
 from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
 from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE, chapter_parts, weights_of
 from domain.ports import BookView
@@ -301,11 +302,19 @@ class FirstQuestion:
     about: str = ""
 
 
-def story_start(chapters: Sequence[Chapter]) -> int:
-    """Where the story begins, as an offset: prefaces, dedications and title pages are no part of it."""
+def story_start(chapters: Sequence[Chapter], read_to: int) -> int:
+    """Where the story begins, as an offset: prefaces, dedications and title pages are no part of it. `read_to`, if no
+    more than those has been read.
+
+    It depends on nothing beyond `read_to`: whether a chapter is as short as a title page is known at its end.
+    """
     shortest = FEWEST_OF_A_STORY * _CHARACTERS_OF_A_WORD
-    told = [each for each in chapters if not PREFACE.match(each.title) and each.end - each.start >= shortest]
-    return next((each.start for each in [*told, *chapters]), 0)
+    reached = [each for each in chapters if title_is_read(each, read_to)]
+    told = [each for each in reached if not PREFACE.match(each.title)]
+    begun = [each.start for each in told if each.end >= read_to or each.end - each.start >= shortest]
+    if not begun and chapters and read_to < chapters[-1].end:
+        return read_to
+    return [*begun, *(each.start for each in chapters), 0][0]
 
 
 def first_questions(opening: str, names: Sequence[str], pages: Sequence[str]) -> list[FirstQuestion]:

@@ -82,9 +82,16 @@ def test_prefaces_and_title_pages_are_no_story() -> None:
         Chapter(2, "London: The Globe", 9_000, 9_090),
         Chapter(3, "First Act", 9_090, 30_000),
     ]
-    assert story_start(chapters) == 9_090
-    assert story_start(chapters[:1]) == 0
-    assert story_start([]) == 0
+    assert story_start(chapters, 30_000) == 9_090
+    assert story_start(chapters[:1], 9_000) == 0
+    assert story_start([], 30_000) == 0
+    assert story_start(chapters, 500) == 500, "who reads the introduction has read nothing of the story"
+
+
+@pytest.mark.parametrize("end", [9_060, 9_090, 30_000])
+def test_where_the_story_starts_tells_nothing_of_how_long_the_chapter_is_that_is_being_read(end: int) -> None:
+    chapters = [Chapter(1, "Introduction by the Editor", 0, 9_000), Chapter(2, "The Harbour", 9_000, end)]
+    assert story_start(chapters, 9_060) == 9_000
 
 
 @example("::", [" "])
