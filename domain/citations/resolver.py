@@ -216,9 +216,10 @@ class AnswerComposer:
 
     async def _release(self, length: int, *, last: bool = False) -> str:
         ready, self._pending = self._pending[:length], self._pending[length:]
-        while self._unread and _DIGIT.search(ready):
-            self._learn_numbers(*self._unread.pop())
-            await asyncio.sleep(0)
+        if _DIGIT.search(ready):
+            while self._unread:
+                self._learn_numbers(*self._unread.pop())
+                await asyncio.sleep(0)
         pieces = await self._quotations.check(ready, self._before)
         shown = await self._replace_keys([*self._without_pages(pieces)])
         self._before = (self._before + ready)[-LONGEST_WORD:]
