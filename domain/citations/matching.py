@@ -266,18 +266,21 @@ KEY = r"s-[0-9a-f]{4,12}"
 _LIKE_A_KEY = r"[sS] ?[-‐‑–] ?[0-9a-fA-F]{4,16}+(?!\w)"
 _BARE_KEY = rf"(?<![\w-])s-[0-9a-f]{{{_DIGITS}}}(?![\w-])"
 _AND = r"\s*+[,;&]\s*+"
+_PASSAGE = r"passage-\d{1,9}[-–/]\d{1,9}"
 _KEY_FORMS = (
     rf"[\[【]{{1,2}}(?:[^\[\]【】\n]{{0,40}}?[^\w\[\]【】\n-])??{_LIKE_A_KEY}[^\[\]【】\n]{{0,60}}+[\]】]{{1,2}}",
     r"\[s-(?:[a-z]*+\d\w{0,20}+)?\]",
     rf"[(（{{<]\s*+(?:[^\W\d]{{2,9}}+[:.]? )?\[?{_LIKE_A_KEY}(?:{_AND}{_LIKE_A_KEY})*+\]?\s*+[)）}}>]",
-    r"[\[(](?:[^()\[\]\n]{0,80}? )?passage-\d{1,9}-\d{1,9}[\])]|(?<![\w-])passage-\d{1,9}-\d{1,9}(?![\w-])",
+    rf"[\[(](?:[^()\[\]\n]{{0,80}}? )?{_PASSAGE}[\])]|(?<![\w-]){_PASSAGE}(?![\w-])",
+    r"\[[^\[\]\n]{0,80} · \d{4}-\d\d-\d\d\]",
     rf"[\[`^]?{_BARE_KEY}(?:{_AND}{_BARE_KEY})*+[\]`]?",
 )
 
 KEY_IN_GROUP = re.compile(KEY)
 KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
 """Keys in a row, in brackets with whatever stands beside them there, or as small models write them, without brackets;
-names of passages, which are no citation; all with the white space before them, which is looked through once.
+names of passages, which are no citation; the line in front of a reader's message; all with the white space before
+them, which is looked through once.
 """
 
 

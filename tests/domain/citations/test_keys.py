@@ -70,6 +70,8 @@ def test_keys_are_found_without_their_brackets_and_in_others(typed: str) -> None
         "[s-0123456789abcdef]",
         "(The Light · passage-1-22)",
         "passage-1-22",
+        "(2. Supper at the Lamb · passage-189/271)",
+        "[Ann · the whole book is open · 2026-11-24]",
     ],
 )
 def test_what_looks_like_a_key_is_none_of_the_answers_words(typed: str) -> None:

@@ -41,6 +41,11 @@ async def test_the_last_letter_of_a_word_is_no_page() -> None:
     assert shown == "Step 1 of his plan is to sell it. Kitap 300 sayfa."
 
 
+async def test_the_line_in_front_of_a_readers_message_is_not_repeated() -> None:
+    shown, _ = await compose(*"So it ended. [Ann · has read to page 12 · 2026-11-24]\nHello! [see the note · 1999]")
+    assert shown == "So it ended.\nHello! [see the note · 1999]"
+
+
 async def test_what_is_shown_is_what_is_kept() -> None:
     shown, made = await compose("Ben kept ", "the boat.")
     assert shown == made.text == "Ben kept the boat."
