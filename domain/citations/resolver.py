@@ -47,6 +47,8 @@ _MOST_SHORTENED = 2
 _DIGIT = re.compile(r"\d")
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
+_PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
+"""A part of a text whose numbers are learnt before other tasks run: to the end of a sentence if there is one."""
 _UNFINISHED = re.compile(
     r"(?=[\s\[【({<`^sp])(?:(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
     r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z)"
@@ -116,24 +118,28 @@ class AnswerComposer:
             self._without_keys.append(passage)
             self._matcher.learn(passage)
             self._quotations.learn(passage)
-            self._unread += [(passage.text, True), (passage.chapter, False)]
+            self._keep_unread(passage.text, is_given=True)
+            self._keep_unread(passage.chapter, is_given=False)
             self._titles.add(passage.chapter)
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn_reader(text)
         self._asked = text
-        self._unread.append((text, False))
+        self._keep_unread(text, is_given=False)
 
     def learn_title(self, title: str) -> None:
         """Add the book's title, which counts as words of the book."""
         self._quotations.learn(title)
-        self._unread.append((title, False))
+        self._keep_unread(title, is_given=False)
         self._titles.add(title)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
-        self._unread.append((_LABEL.sub("", text), True))
+        self._keep_unread(_LABEL.sub("", text), is_given=True)
+
+    def _keep_unread(self, text: str, *, is_given: bool) -> None:
+        self._unread += [(part, is_given) for part in _PART.findall(text)]
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""
@@ -161,10 +167,9 @@ class AnswerComposer:
             case CitationMark():
                 self._marks.append(event)
                 self._cites_itself = True
-                return ""
             case TextBlockEnd():
                 self._end_block()
-                return ""
+        return ""
 
     async def finish(self) -> str:
         """The rest of the answer, once the stream has ended."""
