@@ -218,7 +218,7 @@ _SECOND_QUESTION = re.compile(
     r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"[?？]\W*$")
+_ASKS = re.compile(r"[?？][^\w?？]*$")
 
 
 def questions_in(text: str) -> Iterator[str]:
