@@ -1,6 +1,6 @@
 """How often the built-in answerer answers.
 
-    python -m benchmarks.extractive FOLDER ... [--part develop|aside|fresh] [--show]
+    python -m benchmarks.extractive FOLDER ... [--part develop|aside|fresh] [--hasty] [--show]
     python -m benchmarks.extractive QUESTIONS.jsonl [--every N] [--strangers] [--show]
 
 With folders, the questions of benchmarks/plain_questions.jsonl are asked, as readers put them, of the novels of Project
@@ -107,7 +107,7 @@ class Measured:
 def main() -> None:
     options = _options()
     if options.places[0].is_dir():
-        asyncio.run(_measure_plain(options.places, options.part, show=options.show))
+        asyncio.run(_measure_plain(options.places, options.part, hasty=options.hasty, show=options.show))
         return
     [options.questions] = options.places
     lines = [json.loads(line) for line in options.questions.read_text(encoding="utf-8").splitlines()]
@@ -122,6 +122,7 @@ def _options() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("places", type=Path, nargs="+", metavar="FOLDER|QUESTIONS.jsonl")
     parser.add_argument("--part", choices=PARTS, help="only this part of the plain questions")
+    parser.add_argument("--hasty", action="store_true", help="the plain questions without capitals and question marks")
     parser.add_argument("--every", type=int, default=1, help="take only every N-th question")
     parser.add_argument("--strangers", action="store_true", help="put the questions to a book they are not on")
     parser.add_argument("--show", action="store_true", help="print questions and answers")
@@ -306,14 +307,15 @@ def plain_questions() -> list[PlainQuestion]:
     return [PlainQuestion(**{**values, "answers": tuple(values["answers"])}) for values in read]
 
 
-async def _measure_plain(folders: Sequence[Path], part: str | None, *, show: bool) -> None:
+async def _measure_plain(folders: Sequence[Path], part: str | None, *, hasty: bool, show: bool) -> None:
     asked = [each for each in plain_questions() if part in (None, each.part)]
     verdicts: list[tuple[PlainQuestion, str, Reply]] = []
     with tempfile.TemporaryDirectory() as place:
         files = SQLiteBookFiles(Path(place))
         views = {name: await _open(files, name, _found(folders, name)) for name in dict.fromkeys(q.book for q in asked)}
         for question in asked:
-            reply = await _ask(views[question.book], question.question)
+            typed = question.question.lower().rstrip("?") if hasty else question.question
+            reply = await _ask(views[question.book], typed)
             verdicts.append((question, _verdict(question, reply), reply))
             if show:
                 print(

@@ -1,6 +1,5 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from bot.providers.extractive.question import (
     Term,
     analyse,
     answer_queries,
+    as_printed,
     in_context,
     in_language,
     is_asked,
@@ -39,10 +39,17 @@ from bot.providers.extractive.quotation import (
     is_told,
     last_quoted,
     names_told,
-    with_whole_replies,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.wording import absent, essential, is_replaceable, last_pages, story_chapter, told_in
+from bot.providers.extractive.wording import (
+    absent,
+    essential,
+    is_replaceable,
+    last_pages,
+    story_chapter,
+    told_in,
+    with_context,
+)
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
@@ -91,6 +98,11 @@ class Transcript:
         if self.handed_over:
             return [self.handed_over, *found]
         return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
+
+    @property
+    def told(self) -> str:
+        """The text of the results."""
+        return " ".join(passage.text for passages in self.results for passage in passages)
 
     @property
     def last_quoted(self) -> LastQuoted | None:
@@ -163,11 +175,9 @@ def _turns(messages: Sequence[PromptMessage]) -> Iterator[tuple[list[PromptMessa
 
 
 def _exchange(asked: Sequence[PromptMessage], since: Sequence[PromptMessage]) -> Exchange:
-    return Exchange(
-        question=_words(asked),
-        answer="\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations),
-        passages=tuple(passage for message in since for passage in message.passages),
-    )
+    passages = tuple(passage for message in since for passage in message.passages)
+    answer = "\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations)
+    return Exchange(as_printed(_words(asked), " ".join(passage.text for passage in passages)), answer, passages)
 
 
 def _looks(since: Sequence[PromptMessage]) -> Iterator[Look]:
@@ -250,7 +260,7 @@ class Choices:
     @cached_property
     def book_language(self) -> Language | None:
         """The language of the passages; None if there are none, or too little text to tell."""
-        text = " ".join(passage.text for passages in self.transcript.results for passage in passages)
+        text = self.transcript.told
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
     def mended(self, question: Question) -> dict[str, str]:
@@ -270,41 +280,6 @@ class Choices:
     def _gone(self, question: Question) -> list[Term]:
         told = {stem for candidate in self.of(question).candidates for stem in candidate.stems}
         return absent(question, self.transcript.missing, told)
-
-
-_CONTEXT_WORDS = 30
-"""Words that neighbours may add to what is quoted."""
-
-_ANNOUNCES = re.compile(r":[\s—–-]*$")
-_POINTS_BACK = re.compile(
-    r"\W*(?:s?he|it|they|this|that|these|those|his|her|their|er|sie|es|dies\w*|il|elle|él|ella)\b", re.I
-)
-
-
-def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
-    """The choice with the neighbours that some candidates need to be understood, if there is space."""
-    candidates = evidence.candidates
-    shown = {candidate.position for candidate in choice.candidates}
-    for at in sorted(shown):
-        neighbour = _needed(evidence, at)
-        if neighbour is None or neighbour in shown or candidates[neighbour].is_heading:
-            continue
-        if sum(candidates[each].length for each in (*shown, neighbour)) <= most_words + _CONTEXT_WORDS:
-            shown.add(neighbour)
-    whole = with_whole_replies([candidates[at] for at in shown], candidates, most_words=most_words + _CONTEXT_WORDS)
-    return replace(choice, candidates=tuple(whole))
-
-
-def _needed(evidence: Evidence, at: int) -> int | None:
-    """The neighbour that a candidate needs: what a colon announces, more than a name, whom a pronoun refers to."""
-    text = evidence.candidates[at].text
-    if _ANNOUNCES.search(text):
-        return evidence.following(at)
-    if evidence.question.names and evidence.told_by(at) < 2:  # "My name is Ann."
-        return evidence.following(at)
-    if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
-        return evidence.previous(at)
-    return None
 
 
 MOST_PLACES = 3
@@ -346,7 +321,11 @@ def _wish(text: str, past: Question | None, answer: str, transcript: Transcript)
     question = in_context(text, past, answer)
     if transcript.earlier and not words_of(text):  # an emoji: the language of the talk so far
         question = replace(question, language=language_of(transcript.earlier[-1].question))
-    return Wish(intents.intent_of(text, question, has_past=any(e.passages for e in transcript.earlier)), question)
+    intent = intents.intent_of(text, question, has_past=any(e.passages for e in transcript.earlier))
+    if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
+        question = in_context(printed, past, answer)
+        intent = intents.Lookup(question)
+    return Wish(intent, question)
 
 
 def _past(transcript: Transcript) -> tuple[Question | None, str]:
@@ -494,7 +473,8 @@ def _name(question: Question) -> str:
 
 
 def _first_scene(question: Question, transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    looks = transcript.looks_for("count_mentions", term=_name(question))
+    counted, name = transcript.looks_for("count_mentions"), _name(question).lower()
+    looks = [look for look in counted if str(look.call.arguments.get("term")).lower() == name]
     at = -1 if question.kind is QuestionKind.HAPPENED else 0
     first = next((look.result.passages[at] for look in looks if look.result.passages), None)
     return tools.call("read_around", passage=first.source, before=1, after=1) if first else []

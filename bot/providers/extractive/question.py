@@ -19,6 +19,7 @@ from bot.providers.extractive.language import (
     is_little,
     is_of_today,
     language_of,
+    names_in,
     nominative,
     phrasal_verbs,
     relation_in,
@@ -27,7 +28,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import without_possessive
+from domain.library.search.words import fold, without_possessive
 
 
 class QuestionKind(StrEnum):
@@ -167,7 +168,7 @@ def analyse(text: str, language: Language | None = None) -> Question:
     if kind in (QuestionKind.WHO_IS, QuestionKind.NAMED) and relation_in(text):  # not the one named, but another
         kind = QuestionKind.WHO
     names = _names(text, language) & stems
-    if kind is QuestionKind.WHO_IS and not names and not _SOMETHING.search(text):  # "who is captain ahab"
+    if kind is QuestionKind.WHO_IS and not _SOMETHING.search(text):  # "who is captain ahab"
         names = stems
     return Question(
         text=text,
@@ -346,6 +347,25 @@ def _names(text: str, language: Language) -> set[str]:
 def _is_name_too(words: Sequence[str], at: int, language: Language) -> bool:
     """Whether a little word is somebody's name: "Who is Will?", and "Will" alone, but not "Will Tom come?"."""
     return language is Language.ENGLISH and words[at] in ("Will", "May") and (at > 0 or len(words) == 1)
+
+
+_LATER_CAPITAL = re.compile(r"(?<!^)[A-ZÀ-ÞА-ЯЁ]\w")
+_TYPED = re.compile(r"[^\W\d_]+(?:['’]s?\b)?")
+
+
+def as_printed(text: str, told: str) -> str:
+    """A question without capitals, with those of the names that a text of the book has: people type in haste."""
+    if _LATER_CAPITAL.search(text) or not told:
+        return text
+    language = language_of(told)
+
+    def bare(typed: str) -> str:
+        word = without_possessive(typed).strip("'’").capitalize()
+        return nominative(word) if language is Language.GERMAN else word
+
+    typed = {word: bare(word) for word in _TYPED.findall(text) if not is_little(word, language)}
+    names = names_in(told, language) if any(word in told for word in typed.values()) else frozenset[str]()
+    return _TYPED.sub(lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in names else it[0], text)
 
 
 _BORROWED = 0.5

@@ -9,8 +9,8 @@ from typing import Any
 
 from bot.providers.extractive.language import CUES, Language, as_meant, is_little, stems_of
 from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title
-from bot.providers.extractive.quotation import Choice, Confidence
-from bot.providers.extractive.scoring import has_number
+from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
+from bot.providers.extractive.scoring import MOST_WORDS, Evidence, has_number
 from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
@@ -186,7 +186,7 @@ def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_fore
     own = [term for term in question.terms if term.weight == 1.0]
     lost = [term for term in gone if not is_replaceable(term, question)]
     names = [term for term in lost if term.stem in question.names and not is_title(term.word)]
-    typed = [term for term in names if term.word[0].isupper()] or (names if len(names) == len(own) else [])
+    typed = [term for term in names if term.word[0].isupper()] or (names if len(question.names) == len(own) else [])
     if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
         return [term.word for term in typed]
     known = len(own) - len(lost) - respelt
@@ -307,3 +307,38 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
             if terms:
                 return title, replace(question, terms=terms, names=question.names - own, setting=question.setting - own)
     return "", question
+
+
+_CONTEXT_WORDS = 30
+"""Words that neighbours may add to what is quoted."""
+
+_ANNOUNCES = re.compile(r":[\s—–-]*$")
+_POINTS_BACK = re.compile(
+    r"\W*(?:s?he|it|they|this|that|these|those|his|her|their|er|sie|es|dies\w*|il|elle|él|ella)\b", re.I
+)
+
+
+def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
+    """The choice with the neighbours that some candidates need to be understood, if there is space."""
+    candidates = evidence.candidates
+    shown = {candidate.position for candidate in choice.candidates}
+    for at in sorted(shown):
+        neighbour = _needed(evidence, at)
+        if neighbour is None or neighbour in shown or candidates[neighbour].is_heading:
+            continue
+        if sum(candidates[each].length for each in (*shown, neighbour)) <= most_words + _CONTEXT_WORDS:
+            shown.add(neighbour)
+    whole = with_whole_replies([candidates[at] for at in shown], candidates, most_words=most_words + _CONTEXT_WORDS)
+    return replace(choice, candidates=tuple(whole))
+
+
+def _needed(evidence: Evidence, at: int) -> int | None:
+    """The neighbour that a candidate needs: what a colon announces, more than a name, whom a pronoun refers to."""
+    text = evidence.candidates[at].text
+    if _ANNOUNCES.search(text):
+        return evidence.following(at)
+    if evidence.question.names and evidence.told_by(at) < 2:  # "My name is Ann."
+        return evidence.following(at)
+    if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
+        return evidence.previous(at)
+    return None

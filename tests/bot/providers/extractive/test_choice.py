@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from bot.providers.extractive.planning import with_context
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
+from bot.providers.extractive.wording import with_context
 from domain.book import Passage, Sentence
 
 

@@ -200,6 +200,23 @@ async def test_a_relative_is_named_by_a_german_genitive(tmp_path: Path, question
         assert quoted in (await talk.ask(question)).text
 
 
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("how many aunts does mrs. orme have", "Mrs. Orme had five aunts."),
+        ("what is mrs. orme's daughter called", "named Ottilie"),
+        ("who is mrs. orme's brother", "Her brother Silas Kemp"),
+    ],
+)
+async def test_names_need_no_capitals(tmp_path: Path, question: str, quoted: str) -> None:
+    async with reading(tmp_path, {"I. The Family": FAMILY, "II. The Bridge": BRIDGE}) as talk:
+        assert quoted in (await talk.ask(question)).text
+
+
+async def test_whoever_is_only_half_in_the_book_is_not_there(talk: Talk) -> None:
+    assert (await talk.ask("who is wilhelmina gandalf")).text == SAY.nothing_about.format("*gandalf*")
+
+
 @pytest.mark.parametrize("message", ["Wilhelmina?", "Frau Tasker?", "Señora Tasker?", "who is wilhelmina tasker"])
 async def test_a_name_by_itself_asks_who_that_is(talk: Talk, message: str) -> None:
     turn = await talk.ask(message)

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.providers.extractive.language import Language, as_meant, language_of, stem, stems_of
-from bot.providers.extractive.question import QuestionKind, analyse
+from bot.providers.extractive.question import QuestionKind, analyse, as_printed
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,28 @@ def test_a_particle_belongs_to_its_verb() -> None:
 
 def test_names_are_told_by_their_capitals() -> None:
     assert analyse("Where did Kit Varley drive Hilda’s crate?").name_words == ["Kit", "Varley", "Hilda’s"]
+
+
+ANN = "“Come,” said Ann Marsh. So Ann went to the rose garden, and the rose was red. Then Ann and Will slept."
+EFFI = (
+    "»Ja«, sagte Effi, und dann lachte Effi wieder. Da sah Annie auf, und Annie weinte. Als die Mutter kam, "
+    "lief Annie fort. Die Tochter der Mutter blieb, und der Hund bellte. Eine Tochter ist ein Glück."
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "told", "printed"),
+    [
+        ("who is ann's brother will", ANN, "who is Ann's brother will"),
+        ("where did ann marsh find the rose", ANN, "where did Ann Marsh find the rose"),
+        ("Is ann there, and am I?", ANN, "Is Ann there, and am I?"),
+        ("Who is Tom, and who is ann?", ANN, "Who is Tom, and who is ann?"),
+        ("wie heißt effis tochter", EFFI, "wie heißt Effis tochter"),
+        ("who is ann", "", "who is ann"),
+    ],
+)
+def test_names_typed_small_are_those_of_the_book(typed: str, told: str, printed: str) -> None:
+    assert as_printed(typed, told) == printed
 
 
 def test_a_clause_that_only_says_when_is_the_setting() -> None:
