@@ -16,7 +16,6 @@ from domain.library.numerals import (
     CARDINAL,
     CARDINAL_IN_ONE_WORD,
     CARDINALS,
-    COUNTED_BY_NOTHING,
     COUNTED_NAME,
     COUNTED_THINGS,
     DATED,
@@ -44,6 +43,7 @@ from domain.library.numerals import (
     PAGE,
     PAGES_IN,
     PART_OF_A_BOOK,
+    PERCENT,
     PLACE,
     ROUGHLY,
     SCRIPTURE,
@@ -56,6 +56,7 @@ from domain.library.numerals import (
     number_value,
     takes_a_number,
 )
+from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters, stem_of, words_of
 
 _ENGLISH_PAGE = re.compile(
@@ -162,10 +163,13 @@ ANY_NUMBER = (
 _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 
 
+_SHARE = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:(?:[.,]|\s?[-–—]\s?)\d{{1,3}})?|(?<!\w){SPELT})[\s-]?{PERCENT}"
+
+
 @cache
 def _span() -> re.Pattern[str]:
-    """A number or a range of numbers that is not part of something else: 10:38, 5 %, 3D."""
-    return re.compile(rf"{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
+    """A percentage, or a number or a range of them that is not part of something else: 10:38, 3D."""
+    return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
 A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|[〇零一二三四五六七八九十百]")
@@ -241,7 +245,6 @@ _ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst
 _BEHIND_A_NAME = re.compile(
     rf"(?:{_A_NAME}\s\((?:about |around |etwa |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
 )
-_AGE_IN_BRACKETS = re.compile(rf"{_A_NAME}\s\(\d{{1,2}}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{{1,2}})?\)\Z")
 _CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _PART_OF_MEASURE = re.compile(
     rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
@@ -271,6 +274,7 @@ class Number:
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
         self.read = found[0]
+        self.is_share, self.is_into_book, self.is_of_book = map(bool, found.group("share", "into", "of"))
         lead = _LEAD_IN.search(self.left)
         self.form = (lead.lastgroup or "") if lead else ""
         first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))
@@ -472,11 +476,6 @@ class Number:
             return False
         is_whole = _ALONE.search(self.left, 0, label.start(1)) or BOOK_OF_THE_BIBLE.search(self.left)
         return not ENDS.match(self.right) or bool(is_whole)
-
-
-def ends_with_age(text: str) -> bool:
-    """Whether a text ends with a name and what may be an age in brackets, such as "Jane (22)"."""
-    return _AGE_IN_BRACKETS.search(text, max(len(text) - _BESIDE, 0)) is not None
 
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:

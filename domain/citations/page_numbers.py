@@ -7,8 +7,8 @@ every script as digits, and emphasis, entities and invisible characters as nothi
 
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
 as well (`TypedPages`): a noun that it counts ("300 men"), a word that takes a number ("chapter 3", "aged 25"), a year,
-a total of which it is a part ("1 in 10"), a place in a numbered list, or that a reader wrote it or the model was given
-it of the book.
+a part of a total ("1 in 10", "47% of the men"), a place in a numbered list, or that a reader wrote it or the model was
+given it of the book.
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
@@ -38,11 +38,11 @@ from domain.citations.numbers import (
     ROMAN,
     SPELT_ORDINAL,
     Number,
-    ends_with_age,
     marked,
     numbers_of,
 )
 from domain.library.numerals import (
+    AGE_IN_BRACKETS,
     AGES,
     CARDINAL,
     COUNTED,
@@ -50,11 +50,12 @@ from domain.library.numerals import (
     FOREIGN,
     FOREIGN_SHORT,
     HANGUL_NUMBER,
-    IN_A_FILE,
     KANA_NUMBER,
     LEADS_ON,
     PAGE,
     PART_OF_A_BOOK,
+    PART_OR_RATE,
+    PLACED,
     SHORT_PAGE,
     SIDES,
     SMALL_ORDINAL,
@@ -114,22 +115,7 @@ _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
-_PERCENT = r"\d{1,3}(?:[.,]\d{1,2})?\s?(?:%|per\s?cent|prozent|pour\scent|por\sciento)"
-_BOOK = r"(?:the|this|your)\s(?:book|novel|story|text)\b"
-_SHARE = (
-    rf"\b(?:(?:at|around|about|roughly|near)\s){{0,2}}(?:the\s)?{_PERCENT}"
-    rf"(?:[\s-]mark\b(?:\s(?:of|in)\s{_BOOK})?|\s(?:of\sthe\sway\s)?(?:into|in|through)\s{_BOOK})"
-    rf"|\bat\s(?:(?:about|around)\s)?{_PERCENT}\sof\s{_BOOK}|{_PERCENT}\s(?:of\sthe\sway\s(?:in|through)|through)(?=[.,;:)]|\s*\Z)"
-)
-"""How far into the book something is; "47% of the book is dialogue" is a share of it."""
-_FOREIGN_SHARE = (
-    rf"\b(?:bei|nach|al?|en\sel|hacia\sel|aux?|vers|{fold_letters('на|около')})\s(?:[^\W\d_]+\s)?{_PERCENT}\s"
-    rf"(?:des\s(?:buche?s|romans)|im\s(?:buch|roman)|du\s(?:livre|roman)|del\slibro|de\sla\snovela|do\slivro|{fold_letters('книги|романа')})\b"
-    rf"|\d{{1,3}}\s?%{fold_letters('の')}(?:{fold_letters('ところ|所|位置|時点|地点|あたり')})"
-    rf"|{IN_A_FILE}(?:(?:at|about|around|bei|etwa|al?|en\sel|{fold_letters('の')})\s?){{0,2}}{_PERCENT}(?!\sof\b)"
-    rf"|\b(?:at|around|about|bei|etwa|al?|vers|{fold_letters('на')})\s{_PERCENT}\s(?:[^\W\d_]+\s){{1,2}}(?:kindle|e-?books?|e-?reader|liseuse)\b"
-)
-_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN_SHARE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
+_REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
 _BLANKS = r"(?:(?<!\s)\s++)?"
 """White space from its beginning, so that a long stretch of it is looked through once."""
@@ -159,14 +145,14 @@ def _typed() -> re.Pattern[str]:
         rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
-        rf"|(?P<share>{_SHARE})|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
-        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN}|{_FOREIGN_SHARE})"
+        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
+        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
     )
 
 
 _SIGNPOST = re.compile(
     rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa )side|(?<= )c\."
-    rf"|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁|%|per\s?cent|prozent|pour\scent|por\sciento)"
+    rf"|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
 )
 """A part of every reference that `_typed` matches. Most texts have none; looking for it takes a tenth of the time."""
 
@@ -321,18 +307,16 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     for typed in _typed().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
-            if is_telling_ages and ends_with_age(written[: seen.ends[typed.end() - 1]]):
+            if is_telling_ages and AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
                 continue
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
             yield max(start, typed.end("bracket")), typed.end(), ""
-        elif typed["share"] and _OF_THE_READER.search(before):
-            continue
         elif pointer := _pointer(seen, written, typed.span(), at):
             yield pointer
         elif not typed["foreign"] and _THE_READER_IS.search(before):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
-        elif typed["place"] or typed["share"]:
+        elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
         elif typed["plain"] and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
             vague = "some pages" if len(_label().findall(typed[0])) > 1 else "a page"
@@ -345,6 +329,20 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
 @lru_cache(maxsize=4)
 def _tells_ages(text: str) -> bool:
     return AGES.search(text) is not None
+
+
+def _is_told(number: Number) -> bool:
+    """Whether a percentage is a part of something or what a verb tells, and no place in a book."""
+    if number.is_into_book:
+        return _OF_THE_READER.search(number.left) is not None
+    around = f"{number.left}\0{number.words_after}"
+    placed = PLACED[number.is_of_book].search(around)
+    leaves = number.form and (number.form == "place" or ENDS.match(number.right))
+    if number.is_of_book or (placed and placed[0][0] == "\0") or not (placed or leaves):
+        return not (placed or leaves)
+    is_capital = number.after.lstrip(" -")[:1].isupper()  # in German nouns are, elsewhere names
+    is_counting = number.is_counting and is_capital == bool(placed and placed["german"])
+    return is_counting or PART_OR_RATE.search(around) is not None
 
 
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -438,6 +436,8 @@ class TypedPages:
                 yield (_pointer(seen, written, (number.start, number.end), at) if points else None) or _without(number)
 
     def _is_licensed(self, number: Number) -> bool:
+        if number.is_share:
+            return number.is_word or _is_told(number) or self._is_cell(number) or self._is_known(number)
         if number.is_location:
             return False
         if number.is_beside_page:

@@ -253,38 +253,6 @@ MONTHS = (
 )
 """Months as they read without accents, as a pattern."""
 
-NO_NOUNS = """
-    a an the he she it they we you i him them us me which what that this these those there here where
-    when while as for if because since until till than then thus though although so also too again already and but or
-    nor yet is was are were be been being am has had does did do will would shall should can could might must in on at
-    by to from with without into onto under over above below between before after behind beside near off out up down
-    about around through during against within upon via says said tells told reads read shows showed describes
-    described gives explains reveals begins began starts started opens ends ended closes contains confirms
-    onward onwards forward overleaf verso recto top bottom exactly precisely only alone itself inclusive et seq sqq
-    passim ibid ff f hint learn find er sie es wir ihr ich du der die das den dem des ein eine einen einem einer
-    und oder aber denn wenn als wie wo dass daß weil ob da dann dort auch noch nur schon war sind waren wird werden
-    wurde hat hatte haben steht stehen heißt erzählt liest lesen sagt berichtet beschreibt zeigt beginnt endet stirbt
-    erfährt findet auf im zu zum zur von vom bei beim mit nach vor für aus unter um durch gegen bis ab oben unten
-    weiter nachzulesen sich nicht il elle ils elles nous vous je tu le la les l un une au aux ou mais car donc que qui
-    quoi où quand comme dans sur par pour avec sans chez entre avant après est était sont sera avait ont dit raconte
-    montre décrit parle explique commence finit ci ce cet cette ces sq n ne se s y él ella ellos ellas uno el los las
-    lo o u pero si quien donde dónde cuando como en sobre bajo para con sin antes después era son fue está estaba ha
-    había dice cuenta muestra describe habla empieza comienza termina no egli lui lei loro gli ed ma chi dove quando
-    come per tra fra prima dopo è aveva racconta mostra descrive parla inizia comincia finisce non nel nella sul sulla
-    e ele ela eles elas os uma mas quem onde em na nos nas por com sem são foi conta descreve fala começa hij zij ze
-    het wij jij een maar want waar wanneer omdat dat op aan bij naar van voor met zijn wordt heeft zegt vertelt leest
-    staat begint eindigt han hon hun det vi jag jeg ett och og eller att som när når av af til från med för var blev
-    har hade havde säger siger sier berättar begynner börjar omtales ona ono oni ale gdy gdzie kiedy że który
-    która w z od po przy jest był była są mówi czytamy się nie nebo když kde že který v byl byla píše он она оно они мы
-    я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит сказано
-    рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
-    ο η οι τα του της των είναι ήταν és az
-"""
-PARTICLES = (
-    "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"
-)
-"""Words and syllables after a number that are no noun which it could count."""
-
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
 PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
 KINDS = (
@@ -438,6 +406,9 @@ TELLS = re.compile(
     r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
     r"|the (?:story|scene))\b"
 )
+AGE_IN_BRACKETS = re.compile(
+    r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
+)
 AT_AN_AGE = re.compile(
     r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
     rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
@@ -456,6 +427,34 @@ ANOTHERS_AGE = re.compile(
 _IN_FILES = r"\b(?:locations?|loc|positions?|pos|posicion|ubicacion|emplacement|kindle)(?![a-z])"
 IN_A_FILE = rf"(?:{_IN_FILES}|{fold_letters('位置')})\W{{0,3}}"
 """Words for a place in the file of an e-book, as a pattern."""
+_BOOK = (
+    r"(?:(?:the|this|your)\s(?:book|novel|story|text)|(?:des|im)\s(?:buche?s?|romans?|textes)|der\s(?:lekture|geschichte)"
+    r"|du\s(?:livre|roman|recit|texte)|de\sla\s(?:lecture|novela|lectura|historia)|del\s(?:libro|relato|texto)|do\slivro"
+    rf"|{fold_letters('книги|романа|текста|повести')})(?!\w)"
+)
+PERCENT = (
+    rf"(?P<share>%|(?:percent|prozent|(?:per|pour|por)\s{CARDINAL}{{4,6}})(?!\w)|{fold_letters('процент')}\w*|{fold_letters('パーセント')})"
+    rf"(?:(?P<into>(?:[\s-](?:mark|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway\s(?:into|through|in)|into"
+    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z))))(?:\s{_BOOK})?)|(?P<of>\s(?:of\s)?{_BOOK}))?"
+)
+"""A sign or word for percent, and whether it leads into a book or to a share of one."""
+_READING = rf"(?:{IN_A_FILE}|\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})\W+|{fold_letters('進捗')})"
+_AFTER = rf"(?:{fold_letters('на|около|в|после')}) (?:[^\W\d_]+ )?"
+_PLACED = (
+    rf"{_READING}(?:{fold_letters('の')}|(?:\w+\W+){{0,3}})\0"
+    r"|(?<!['’])\b(?:(?P<german>bei|nach|ab)|at|near|au?|vers|al|en el|hacia el) "
+    r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?\0|\0[^.!?\n]{1,20} (?:kindle|ebook|e-book|liseuse)"
+    rf"|\0{fold_letters('の')}?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近')})"
+)
+PLACED = {
+    False: re.compile(rf"{_PLACED}|[.!?:;,—–\n(]\s?(?:[^\W\d_]+ )?{_AFTER}\0"),
+    True: re.compile(rf"{_PLACED}|\b(?:by |{_AFTER})\0"),
+}
+"""A percentage, here as NUL, that is a place in a book; by whether it is called one of the book."""
+PART_OR_RATE = re.compile(
+    rf"\0 (?:der|des|du|del?|vom|von|{fold_letters('из')}) "
+    rf"|\b(?:interest|rates?|tax\w*|\w*zins\w*|taux|impots?|interes|{fold_letters('ставк|налог')})\b"
+)
 LOCATION = re.compile(rf"{IN_A_FILE}(?:n[or]\W{{0,2}})?\Z")
 HOTLINE = re.compile(
     r"\b(?:(?:life|help|hot)[\s-]?line|telefonseelsorge|notruf\w*|emergency (?:number|services?))\b[^.!?,;()\n]{0,20}\Z"
@@ -477,7 +476,6 @@ LEADS_ON = (
 """A pattern for the end of a text that asks for something to follow."""
 IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z")
 """The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
-COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*NO_NOUNS.split(), *PARTICLES.split()))
 LISTS_NUMBERS = re.compile(
     r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln|(?P<one>kapitel)|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
     r"|matthew|mark|luke|john|romans|aged?|ages|coordinates are)\.?\s(?:\d+|[ivxlc]{2,7})"

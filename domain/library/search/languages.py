@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from domain.book import BookText
-from domain.library.search.words import STEMS_REMEMBERED, STOP_WORDS, fold, stem_of, without_possessive, words_of
+from domain.library.search.words import (
+    STEMS_REMEMBERED,
+    STOP_WORDS,
+    fold,
+    fold_letters,
+    stem_of,
+    without_possessive,
+    words_of,
+)
 
 LANGUAGES = {
     "ar": "arabic ara", "ca": "catalan cat", "cs": "czech cze ces", "da": "danish dan", "de": "german ger deu",
@@ -240,6 +248,39 @@ _FUNCTION_WORDS = {
     """,
     "ur": "کے کی ہے میں اور سے کا کو نے پر یہ وہ نہیں ہیں تھا کہ ایک ہو بھی اس تو ہی کر لیے کیا تھے تھی",
 }
+
+_NO_NOUNS = """
+    a an the he she it they we you i him them us me which what that this these those there here where
+    when while as for if because since until till than then thus though although so also too again already and but or
+    nor yet is was are were be been being am has had does did do will would shall should can could might must in on at
+    by to from with without into onto under over above below between before after behind beside near off out up down
+    about around through during against within upon via says said tells told reads read shows showed describes
+    described gives explains reveals begins began starts started opens ends ended closes contains confirms
+    onward onwards forward overleaf verso recto top bottom exactly precisely only alone itself inclusive et seq sqq
+    passim ibid ff f hint learn find er sie es wir ihr ich du der die das den dem des ein eine einen einem einer
+    und oder aber denn wenn als wie wo dass daß weil ob da dann dort auch noch nur schon war sind waren wird werden
+    wurde hat hatte haben steht stehen heißt erzählt liest lesen sagt berichtet beschreibt zeigt beginnt endet stirbt
+    erfährt findet auf im zu zum zur von vom bei beim mit nach vor für aus unter um durch gegen bis ab oben unten
+    weiter nachzulesen sich nicht il elle ils elles nous vous je tu le la les l un une au aux ou mais car donc que qui
+    quoi où quand comme dans sur par pour avec sans chez entre avant après est était sont sera avait ont dit raconte
+    montre décrit parle explique commence finit ci ce cet cette ces sq n ne se s y él ella ellos ellas uno el los las
+    lo o u pero si quien donde dónde cuando como en sobre bajo para con sin antes después era son fue está estaba ha
+    había dice cuenta muestra describe habla empieza comienza termina no egli lui lei loro gli ed ma chi dove quando
+    come per tra fra prima dopo è aveva racconta mostra descrive parla inizia comincia finisce non nel nella sul sulla
+    e ele ela eles elas os uma mas quem onde em na nos nas por com sem são foi conta descreve fala começa hij zij ze
+    het wij jij een maar want waar wanneer omdat dat op aan bij naar van voor met zijn wordt heeft zegt vertelt leest
+    staat begint eindigt han hon hun det vi jag jeg ett och og eller att som när når av af til från med för var blev
+    har hade havde säger siger sier berättar begynner börjar omtales ona ono oni ale gdy gdzie kiedy że który
+    która w z od po przy jest był była są mówi czytamy się nie nebo když kde že který v byl byla píše он она оно они мы
+    я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит сказано
+    рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
+    ο η οι τα του της των είναι ήταν és az
+"""
+_PARTICLES = (
+    "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"
+)
+"""Words and syllables after a number that are no noun which it could count."""
+COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*_NO_NOUNS.split(), *_PARTICLES.split()))
 
 SAMPLE_CHARACTERS = 8_000
 """Of a book, from its first chapter on: three pages."""
