@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.matching import KEY_GROUP, LINK_INTO_A_BOOK, RAISED, as_seen, sentence_of_reference
+from domain.citations.matching import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups, sentence_of_reference
 from domain.citations.numbers import (
     A_NUMBER,
     ANY_NUMBER,
@@ -274,7 +274,7 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
     for first, last, replacement in edits:
         start, end = seen.span(first, last, written)
         if (start := max(start, at)) < end:
-            keys = "".join(group[0] for group in KEY_GROUP.finditer(written, start, end))
+            keys = "".join(group[0] for group in key_groups(written, start, end))
             kept += [written[at:start], replacement, keys]
             at = end
     return "".join([*kept, written[at:]])
@@ -295,7 +295,7 @@ def _pointer(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[
     if not sentence or seen.starts[sentence[0]] < at:
         return None
     end = seen.ends[sentence[1] - 1]
-    keys = KEY_GROUP.finditer(written, seen.starts[sentence[0]], end + _LONGEST_KEY)
+    keys = key_groups(written, seen.starts[sentence[0]], end + _LONGEST_KEY)
     return None if any(key.start() <= end for key in keys) else (*sentence, "")
 
 
