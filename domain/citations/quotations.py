@@ -283,7 +283,7 @@ _SPEAKS = (
     r"|flüsterte?|meinte?|dit|s['’]écri[ea]|murmur[ea]|dice|dijo|disse|diz|grita|gritó|zegt|zei|говорит|сказала?"
 )
 _SPEAKS_UP = (
-    r"tells?|told|(?:ask|answer|add|warn|beg|quote)(?:s|g?ed|d)?|writes?|wrote|reads?|words|fragte?|antwortete?|schreibt|schrieb"
+    r"tells?|told|answer(?:s|ed)|(?:ask|add|warn|beg|quote)(?:s|g?ed|d)?|writes?|wrote|reads?|words|fragte?|antwortete?|schreibt|schrieb"
     r"|steht|heißt|zitat|demand[ea]|répond|répondit|écrit|pregunta|preguntó|responde|respondió|escrib[ei]ó?|chiede|chiese"
     r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
 )
@@ -297,7 +297,7 @@ _SPOKEN = re.compile(
 )
 """Emphasis, code or title marks behind a verb of saying or a `colon`; without `closing` if the text ends before it."""
 _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
-_KEY_FOLLOWS = rf"(?=\s{{0,3}}(?:\|\s?)?{_KEY})"
+_KEY_FOLLOWS = rf"(?=\)?\s{{0,3}}(?:\|\s?)?{_KEY})"
 _KEY_ANNOUNCES = re.compile(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
 _TAG = r"(?:i|em|b|strong)>"
 _LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…|—–]\s)|(?<=:[*_]{2}\s))"
@@ -310,7 +310,7 @@ _SAID_OTHERWISE = re.compile(
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
     rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
     rf"|(?:{_LEAD}|{_WITHIN})(?P<star>\*{{1,3}}|__?|<{_TAG})(?:\Z|(?=[^\s*_])(?:(?P<words>[^\n*_<]+)(?P<stars>(?P=star)|</{_TAG}){_KEY_FOLLOWS}"
-    r"|[^\n*_<]+(?:(?:(?P=star)|</?\w{0,6}>?)\s{0,3}\S{0,8})?\Z))"
+    r"|[^\n*_<]+(?:(?:(?P=star)|</?\w{0,6}>?)\)?\s{0,3}\S{0,8})?\Z))"
     rf"|(?P<tick>`)(?P<code>[^\n`]+)(?P<ticks>`){_KEY_FOLLOWS})",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -425,8 +425,8 @@ _IN_VIEW = 24
 
 
 def _is_put_forth(found: re.Match[str]) -> bool:
-    """Whether emphasis beside a key quotes: somebody speaks as "I", it is announced, or is a whole sentence that is
-    not bold. A bold sentence is the answer's own claim, in italics it is what somebody else has written.
+    """Whether emphasis beside a key quotes: somebody speaks as "I", it is announced, or is not bold and a whole
+    sentence or as long as one. A bold one is the answer's own claim, in italics it is what somebody else has written.
     """
     emphasised = found["words"] or found["code"]
     is_named = emphasised and _is_named(words_of(emphasised))
@@ -434,7 +434,7 @@ def _is_put_forth(found: re.Match[str]) -> bool:
     if not emphasised or (_IN_PERSON.search(emphasised) and not (is_within and is_named)):
         return True
     if is_named or is_within:
-        return False
+        return not is_named and _size(emphasised) >= _SURELY_A_SENTENCE
     at = found.start("star") if found["star"] else found.start("tick")
     if _ANNOUNCED.search(found.string[max(at - _IN_VIEW, 0) : at]):
         return True

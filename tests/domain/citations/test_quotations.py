@@ -175,6 +175,7 @@ async def test_code_and_other_emphasis_stay_as_typed(text: str) -> None:
         "**Ben sold the lamp to the mate.** [{0}]\n- **Ben:** the mate [{0}]\n### *Ben sells it* [{0}]",
         "Ann says what *I never let it go out* [{0}] says. Ann ist *die einzige, die es je gehütet hat* [{0}].",
         "It is *Me Before You* [{0}]. Ann kept it — *for forty years* [{0}] — alone.",
+        "The answer: **Ben sold the lamp to the mate** [{0}]. Ann (*the keeper of the light*) [{0}] stayed.",
         "*Ann kept the light for forty years.* [{0}] `Ann kept the light for forty years` [{0}]",
         "```\n- 1911: the wreck\n- 1912: Ben leaves\n```\n[{0}]",
         "```\nAnn kept the light for forty years.\n```\n[{0}]",

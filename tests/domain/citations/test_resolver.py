@@ -182,6 +182,8 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ("“Let it burn.”\n- Source: [{0}]\n- True [{1}]", "Let it burn.\n- Source:\n- True (p. 12)"),
         ("So [{0}]: *She let it burn that night.*", "So: She let it burn that night."),
         ("She thinks *I let it burn* [{0}].", "She thinks I let it burn."),
+        ("In the end she owns up (*I let it burn*) [{0}].", "In the end she owns up (I let it burn)."),
+        ("It ends *and she let it burn all that night* [{0}].", "It ends and she let it burn all that night."),
         (
             "It ends – *she let it burn that very night, alone* [{0}].",
             "It ends – she let it burn that very night, alone.",
@@ -300,6 +302,7 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
                 "'a b c d' ",
                 "> In 1911 the Perpetua struck\n",
                 "> it was never dark at all\n",
+                "(*and I let it burn all that night*) ",
                 "see 38 ",
                 "on 38, and ",
                 "the page is ",
