@@ -129,11 +129,9 @@ BARE_CHAPTER = _whole(
     rf"|und|que se passe-t-il (?:dans|au)|qué pasa en(?: el)?) )?(?:the )?(?:{_PART_NUMBER},? )?{_CHAPTER_NUMBER}"
 )
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
-ONWARD = _whole(
-    "(?:and )?then|what then|(?:what['’]s |what is |and )?next|go on|continue|read on|(?:tell me )?more",
-    "what (?:happens|happened|comes|came) (?:next|then|afterwards|after(?: that| this)?)",
-    *_ELSEWHERE["onward"],
-)
+ONWARD = _whole(*_ELSEWHERE["onward"])
+HOW_TO = _whole(*_ELSEWHERE["how_to"])
+"""What only a book that explains something can answer."""
 
 _MENTIONED = r"(?:mentioned|referred to|named|appear(?:s|ed)?|occur(?:s|red)?|comes? up|crops? up|shows? up)\b"
 _AUXILIARY = "(?:is|are|was|were|does|do|did|has|have)"

@@ -44,6 +44,9 @@ FILLERS: list[str] = _WORDS["fillers"]
 ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""
 
+SOMEBODY = frozenset(_WORDS["somebody"].split())
+"""Words for a person in English and German, which stories have and manuals do not."""
+
 NUMBERS: dict[Language, list[str]] = {Language(name): words.split() for name, words in _WORDS["numbers"].items()}
 """Small numbers in words."""
 

@@ -8,6 +8,7 @@ from itertools import dropwhile, groupby, takewhile
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
+    HOW_TO,
     ONWARD,
     Beginning,
     Cast,
@@ -438,6 +439,8 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 def _lookup(question: Question, choices: Choices) -> str:
     if asks_nothing(question):
         return PHRASES[question.language].unclear
+    if HOW_TO.fullmatch(question.text) and choices.is_story:
+        return PHRASES[question.language].off_topic
     choice = choices.of(question)
     language, reading = choices.spoken(question), choices.transcript.reading
     phrases = PHRASES[language]

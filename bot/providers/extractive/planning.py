@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import groupby
 from typing import Any
 
 from bot.providers.extractive import intents
-from bot.providers.extractive.language import Language, as_meant, language_of
+from bot.providers.extractive.language import SOMEBODY, Language, as_meant, language_of
 from bot.providers.extractive.question import (
     FULL_NAME,
     Question,
@@ -98,6 +98,13 @@ class Transcript:
         if self.handed_over:
             return [self.handed_over, *found]
         return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
+
+    @property
+    def spoken(self) -> Language:
+        """The language of the readers so far."""
+        return reduce(
+            lambda spoken, each: language_of(each.question, spoken), self.earlier[-_REMEMBERED:], Language.ENGLISH
+        )
 
     @property
     def told(self) -> str:
@@ -191,6 +198,12 @@ _TELLING_CHARACTERS = 400
 """Characters of a book from which its language can be determined."""
 
 
+_FEW_PEOPLE = 0.01
+"""The share of words such as "he" and "my" above which a text tells of people: novels have two to twelve percent in
+most places, manuals less than one.
+"""
+
+
 class Choices:
     """The quotations that answer each question of a message, chosen once from the results of its looks."""
 
@@ -263,6 +276,13 @@ class Choices:
         text = self.transcript.told
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
+    @cached_property
+    def is_story(self) -> bool:
+        """Whether somebody does something in what was found, as in no manual; in doubt, they do."""
+        words = words_of(self.transcript.told)
+        people = sum(word.lower() in SOMEBODY for word in words)
+        return self.book_language not in (Language.ENGLISH, Language.GERMAN) or people > len(words) * _FEW_PEOPLE
+
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how."""
         return self._respelt(self._in_book(question))
@@ -318,12 +338,10 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
-    question = in_context(text, past, answer)
-    if transcript.earlier and not words_of(text):  # an emoji: the language of the talk so far
-        question = replace(question, language=language_of(transcript.earlier[-1].question))
+    question = in_context(text, past, answer, transcript.spoken)
     intent = intents.intent_of(text, question, has_past=any(e.passages for e in transcript.earlier))
     if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
-        question = in_context(printed, past, answer)
+        question = in_context(printed, past, answer, transcript.spoken)
         intent = intents.Lookup(question)
     return Wish(intent, question)
 
@@ -333,7 +351,7 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
     past: Question | None = None
     answer = ""
     for exchange in transcript.earlier[-_REMEMBERED:]:
-        question = in_context(exchange.question, past, answer)
+        question = in_context(exchange.question, past, answer, transcript.spoken)
         if isinstance(intents.intent_of(exchange.question, question, has_past=True), intents.Lookup | intents.Count):
             past, answer = question, exchange.answer
     return past, answer

@@ -391,9 +391,11 @@ _FEW_WORDS = 3
 _MOST_NAMES = 2
 
 
-def in_context(text: str, before: Question | None, answer: str = "") -> Question:
-    """The analysis of a question, with missing words taken from the question before and its answer."""
-    question = analyse(text)
+def in_context(text: str, before: Question | None, answer: str = "", spoken: Language = Language.ENGLISH) -> Question:
+    """The analysis of a question, with missing words taken from the question before and its answer; it is in the
+    language `spoken` so far if it may be.
+    """
+    question = analyse(text, language_of(text, spoken))
     if before is None:
         is_bare = question.kind is QuestionKind.OTHER and question.names == {term.stem for term in question.terms}
         return replace(question, kind=QuestionKind.WHO_IS) if is_bare and question.names else question

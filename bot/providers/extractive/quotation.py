@@ -425,15 +425,18 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     """The end of the first of these answers, each with its passages, that quoted anything."""
     for answer, passages in answers:
         told = fold(answer)
-        quoted = [LastQuoted(s, p) for p in passages for s in p.sentences if _is_quoted(s, told)]
-        if quoted:
-            return max(quoted, key=lambda found: (found.sentence.end, found.passage.end))
+        quoted = [(_quoted_words(s, told), LastQuoted(s, p)) for p in passages for s in p.sentences]
+        least = min(max((words for words, _ in quoted), default=0), FEWEST_REPEATED)  # "Miss Prism." is everywhere
+        if least > 1:
+            found = [each for words, each in quoted if words >= least]
+            return max(found, key=lambda each: (each.sentence.end, each.passage.end))
     return None
 
 
-def _is_quoted(sentence: Sentence, answer: str) -> bool:
-    words = fold(sentence.text).strip(" \"'")
-    return len(words.split()) > 1 and words in answer
+def _quoted_words(sentence: Sentence, answer: str) -> int:
+    """The words of the longest clause of a sentence that an answer has."""
+    clauses = (fold(sentence.text[start:end]).strip(" \"'") for start, end in _clauses(sentence.text))
+    return max((len(words.split()) for words in clauses if words in answer), default=0)
 
 
 def stands_in(line: str, passage: Passage) -> bool:

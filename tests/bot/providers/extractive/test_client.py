@@ -101,6 +101,11 @@ async def test_an_emoji_is_answered_in_the_language_of_the_talk() -> None:
     assert await ExtractiveChat().chat(talk) == PHRASES[Language.GERMAN].unclear
 
 
+async def test_a_word_of_any_language_is_in_that_of_the_talk() -> None:
+    talk = [user("Wer ist denn der Wärter?"), PromptMessage("assistant", "Das ist Hobb."), user("Hobb")]
+    assert await ExtractiveChat().chat(talk) == PHRASES[Language.GERMAN].nothing_about.format("*Hobb*")
+
+
 async def test_nobody_asked_anything() -> None:
     assert (await ExtractiveChat().chat([])).strip()
     assert (await ExtractiveChat().chat([system()])).strip()

@@ -45,6 +45,12 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("what’s this book called", Remark("book")),
         ("wer ist der Autor", Remark("book")),
         ("Should I read it?", Remark("opinion")),
+        ("What is your favourite scene?", Remark("opinion")),
+        ("was ist deine Lieblingsszene", Remark("opinion")),
+        ("¿Cuál es tu parte favorita?", Remark("opinion")),
+        ("what do you mean?", Remark("sorry")),
+        ("wie meinst du das", Remark("sorry")),
+        ("who wins the world cup 2030", Remark("off_topic")),
         ("what's the weather like in Berlin?", Remark("off_topic")),
         ("Who won the world cup?", Remark("off_topic")),
         ("Write a haiku about the sea", Remark("off_topic")),
@@ -179,7 +185,13 @@ def test_a_page_with_a_question_is_read_for_it() -> None:
     assert intent.question.query == "man"
 
 
-@pytest.mark.parametrize("text", ["And then?", "go on", "What happens next?", "und dann?", "et puis ?"])
+GOING_ON = [
+    *("And then?", "go on", "What happens next?", "tell me more", "und dann?", "wie geht’s weiter?", "erzähl mir mehr"),
+    *("was passiert danach", "et puis ?", "la suite ?", "y luego?", "cuéntame más", "¿qué pasa después?"),
+]
+
+
+@pytest.mark.parametrize("text", GOING_ON)
 def test_going_on_needs_something_to_go_on_from(text: str) -> None:
     assert wanted(text, has_past=True) == Onward()
     assert isinstance(wanted(text), Lookup)

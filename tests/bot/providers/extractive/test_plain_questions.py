@@ -99,7 +99,6 @@ async def test_a_verb_is_found_with_what_belongs_to_it_and_not_alone(
     [
         "What is the capital of Australia?",
         "What's the weather like today?",
-        "How do I bake a cake?",
         "Write me a poem about the mill",
         "Tell me a joke",
         "What is 17 times 23?",
@@ -111,6 +110,23 @@ async def test_what_has_nothing_to_do_with_a_book_is_declined(talk: Talk, messag
     turn = await talk.ask(message)
     assert turn.tools == []
     assert turn.text in {phrases.off_topic for phrases in PHRASES.values()}
+
+
+MANUAL = (
+    "Fill the tank before you start the engine. To start the engine, turn the key and press the red button. If the "
+    "engine does not start, wait for a minute and clean the filter. Never clean the filter while the engine is hot. "
+    "When the work is done, close the valve and empty the tank. The oil has to be changed after fifty hours of use. "
+    "The screws on both sides of the cover are to be tightened once a year, and whenever the cover has been removed."
+)
+
+
+@pytest.mark.parametrize("question", ["How do I start the engine?", "how to clean the filter"])
+async def test_how_something_is_done_is_told_by_a_manual_and_not_by_a_story(tmp_path: Path, question: str) -> None:
+    async with reading(tmp_path / "manual", {"1. First Steps": MANUAL}) as talk:
+        assert "the engine" in (await talk.ask(question)).text
+    story = f"{AHRENS} He cleaned the filter. “Start the engine,” he said to his wife."
+    async with reading(tmp_path / "story", {"I. The Mill": story}) as talk:
+        assert (await talk.ask(question)).text == SAY.off_topic
 
 
 async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> None:

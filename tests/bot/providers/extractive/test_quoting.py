@@ -9,6 +9,7 @@ from bot.providers.extractive.quotation import (
     Candidate,
     gather,
     introduce,
+    last_quoted,
     quotations,
     render,
     spoken,
@@ -142,6 +143,28 @@ async def test_what_is_quoted_passes_the_check_of_quotations() -> None:
 
 async def _nowhere(_: str) -> bool:
     return False
+
+
+SHORT, NEXT = "Miss Prism.", "She left the key on the shelf by the door."
+LONG_SENTENCE = f"The lamp stood in a tower {'behind the church ' * 9}; and Hobb rowed {'out to it at night ' * 9}."
+
+
+@pytest.mark.parametrize(
+    ("answer", "last"),
+    [
+        ("“Hobb told Miss Prism. She heard Miss Prism.” (p. 1)", "Hobb told Miss Prism."),
+        (f"“… {LONG_SENTENCE[LONG_SENTENCE.index('and') :]}” (p. 1)", LONG_SENTENCE),
+        ("“Miss Prism.” (p. 1)", SHORT),
+    ],
+)
+def test_the_last_quotation_is_no_short_sentence_that_is_like_it(answer: str, last: str) -> None:
+    texts, at, placed = ("Hobb told Miss Prism.", LONG_SENTENCE, NEXT, SHORT), 0, []
+    for text in texts:
+        placed.append(Sentence(at, at + len(text), text))
+        at += len(text) + 1
+    found = last_quoted([(answer, [Passage(1, 0, at, "1", "1", "", tuple(placed))])])
+    assert found is not None
+    assert found.sentence.text == last
 
 
 def test_a_lead_stands_before_a_quotation_or_above_a_block() -> None:
