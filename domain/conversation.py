@@ -175,8 +175,9 @@ class Turn:
     """One answer in the making, to one or more readers' messages. `number` orders the turns of a conversation.
 
     `reply_ids` are the Discord messages that carry the answer; `trace_id` is the one that carries the tool calls.
-    `told`: the readers of a failed turn have been told. `asked_by`: the question of a delivered turn was deleted, and
-    this person had asked it; the answer is deleted at `expires_at`, or kept for them if that is None.
+    `told`: the readers of a failed turn have been told, or those of an answered one know its answer, which is being
+    made again. `asked_by`: the question of a delivered turn was deleted, and this person had asked it; the answer is
+    deleted at `expires_at`, or kept for them if that is None.
     """
 
     id: str

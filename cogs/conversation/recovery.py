@@ -123,23 +123,27 @@ class Recovery:
         self._use_cases = use_cases
         self._showing = showing
 
-    async def clear_up(self, conversation: Conversation, place: ThreadContext) -> tuple[PostedMessages, bool]:
+    async def clear_up(
+        self, conversation: Conversation, place: ThreadContext
+    ) -> tuple[PostedMessages, Sequence[str], bool]:
         """Deliver finished answers, and let interrupted questions wait again.
 
-        Returns what interrupted turns have posted in the thread, and whether all finished answers are delivered now.
+        Returns what interrupted turns have posted in the thread, the turns that were being answered again, and whether
+        all other finished answers are delivered now.
         """
         await self._use_cases.chat.withhold(conversation.id)
         history = await self._use_cases.transcripts.messages(conversation.id)
         turns = await self._use_cases.transcripts.turns(conversation.id)
         standing = await self._look_around(place, history, turns)
         answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
-        delivered = [await self._deliver(turn, conversation, place, history, standing) for turn in answered]
+        unseen = [turn for turn in answered if not turn.told]
+        delivered = [await self._deliver(turn, conversation, place, history, standing) for turn in unseen]
         interrupted = await self._use_cases.chat.recover(conversation.id)
         gone = {turn.id for turn in interrupted}
         leftover = await self._orphans(standing, [turn.id for turn in turns if turn.id not in gone])
         for turn in interrupted:
             leftover += PostedMessages(turn.reply_ids, turn.trace_id)
-        return leftover, all(delivered)
+        return leftover, [turn.id for turn in answered if turn.told], all(delivered)
 
     async def _orphans(self, standing: Standing, known: Sequence[str]) -> PostedMessages:
         """What is left of deleted turns; direct messages may contain messages of other conversations too."""

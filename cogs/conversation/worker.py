@@ -135,7 +135,8 @@ class ConversationWorker:
             await self._take_back()
 
     async def _tidy(self, conversation: Conversation, place: ThreadContext) -> PostedMessages:
-        leftover, is_tidy = await self._aftermath.clear_up(conversation, place)
+        leftover, again, is_tidy = await self._aftermath.clear_up(conversation, place)
+        self.again += [each for each in again if each not in self.again]
         if is_tidy:
             self._untidy.discard(self._id)
         self.cut_short = not is_tidy
@@ -177,6 +178,7 @@ class ConversationWorker:
 
     async def _show_as_it_was(self, turn: Turn, conversation: Conversation, place: ThreadContext) -> bool:
         remark = ""
+        await self._use_cases.chat.leave_as_it_was(turn.id)
         if self._screen is not None:
             await self._screen.leave()
             if isinstance(failed := self._screen.ending, TurnFailed):

@@ -189,6 +189,12 @@ class ChatWithBook:
                 async for event in events:
                     yield event
 
+    async def leave_as_it_was(self, turn_id: str) -> None:
+        """Do not make an answer again any more; the old one stays, and has yet to be shown."""
+        turn = await self._turns.get(turn_id)
+        if turn is not None and turn.state is TurnState.ANSWERED:
+            await self._turns.finish(replace(turn, told=False))
+
     async def _answered_before(self, turn: Turn) -> set[str]:
         """The ids of the earlier turns with an answer, as many as an answer may be made from."""
         turns = await self._turns.get_by_conversation(turn.conversation_id)
@@ -271,9 +277,7 @@ class ChatWithBook:
         return await self._turns.keep_answer(turn_id)
 
     async def drop_answer(self, turn_id: str) -> bool:
-        """Erase an answer whose question was deleted; the posts that show it go on the list of removals. False: it is
-        gone.
-        """
+        """Erase an answer whose question was deleted, and list its posts for removal. False: it is gone."""
         return await self._turns.drop_answer(turn_id)
 
     async def answers_to_decide(self) -> Sequence[Turn]:
@@ -315,7 +319,7 @@ class ChatWithBook:
         beyond = {message.turn_id for message in history if (message.depends_to or 0) > bound}
         for turn in answered:
             if turn.id in beyond:
-                await self._turns.finish(replace(turn, state=TurnState.FAILED, error="withheld"))
+                await self._turns.finish(replace(turn, state=TurnState.FAILED, error="withheld", told=False))
 
     async def waiting(self, conversation_id: str) -> Sequence[ChatMessage]:
         """The readers' messages that wait for an answer."""
@@ -342,9 +346,9 @@ class ChatWithBook:
             return False
         if turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
             return True
-        noted = replace(turn, reply_ids=tuple(reply_ids), trace_id=trace_id)
-        is_answered = turn.state is TurnState.ANSWERED
-        noted = replace(noted, state=TurnState.DELIVERED) if is_answered else replace(noted, told=True)
+        state = TurnState.DELIVERED if turn.state is TurnState.ANSWERED else TurnState.FAILED
+        told = state is TurnState.FAILED
+        noted = replace(turn, state=state, told=told, reply_ids=tuple(reply_ids), trace_id=trace_id)
         try:
             await self._turns.finish(noted)
         except ConversationError as error:

@@ -63,7 +63,7 @@ WHERE id = ?10 RETURNING id
 """
 
 _BEGIN_AGAIN = """
-UPDATE turns SET state = 'answered' WHERE id = ? AND state IN ('answered', 'delivered') AND asked_by IS NULL
+UPDATE turns SET state = 'answered', told = 1 WHERE id = ? AND state IN ('answered', 'delivered') AND asked_by IS NULL
 """
 
 _INSERT = """

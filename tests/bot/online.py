@@ -13,7 +13,7 @@ from bot.client.connection import ReconnectPace, stay_online
 from bot.logs import HealthFile
 from bot.settings import DATABASE, Settings
 from tests.doubles.discord_api import DiscordDouble
-from tests.doubles.scripted_chat import ScriptedChat
+from tests.doubles.scripted_chat import Reply, ScriptedChat
 from tests.sqlite import lay_out
 
 QUICK = ReconnectPace(first=0.01, longest=0.05, look=0.02, stuck=0.2)
@@ -29,10 +29,10 @@ class QuickBot(Marginalia):
 class Online:
     """What became of a bot that is being kept online; `bots` are all that were made for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: ScriptedChat) -> None:
         self.bots: list[Marginalia] = []
         self.told: list[str] = []
-        self.model = ScriptedChat("I do not know.")
+        self.model = model
         self.app: App
         self.task: asyncio.Task[None]
 
@@ -49,11 +49,12 @@ async def online(
     token: str = "",
     pace: ReconnectPace = QUICK,
     wait: bool = True,
+    says: Reply = "I do not know.",
     **settings: Any,
 ) -> AsyncIterator[Online]:
-    """Keep a bot online for the length of the block."""
+    """Keep a bot online for the length of the block. `says` is what its model says until it is told something else."""
     chosen = Settings(_env_file=None, data_dir=folder, **settings)  # type: ignore[call-arg]
-    state = Online()
+    state = Online(ScriptedChat(says))
     if not chosen.database_url:
         lay_out(folder / DATABASE)
     async with open_toolbox(chosen) as tools, open_app(chosen, state.model, tools) as app:

@@ -190,9 +190,9 @@ class TestMessages:
         first, second, third = await storage.turns.get_by_conversation("tea")
         held = await storage.turns.begin_again(second.id)
         assert held is not None
-        assert (held.id, held.state, held.number) == (second.id, TurnState.ANSWERED, 2)
+        assert (held.id, held.state, held.number, held.told) == (second.id, TurnState.ANSWERED, 2, True)
         [asked] = [m for m in await storage.messages.get_by_conversation("tea") if m.turn_id == second.id][:1]
-        new = replace(held, id="new", model="m", usage=TokenUsage(5, 7), reply_ids=("1", "2"), trace_id="3")
+        new = replace(held, id="new", model="m", usage=TokenUsage(5, 7), reply_ids=("1", "2"), trace_id="3", told=False)
         for _ in range(2):  # a commit whose answer was lost is done again
             await storage.turns.supersede(second.id, new, [replace(asked, note="[p. 2]"), an_answer("better")])
         turns = await storage.turns.get_by_conversation("tea")

@@ -1,4 +1,4 @@
-"""The bot is killed while it makes an answer anew, at any moment: one answer is kept, and that one is shown."""
+"""The bot is killed while it makes an answer anew, at any moment: it is made after all, kept alone, and shown."""
 
 import asyncio
 import json
@@ -55,6 +55,12 @@ def kept(folder: Path) -> list[str]:
         database.close()
 
 
+def unfinished(folder: Path) -> list[str]:
+    """The turns whose answers have yet to be shown, or to be made again."""
+    with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
+        return [turn_id for (turn_id,) in database.execute("SELECT id FROM turns WHERE state <> 'delivered'")]
+
+
 def answers(discord: DiscordDouble, thread: Channel) -> list[Message]:
     shown = [each for each in discord.messages(thread) if each.author is discord.bot and not each.embed_texts]
     return [each for each in shown if each.type in (MessageType.DEFAULT, MessageType.REPLY) and each.content]
@@ -81,7 +87,7 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
         await ann.say(thread, question)
         await discord.until(partial(at_rest, discord, thread, number))
     first, second = answers(discord, thread)
-    outcomes = set()
+    outcomes, anew = set(), False
     for _ in range(ROUNDS):
         before = kept(tmp_path)
         await ann.click(first, label="Try again")
@@ -89,11 +95,15 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
         await bot.kill()
         assert damage(tmp_path) == []
         outcomes.add(kept(tmp_path) == before)
+        has_begun = unfinished(tmp_path)
         await bot.start()
-        await discord.until(lambda: at_rest(discord, thread, 2))
+        await discord.until(lambda: not unfinished(tmp_path) and at_rest(discord, thread, 2))
         assert answers(discord, thread) == [first, second]
         assert [each.content for each in (first, second)] == kept(tmp_path)
+        assert kept(tmp_path)[0] != before[0] or not has_begun, "it is not made after all"
+        anew = anew or bool(has_begun)
     assert True in outcomes, "no process was killed before its answer was kept"
+    assert anew, "no process was killed before its answer was shown"
     await ann.click(first, label="Try again")
     shown = first.content
     await discord.until(lambda: first.content not in ("", shown) and at_rest(discord, thread, 2))

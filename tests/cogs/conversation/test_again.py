@@ -3,6 +3,10 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from cogs.conversation import worker
+from cogs.delivery import writer
 from domain.conversation import TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
@@ -147,7 +151,25 @@ async def test_a_question_deleted_while_it_is_answered_again_leaves_nothing(room
     await room.until(lambda: room.replies() == [])
 
 
-async def test_a_restart_in_between_ends_with_the_old_answer(double: DiscordDouble, tmp_path: Path) -> None:
+async def test_what_was_stopped_is_only_shown_again_however_long_that_takes(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.1,) * 3)
+    monkeypatch.setattr(writer, "PATIENCE", 1)
+    _, reply = await answered(room)
+    await room.hold()
+    room.model.say("An old man, it was.")
+    await room.ann.click(reply, label="Try again")
+    await room.until(lambda: labels(reply) == ["Stop"])
+    asked = len(room.model.requests)
+    room.double.fail("PATCH /channels/{channel}/messages/{message}", status=503, times=2)
+    await room.ann.click(reply, label="Stop")
+    await room.until(lambda: reply.content == OLD and labels(reply) == ["Try again"])
+    await room.until_delivered()
+    assert len(room.model.requests) == asked
+
+
+async def test_after_a_restart_in_between_it_is_made_after_all(double: DiscordDouble, tmp_path: Path) -> None:
     async with scene(double, tmp_path) as room:
         await room.prepare()
         _, reply = await answered(room)
@@ -156,12 +178,29 @@ async def test_a_restart_in_between_ends_with_the_old_answer(double: DiscordDoub
         room.model.say("An old man, it was.")
         await room.ann.click(reply, label="Try again")
         await room.until(lambda: labels(reply) == ["Stop"])
-    async with again(room) as after:
-        await after.until(lambda: reply.content == OLD and labels(reply) == ["Try again"])
-        await after.until_delivered(2)
-        assert after.said() == [OLD, "It was lit."]
-        assert [turn.state for turn in await after.turns()] == [TurnState.DELIVERED] * 2
-        after.model.say("An old man.")
-        await after.ann.click(reply, label="Try again")
+        assert reply.content.startswith(OLD)
+    async with again(room, says="An old man.") as after:
         await after.until(lambda: after.said() == ["An old man.", "It was lit."])
         await after.until_delivered(2)
+        assert [turn.state for turn in await after.turns()] == [TurnState.DELIVERED] * 2
+        assert labels(reply) == ["Try again"]
+        assert len(after.model.requests) == 1
+    async with again(after) as later:
+        later.model.say("Next.")
+        await later.ann.say(later.thread, "More")
+        await later.until(lambda: later.said() == ["An old man.", "It was lit.", "Next."])
+        assert len(later.model.requests) == 1
+
+
+async def test_a_restart_in_between_and_a_failure_leave_the_old_answer(double: DiscordDouble, tmp_path: Path) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        _, reply = await answered(room)
+        await room.hold()
+        room.model.say("An old man, it was.")
+        await room.ann.click(reply, label="Try again")
+        await room.until(lambda: labels(reply) == ["Stop"])
+    async with again(room, says=BUSY) as after:
+        await after.until(lambda: "the earlier answer stays" in reply.content and labels(reply) == ["Try again"])
+        assert reply.content.startswith(OLD)
+        await after.until_delivered()
