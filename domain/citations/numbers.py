@@ -30,6 +30,7 @@ from domain.library.numerals import (
     IT_IS,
     LISTS_NUMBERS,
     LOCATION,
+    LOOK_UP,
     MONTHS,
     NO_LABEL,
     OF_SO_MANY,
@@ -216,7 +217,7 @@ _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|wh
 _THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
 _MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
 _COMPOUND = re.compile(r"\d+([:./])\d+\Z")
-_CITING = re.compile(r"(?:^|[,;:.(\[–—\n])\s?\Z")
+_CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
 
 
 @cache
@@ -254,7 +255,7 @@ _CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}"
 _RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON = 110, 31, 12
-_LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND = 100, 100, 16, 60, 45
+_LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -474,7 +475,8 @@ class Number:
             return False
         if label[1] in COUNTED_BY_NOTHING or NO_LABEL.fullmatch(label[1]):
             return False
-        is_whole = _ALONE.search(self.left, 0, label.start(1)) or BOOK_OF_THE_BIBLE.search(self.left)
+        is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and SCRIPTURE.search(self.left)
+        is_whole = is_gospel or _ALONE.search(self.left, 0, label.start(1)) or BOOK_OF_THE_BIBLE.search(self.left)
         return not ENDS.match(self.right) or bool(is_whole)
 
 

@@ -173,7 +173,7 @@ def _closes() -> re.Pattern[str]:
 
 _LEADS_ON = re.compile(LEADS_ON)
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
-_ITEM = re.compile(r"[.)]\s+(?=\S)")
+_ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference."""
 
@@ -274,8 +274,7 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
     for first, last, replacement in edits:
         start, end = seen.span(first, last, written)
         if (start := max(start, at)) < end:
-            keys = "".join(group[0] for group in key_groups(written, start, end))
-            kept += [written[at:start], replacement, keys]
+            kept += [written[at:start], replacement, *(group[0] for group in key_groups(written, start, end))]
             at = end
     return "".join([*kept, written[at:]])
 

@@ -365,10 +365,8 @@ COUNTED_NAME = re.compile(
     r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court"
     r"|drive|way|close|crescent|gardens)\b)"
 )
-SEE = (
-    r"see|also|cf|compare|refer to|(?:turn|go) to|look (?:at|on)|check|vgl|vergleiche?|siehe|auch|dazu|hierzu|auf|voir"
-    r"|voyez|aussi|vease|vedi|anche|zie|ook|ver|on|in"
-)
+LOOK_UP = rf"see|cf|compare|vgl|vergleiche?|siehe|voir|voyez|vease|vedi|zie|ver|{fold_letters('смотри|см')}"
+SEE = rf"{LOOK_UP}|also|refer to|(?:turn|go) to|look (?:at|on)|check|auch|dazu|hierzu|auf|aussi|anche|ook|on|in"
 AGES = re.compile(
     r"\b(?:how old|ages?|aged|years? old|(?:old|young)est|wie alt|Alter|Jahre alt|quel âge|qué edad|años|che età"
     r"|anni)\b",

@@ -347,6 +347,7 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "The number on the door was 13. Le numéro sur la porte était 13, celui du train était le 31.",
         "Vive en el número 14. Номер на двери был 13. He preaches on Isaiah 53, she on Job 38–41.",
         "Die Kapitel 3, 7 und 12. Kapitel 3, 7 und 12 sind Briefe.",
+        "The sermon is on Mark 4. Er predigt über Lukas 15. Er wohnt in Nummer 38. Elle habite au numéro 62.",
     ],
 )
 def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: str) -> None:
@@ -371,6 +372,8 @@ def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: s
         *("à 42 %", "vers 42 pour cent", "(env. 42 %)", "al 42 %", "hacia el 42 % de la lectura"),
         *(". Примерно на 42 % она уходит", ". Около 42 %, где", "на 42 процентах книги", "進捗42％で"),
         *("at Loc. 1842", "(Kindle location 1842-1850)", "at position 1742", "[Ch. 3:42]", "around the 3:42 mark"),
+        *("; siehe Nummer 42", "; vgl. Nr. 42", "; voyez le numéro 42", ". Смотри номер 42: там", ", compare line 42"),
+        *("as told by Mark 42", "(Luke 42)"),
         *("[01:12:42]", "<ref>42</ref>", "<source>42</source>"),
         *("(Kindle 42%)", "at 42 % on my Kindle", "(Kindle: 42 %)", "bei 42 % im E-Book", "à 42 % sur Kindle"),
         *("(location 42%)", "42% of the way in", "42% through", "vers 42 % du roman", "hacia el 42 % de la novela"),

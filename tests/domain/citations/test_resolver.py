@@ -262,6 +262,7 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
 @example(["forty-\" of the book'a b c d' | S. | p. |\n|--|--|\nAnn kept the light f @ "], [32])
 @example(["Ann “I never´ let it go out,” Ann Ann Ann"], [20])
 @example(["Ann saw H", "´", "¹ Ann Ann "], [10])
+@example(["Ann \n2. \n2. Ann ‘it was never dark at all’x [1] "], [17])
 @given(
     st.lists(
         st.sampled_from(
