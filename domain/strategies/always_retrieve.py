@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from domain.citations.page_numbers import named_pages
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
-from domain.strategies.tool_use import asked_at, raise_refusal, result_message, run_calls
+from domain.strategies.tool_use import NUDGE, asked_at, empty_reply, raise_refusal, result_message, run_calls
 from domain.strategies.window import (
     ContextWindow,
     estimate,
@@ -93,24 +93,14 @@ class AlwaysRetrieveStrategy:
         called = PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=[call])
         found = result_message(call, result)
         nothing = result.content if result.is_error and pages else "(nothing was found)"
-        within = stream_within(
-            self._window,
-            chat_provider,
-            [*system, *past, *now, called, found],
-            newest=len(system) + len(past),
-            arrange=partial(self._with_passages, now=now, query=query, nothing=nothing),
-        )
-        response: ChatResponse | None = None
-        async with aclosing(within) as stream:
-            async for event in stream:
+        arrange = partial(self._with_passages, now=now, query=query, nothing=nothing)
+        talk, newest = [*system, *past, *now, called, found], len(system) + len(past)
+        async with aclosing(self._answer(chat_provider, talk, newest, arrange)) as answering:
+            async for event in answering:
                 if isinstance(event, ChatResponse):
                     response = event
                 else:
                     yield event
-        if response:
-            raise_refusal(response)
-        if response is None or not (response.text or "").strip():
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         yield StrategyOutcome(
             messages=(called, found, PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage)),
             calls={call.tool_use_id: finished},
@@ -118,11 +108,37 @@ class AlwaysRetrieveStrategy:
             cut=response.stop_reason is StopReason.MAX_TOKENS,
         )
 
+    async def _answer(
+        self,
+        chat_provider: ChatProvider,
+        messages: Sequence[PromptMessage],
+        newest: int,
+        arrange: Callable[..., list[PromptMessage]],
+    ) -> AsyncGenerator[RequestSent | ProviderEvent | DraftDiscarded | UsageReported, None]:
+        """Ask for the answer, once more after an empty reply. The last event is a ChatResponse with text.
+
+        Raises:
+            LLMError: REFUSED, or EMPTY_REPLY, both were empty.
+        """
+        for nudge in ("", NUDGE):
+            asking = partial(arrange, nudge=nudge)
+            within = stream_within(self._window, chat_provider, messages, newest=newest, arrange=asking)
+            async with aclosing(within) as stream:
+                async for event in stream:
+                    if not isinstance(event, ChatResponse):
+                        yield event
+                        continue
+                    raise_refusal(event)
+                    if (event.text or "").strip():
+                        yield event
+                        return
+        raise empty_reply()
+
     def _with_passages(
-        self, fitted: list[PromptMessage], *, now: Sequence[PromptMessage], query: str, nothing: str
+        self, fitted: list[PromptMessage], *, now: Sequence[PromptMessage], query: str, nothing: str, nudge: str
     ) -> list[PromptMessage]:
         """The fitted messages with one message in place of the question, the call and its result: the question with the
-        passages found for it, or with `nothing`.
+        passages found for it, or with `nothing`; then the nudge.
         """
         shown = fitted[-1].passages
         kept, unanswered = _to_last_answer(fitted[: -len(now) - 2])
@@ -132,7 +148,8 @@ class AlwaysRetrieveStrategy:
             message="\n\n".join(message.text for message in [*unanswered, *now]),
         )
         data = {"message": _joined(now), "passages": shown}
-        return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
+        content = f"{stuffed.rstrip()}\n\n{nudge}" if nudge else stuffed
+        return [*kept, PromptMessage(MessageRole.USER, content, kind=PromptKind.PASSAGES, data=data)]
 
     async def _rewording(
         self,

@@ -94,7 +94,7 @@ class TurnTranscript:
             LLMError: EMPTY_REPLY, it was asked once more already.
         """
         if self._nudged:
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
+            raise empty_reply()
         self._nudged = True
 
     def outcome(self, *, cut: bool) -> StrategyOutcome:
@@ -225,6 +225,11 @@ def result_message(call: ToolInvocation, result: ToolResult) -> PromptMessage:
         media=result.media,
         data=result.data,
     )
+
+
+def empty_reply() -> LLMError:
+    """What a turn fails with whose model sent nothing, twice."""
+    return LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
 
 
 def raise_refusal(response: ChatResponse) -> None:

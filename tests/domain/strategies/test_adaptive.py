@@ -10,6 +10,7 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
+from domain.strategies.tool_use import NUDGE
 from domain.tool_use import ChatResponse, StopReason, TokenUsage, ToolDefinition, ToolResult
 from tests.doubles.scripted_chat import ScriptedChat
 
@@ -60,15 +61,37 @@ async def test_any_other_failure_is_one() -> None:
     assert caught.value.code is LLMErrorCode.OVERLOADED
 
 
-async def test_a_reply_that_is_no_answer_is_paid_for_without_tools_too() -> None:
+async def without_tools(model: ScriptedChat) -> AsyncGenerator[StrategyEvent, None]:
     async def found(name: str, args: dict[str, object]) -> ToolOutput:
         return ToolResult("Hobb stole the lamp.")
 
+    strategy = AlwaysRetrieveStrategy(Prompts.load(files("prompts")))
+    async for event in strategy.execute(model, [PromptMessage("user", "Who?")], [], found):
+        yield event
+
+
+async def test_a_reply_that_is_no_answer_is_paid_for_without_tools_too() -> None:
     spent = TokenUsage(40, 2)
     model = ScriptedChat(ChatResponse(text="No.", usage=spent, stop_reason=StopReason.REFUSAL), supports_tools=False)
-    strategy = AlwaysRetrieveStrategy(Prompts.load(files("prompts")))
     events = []
     with pytest.raises(LLMError):
-        async for event in strategy.execute(model, [PromptMessage("user", "Who?")], [], found):
+        async for event in without_tools(model):
             events.append(event)
     assert UsageReported(spent, "scripted-1") in events
+
+
+async def test_an_empty_reply_is_asked_again_once_with_a_nudge_without_tools_too() -> None:
+    model = ScriptedChat(ChatResponse(text=" "), "The keeper.", supports_tools=False)
+    *_, outcome = [event async for event in without_tools(model)]
+    assert isinstance(outcome, StrategyOutcome)
+    assert outcome.text == "The keeper."
+    [first], [second] = model.requests
+    assert second.content == f"{first.content.rstrip()}\n\n{NUDGE}"
+
+
+async def test_two_empty_replies_are_an_error_without_tools_too() -> None:
+    model = ScriptedChat(ChatResponse(text=""), supports_tools=False)
+    with pytest.raises(LLMError) as caught:
+        [event async for event in without_tools(model)]
+    assert caught.value.code is LLMErrorCode.EMPTY_REPLY
+    assert len(model.requests) == 2
