@@ -275,7 +275,7 @@ class Number:
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
         self.read = found[0]
-        self.is_share, self.is_into_book, self.is_of_book = map(bool, found.group("share", "into", "of"))
+        self.is_share, self.is_into_book, self.is_of_book = map(bool, found.group("share", "into", "book"))
         lead = _LEAD_IN.search(self.left)
         self.form = (lead.lastgroup or "") if lead else ""
         first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))

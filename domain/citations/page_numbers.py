@@ -63,6 +63,7 @@ from domain.library.numerals import (
     STEMMED,
     STEMMED_ORDINAL,
     STEMMED_WORD,
+    THE_READER_IS,
 )
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
@@ -285,7 +286,6 @@ _THE_READER_IS = re.compile(
     r" (?:reached|(?:read|got|gotten|come|been)(?: up| on)? (?:to|until|till|as far as)))\s\Z"
 )
 """What stands before the reader's own page: "you've read up to page 42"."""
-_OF_THE_READER = re.compile(r"\byou(?:['’](?:re|ve)|\s(?:are|have))\s[^.!?\n]{0,20}\Z")
 
 
 def _pointer(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[int, int, str] | None:
@@ -331,12 +331,12 @@ def _tells_ages(text: str) -> bool:
 
 
 def _is_told(number: Number) -> bool:
-    """Whether a percentage is a part of something or what a verb tells, and no place in a book."""
-    if number.is_into_book:
-        return _OF_THE_READER.search(number.left) is not None
+    """Whether a percentage is how far the reader is, a part of something or what a verb tells."""
+    if THE_READER_IS.search(number.left):
+        return True
     around = f"{number.left}\0{number.words_after}"
     placed = PLACED[number.is_of_book].search(around)
-    leaves = number.form and (number.form == "place" or ENDS.match(number.right))
+    leaves = number.is_into_book or (number.form and (number.form == "place" or ENDS.match(number.right)))
     if number.is_of_book or (placed and placed[0][0] == "\0") or not (placed or leaves):
         return not (placed or leaves)
     is_capital = number.after.lstrip(" -")[:1].isupper()  # in German nouns are, elsewhere names

@@ -485,7 +485,7 @@ def _numbers_in_company(text: str) -> Iterator[tuple[int, bool, bool, frozenset[
     of their sentences.
     """
     for sentence in (text[start:end] for start, end in split_sentences(text)):
-        numbers = [*numbers_of(as_seen(sentence), sentence)]
+        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if not each.is_of_book]
         company = _company(sentence) if numbers else frozenset[str]()
         for number in numbers:
             yield from ((value, not number.is_decimal, not number.form, company) for value in number.values)

@@ -432,8 +432,8 @@ _BOOK = (
 )
 PERCENT = (
     rf"(?P<share>%|(?:percent|prozent|(?:per|pour|por)\s{CARDINAL}{{4,6}})(?!\w)|{fold_letters('процент')}\w*|{fold_letters('パーセント')})"
-    rf"(?:(?P<into>(?:[\s-](?:mark|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway\s(?:into|through|in)|into"
-    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z))))(?:\s{_BOOK})?)|(?P<of>\s(?:of\s)?{_BOOK}))?"
+    rf"(?P<book>(?P<into>(?:[\s-](?:mark|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway\s(?:into|through|in)|into"
+    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z))))(?:\s{_BOOK})?)|\s(?:of\s)?{_BOOK})?"
 )
 """A sign or word for percent, and whether it leads into a book or to a share of one."""
 _READING = rf"(?:{IN_A_FILE}|\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})\W+|{fold_letters('進捗')})"
@@ -449,6 +449,10 @@ PLACED = {
     True: re.compile(rf"{_PLACED}|\b(?:by |{_AFTER})\0"),
 }
 """A percentage, here as NUL, that is a place in a book; by whether it is called one of the book."""
+THE_READER_IS = re.compile(
+    r"\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)|tu (?:es|as)"
+    rf"|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\Z"
+)
 PART_OR_RATE = re.compile(
     rf"\0 (?:der|des|du|del?|vom|von|{fold_letters('из')}) "
     rf"|\b(?:interest|rates?|tax\w*|\w*zins\w*|taux|impots?|interes|{fold_letters('ставк|налог')})\b"

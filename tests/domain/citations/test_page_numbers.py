@@ -342,6 +342,7 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "At 5% interest he lends it (47% of his money), in 31% of cases at 10% profit. The tax stands at 31%.",
         "Bei 8 % Zinsen, nach 50 % Verlust; 47 % der Männer starben, zu 50 % an Fieber.",
         "Ten percent of it, or at least ten per cent. Il a 51 pour cent du navire, le 8 por ciento.",
+        "You're at about 47%, or 47% through. Du bist bei 47 %. Vous êtes à 47 %. Estás en el 47 % del libro.",
         "À 31 % des voix, jusqu'à 40 %, au moins 5 %. Cerca del 75 % de los vecinos se fue. Выжило около 31 % команды.",
         "船長は漁獲の40％を取ります。村人の31パーセントが去りました。",
         "The number on the door was 13. Le numéro sur la porte était 13, celui du train était le 31.",

@@ -421,6 +421,14 @@ async def test_what_a_reader_or_a_tool_says_of_pages_is_no_licence_for_one(typed
     assert made.text.endswith("(p. 12)")
 
 
+async def test_what_a_reader_says_of_a_books_share_is_no_licence_for_one() -> None:
+    made = composer()
+    made.learn_words("What happens at 38% of the book?")
+    await made.feed(TextChunk("You have read 38%. At 38% Ann leaves."))
+    await made.finish()
+    assert made.text == "You have read 38%. In the book Ann leaves."
+
+
 async def test_a_number_of_the_book_stands_only_in_its_company() -> None:
     made = composer()
     made.learn_figures("Dunmore paid 38 crowns for the lamp, of which 12 were false.")
