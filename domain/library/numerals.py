@@ -455,7 +455,7 @@ THE_READER_IS = re.compile(
 )
 PART_OR_RATE = re.compile(
     rf"\0 (?:der|des|du|del?|vom|von|{fold_letters('из')}) "
-    rf"|\b(?:interest|rates?|tax\w*|\w*zins\w*|taux|impots?|interes|{fold_letters('ставк|налог')})\b"
+    rf"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes|{fold_letters('ставк|налог')})\b"
 )
 LOCATION = re.compile(rf"{IN_A_FILE}(?:n[or]\W{{0,2}})?\Z")
 HOTLINE = re.compile(
