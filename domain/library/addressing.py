@@ -249,8 +249,10 @@ def _folded(title: str) -> str:
 
 
 _NTH_CHAPTER = re.compile(
-    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) (?P<kind>chapter|kapitel|chapitre|capítulo)\b", re.IGNORECASE
+    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) (?P<kind>chapter|kapitel|chapitre|capítulo)\b(?! (?:\d|[ivxlc]+\b))",
+    re.IGNORECASE,
 )
+"""A chapter by a number before it, unless it has one behind it: "part 2 chapter 5"."""
 _ORDINAL_SIGN = re.compile(r"(?<=\d)(?:\.|st|nd|rd|th|er|re|e|º|o)$")
 _CARDINALS = frozenset(CARDINALS.split())
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.providers.extractive import language
-from bot.providers.extractive.language import any_accents
-from bot.providers.extractive.question import MEANS_A_MATTER, Question, analyse, is_bare_phrase
+from bot.providers.extractive.language import OF_ANY_BOOK, any_accents
+from bot.providers.extractive.question import MEANS_A_MATTER, Question, analyse, is_bare_phrase, without_fillers
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
 from domain.library.search.words import is_dense, words_of
@@ -99,11 +99,7 @@ SOMEWHERE = _whole(*language.WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
 _ELSEWHERE = language.WORDINGS
 _SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
-CONTENTS = _anywhere(
-    r"table of contents\b|(?:what|which)(?: are the| \w+)? chapters\b|(?:list|show) (?:me |of |all |the )*chapters\b",
-    r"chapter (?:list|titles)\b|how many chapters\b",
-    *_ELSEWHERE["contents"],
-)
+CONTENTS = _anywhere(*_ELSEWHERE["contents"])
 CAST = _whole(*language.WORDINGS["cast"])
 OVERVIEW = _anywhere(
     r"summar\w+|recap\b|sum (?:it |this |things )?up\b|synopsis\b|overview\b|tl;?dr\b",
@@ -120,7 +116,7 @@ _CHAPTER_NUMBER = (
 )
 CHAPTER = _anywhere(
     rf"(?P<address>{_PART_NUMBER},? {_CHAPTER_NUMBER}|"
-    rf"{_CHAPTER_NUMBER},? (?:of|in|von|de|du|del) (?:the )?{_PART_NUMBER})",
+    rf"{_CHAPTER_NUMBER},? (?:of|in|aus|von|de|du|del) (?:the |la )?{_PART_NUMBER})",
     r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)",
     rf"(?P<words>{_CHAPTER_NUMBER})",
 )
@@ -128,6 +124,7 @@ BARE_CHAPTER = _whole(
     rf"{_POLITE}(?:(?:what(?:['’]s| is| happens| happened) in|what about|and|about|was (?:passiert|geschieht) in"
     rf"|und|que se passe-t-il (?:dans|au)|qué pasa en(?: el)?) )?(?:the )?(?:{_PART_NUMBER},? )?{_CHAPTER_NUMBER}"
 )
+NAMED_PART = _each(*_ELSEWHERE["named_part"])
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(*_ELSEWHERE["onward"])
 HOW_TO = _whole(*_ELSEWHERE["how_to"])
@@ -150,11 +147,7 @@ PLACES = _each(
     *_ELSEWHERE["places"],
 )
 
-_READERS = "(?:we|i|you|one|readers|the reader)"
-MEETINGS = _each(
-    rf"how (?:do|did|does) {_READERS}(?: first)? (?:meet|get to know|hear (?:of|about)) (?P<term>[^?]+)",
-    *_ELSEWHERE["meetings"],
-)
+MEETINGS = _each(*_ELSEWHERE["meetings"])
 _WORK = "(?:it|(?:the|this) (?:book|novel|story|tale|plot|play|poem))"
 BEGINNING = _whole(
     rf"how (?:does|did) {_WORK} (?:begin|start|open)|(?:what(?:['’]s| is) on )?(?:the )?first page",
@@ -274,10 +267,11 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A summary: of one chapter by its number or its address, of the latest ones, or of all."""
+    """A summary: of one chapter by its number, its address or what may be its title, of the latest ones, or of all."""
 
     chapter: int | str | None
     latest: bool = False
+    may_be_title: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,8 +415,18 @@ def _structure(text: str) -> ContentsList | Overview | None:
         return ContentsList()
     text = with_chapter_numbers(text)
     if OVERVIEW.search(text) or (BARE_CHAPTER.fullmatch(text) and _chapter(text) is not None):
-        return Overview(_chapter(text), bool(LATEST.search(text)))
+        chapter, latest = _chapter(text), bool(LATEST.search(text))
+        title = "" if chapter or latest else _title(text)
+        return Overview(title or chapter, latest, bool(title) and all(number_value(w) is None for w in title.split()))
     return None
+
+
+def _title(text: str) -> str:
+    """What a summary is wanted of; empty if it is the book, as far as that can be told."""
+    found = next((match for wording in NAMED_PART if (match := wording.search(text))), None)
+    title = without_fillers(next(filter(None, found.groups()))).strip(WRAPPING) if found else ""
+    own = [word for word in words_of(title) if word.lower() not in OF_ANY_BOOK]
+    return title if any(not language.is_little(word, language.language_of(text)) for word in own) else ""
 
 
 def _chapter(text: str) -> int | str | None:

@@ -44,8 +44,8 @@ FILLERS: list[str] = _WORDS["fillers"]
 ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""
 
-SOMEBODY = frozenset(_WORDS["somebody"].split())
-"""Words for a person in English and German, which stories have and manuals do not."""
+SOMEBODY, OF_ANY_BOOK = (frozenset(_WORDS[sort].split()) for sort in ("somebody", "of_any_book"))
+"""Words for a person in English and German, which stories have and manuals do not; and for a book or its parts."""
 
 NUMBERS: dict[Language, list[str]] = {Language(name): words.split() for name, words in _WORDS["numbers"].items()}
 """Small numbers in words."""

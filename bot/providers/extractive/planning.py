@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from bot.providers.extractive import intents
-from bot.providers.extractive.language import SOMEBODY, Language, as_meant, language_of
+from bot.providers.extractive.language import Language, as_meant, language_of
 from bot.providers.extractive.question import (
     FULL_NAME,
     Question,
@@ -47,13 +47,14 @@ from bot.providers.extractive.wording import (
     is_replaceable,
     last_pages,
     story_chapter,
+    tells_of_people,
     told_in,
     with_context,
 )
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
-from domain.library.search.words import without_possessive, words_of
+from domain.library.search.words import without_possessive
 from domain.tool_use import ToolInvocation
 
 
@@ -198,12 +199,6 @@ _TELLING_CHARACTERS = 400
 """Characters of a book from which its language can be determined."""
 
 
-_FEW_PEOPLE = 0.01
-"""The share of words such as "he" and "my" above which a text tells of people: novels have two to twelve percent in
-most places, manuals less than one.
-"""
-
-
 class Choices:
     """The quotations that answer each question of a message, chosen once from the results of its looks."""
 
@@ -278,10 +273,7 @@ class Choices:
 
     @cached_property
     def is_story(self) -> bool:
-        """Whether somebody does something in what was found, as in no manual; in doubt, they do."""
-        words = words_of(self.transcript.told)
-        people = sum(word.lower() in SOMEBODY for word in words)
-        return self.book_language not in (Language.ENGLISH, Language.GERMAN) or people > len(words) * _FEW_PEOPLE
+        return tells_of_people(self.transcript.told, self.book_language)
 
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how."""
@@ -385,7 +377,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> l
             place = {"page": page} if page else {"chapter": chapter} if chapter else {"finished": True}
             return tools.call("propose_position", **place)
         case intents.Overview() | intents.Cast():
-            return _story(wish.intent, tools)
+            return _story(wish.intent, choices.transcript.title, tools)
         case intents.Count(term, _):
             calls = tools.call("count_mentions", term=term)
         case intents.Line(text, _, sure):
@@ -406,8 +398,9 @@ def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> l
     return calls or _search(wish.question, tools)
 
 
-def _story(wish: intents.Overview | intents.Cast, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    if isinstance(wish, intents.Overview) and wish.chapter is not None:
+def _story(wish: intents.Overview | intents.Cast, book: str, tools: intents.OfferedTools) -> list[ToolInvocation]:
+    of_book = isinstance(wish, intents.Overview) and wish.may_be_title and fold(str(wish.chapter)) in fold(book)
+    if isinstance(wish, intents.Overview) and wish.chapter is not None and not of_book:
         return tools.call("story_so_far", chapter=wish.chapter)
     people = tools.call("search_book", query=OF_PEOPLE[0], top_k=PASSAGES, also=list(OF_PEOPLE[1:]))
     return tools.call("story_so_far") + (people if isinstance(wish, intents.Cast) else [])
@@ -416,9 +409,8 @@ def _story(wish: intents.Overview | intents.Cast, tools: intents.OfferedTools) -
 def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
-        case intents.Cast():
-            told = gather(transcript.results, choices.book_language or Language.ENGLISH)
-            return [call for name in names_told(told) for call in tools.call("count_mentions", term=name)]
+        case intents.Overview() | intents.Cast():
+            return _story_again(wish.intent, choices, tools)
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
             return _second_calls(replace(wish, intent=intents.Lookup(wish.question)), choices, tools)
         case intents.Lookup(question):
@@ -447,6 +439,16 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             return tools.call("read_pages", **last_pages(transcript.listed))
         case _:
             return []
+
+
+def _story_again(
+    wish: intents.Overview | intents.Cast, choices: Choices, tools: intents.OfferedTools
+) -> list[ToolInvocation]:
+    results = choices.transcript.results
+    if isinstance(wish, intents.Overview):
+        return tools.call("story_so_far") if wish.may_be_title and not results else []
+    told = gather(results, choices.book_language or Language.ENGLISH)
+    return [call for name in names_told(told) for call in tools.call("count_mentions", term=name)]
 
 
 def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passage]:

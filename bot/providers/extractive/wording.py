@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
-from bot.providers.extractive.language import CUES, Language, as_meant, is_little, stems_of
+from bot.providers.extractive.language import CUES, SOMEBODY, Language, as_meant, is_little, stems_of
 from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title
 from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, has_number
@@ -342,3 +342,16 @@ def _needed(evidence: Evidence, at: int) -> int | None:
     if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
         return evidence.previous(at)
     return None
+
+
+_FEW_PEOPLE = 0.01
+"""The share of words such as "he" and "my" above which a text tells of people: novels have two to twelve percent in
+most places, manuals less than one.
+"""
+
+
+def tells_of_people(text: str, language: Language | None) -> bool:
+    """Whether somebody does something in a text, as in no manual; in doubt, and in other languages, they do."""
+    words = words_of(text)
+    people = sum(word.lower() in SOMEBODY for word in words)
+    return language not in (Language.ENGLISH, Language.GERMAN) or people > len(words) * _FEW_PEOPLE

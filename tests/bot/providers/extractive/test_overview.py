@@ -72,6 +72,24 @@ async def test_what_is_quoted_stands_in_the_book_word_for_word_on_its_page(tmp_p
     assert turn.text.count("(p. ") == 5
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("Summarise The Night Number 3", ["3. The Night Number 3"]),
+        ("what happens in part 4?", ["4. The Night Number 4"]),
+        ("what happens in act 9?", []),
+        ("a summary of the quarrel about the oil, please", [*chapters(5)]),
+        ("Summarise Marta", [*chapters(5)]),
+    ],
+)
+async def test_a_chapter_is_told_of_by_its_title_and_the_book_where_none_is_meant(
+    tmp_path: Path, question: str, shown: list[str]
+) -> None:
+    turn = await told(tmp_path, chapters(5), question)
+    assert titles(turn) == shown
+    assert shown or turn.text == SAY.no_chapter
+
+
 async def test_the_latest_chapters_are_told_of_when_they_are_asked_for(tmp_path: Path) -> None:
     book = chapters(7)
     turn = await told(tmp_path, book, "What happened in this chapter?")
