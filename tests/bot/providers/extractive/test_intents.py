@@ -48,6 +48,8 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("What is your favourite scene?", Remark("opinion")),
         ("was ist deine Lieblingsszene", Remark("opinion")),
         ("¿Cuál es tu parte favorita?", Remark("opinion")),
+        ("is this book hard to read?", Remark("opinion")),
+        ("Ist das Buch schwer?", Remark("opinion")),
         ("what do you mean?", Remark("sorry")),
         ("wie meinst du das", Remark("sorry")),
         ("who wins the world cup 2030", Remark("off_topic")),
