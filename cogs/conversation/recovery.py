@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -60,7 +60,9 @@ BEGAN = "began"
 
 @dataclass(slots=True)
 class Standing:
-    """The bot's own messages, by the turn their buttons name; `plain` are those without such buttons, by text."""
+    """The bot's own messages, by the turn their buttons name; `plain` are those without such buttons that no turn is
+    known to have posted, by text.
+    """
 
     replies: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     traces: dict[str, str] = field(default_factory=dict)
@@ -74,8 +76,9 @@ class Standing:
         return {*self.replies, *self.traces} - set(known)
 
 
-async def look_around(place: ThreadContext, since: int | None) -> Standing:
+async def look_around(place: ThreadContext, since: int | None, recorded: Collection[str]) -> Standing:
     """What the bot has posted in the thread after the message with that id, else last; empty if it may not look.
+    `recorded` are the ids of messages that turns are known to have posted.
 
     Raises:
         TRANSIENT_ERRORS: Discord has trouble; continuing without a look might post something twice.
@@ -84,7 +87,7 @@ async def look_around(place: ThreadContext, since: int | None) -> Standing:
     try:
         for message in await retry_transient(partial(_page, thread, since)):
             if message.author.id == place.own_id:
-                _note(standing, message)
+                _note(standing, message, recorded)
     except (discord.Forbidden, discord.NotFound) as fault:
         logger.warning("what stands in thread %s could not be read: %s", thread.id, fault)
     return standing
@@ -98,7 +101,7 @@ async def _page(thread: discord.abc.Messageable, since: int | None) -> list[disc
     return [message async for message in thread.history(after=after, limit=LOOKED_AT, oldest_first=True)]
 
 
-def _note(standing: Standing, message: discord.Message) -> None:
+def _note(standing: Standing, message: discord.Message, recorded: Collection[str]) -> None:
     names = list(_button_names(message))
     shown = next(filter(None, map(turn_shown_by, names)), None)
     traced = next(filter(None, map(turn_traced_by, names)), None)
@@ -106,7 +109,7 @@ def _note(standing: Standing, message: discord.Message) -> None:
         standing.replies[shown].append(str(message.id))
     elif traced:
         standing.traces.setdefault(traced, str(message.id))
-    else:
+    elif str(message.id) not in recorded:
         standing.plain.setdefault(as_compared(message.content), str(message.id))
 
 
@@ -169,7 +172,8 @@ class Recovery:
         ids = [message.external_id for message in questions if message.external_id]
         # A question that came with a command has no message of its own, so there is nothing to look after.
         after_all = [int(each) for each in ids] if all(each.isdecimal() for each in ids) else []
-        return await look_around(place, min(after_all, default=None)) if ids else Standing()
+        recorded = {each for turn in turns for each in turn.reply_ids}
+        return await look_around(place, min(after_all, default=None), recorded) if ids else Standing()
 
     async def _deliver(
         self,

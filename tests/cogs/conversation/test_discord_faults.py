@@ -184,6 +184,31 @@ async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
         assert after.model.requests == []
 
 
+async def test_of_two_answers_that_read_alike_each_keeps_its_own_messages(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "PATIENCE", 3)
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        await ask(room)
+        await stands_once(room)
+        parts = len(room.replies())
+        release = await room.hold()
+        await ask(room)
+        await room.until_asked(2)
+        await room.ann.say(room.thread, "Was it?")
+        await room.until(lambda: len(room.replies()) > parts)
+        double.fail(SEND, status=503, skip=parts - 1, times=10_000)
+        release.set()
+        await room.until(lambda: len([call for call in double.calls(SEND) if call.status == 503]) >= writer.PATIENCE)
+    double.rest.faults.clear()
+    async with again(room) as after:
+        await after.until(lambda: numbers_in(after) == [*range(1, len(SENTENCES) + 1)] * 3)
+        await after.until_delivered(3)
+        posted = [each for turn in await after.turns() for each in turn.reply_ids]
+        assert sorted(posted) == sorted(str(reply.id) for reply in after.replies())
+
+
 def home(room: Scene) -> Channel:
     assert room.thread.parent is not None
     return room.thread.parent
