@@ -52,8 +52,10 @@ class Backfill:
         self._running = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
         self._pauses: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     def close(self) -> None:
+        self._is_closed = True
         for task in self._later | self._pauses:
             task.cancel()
 
@@ -192,7 +194,7 @@ class Backfill:
             logger.error("that %s was deleted could not be noted: %s", thread_id, error)
 
     def _come_back(self, read: Callable[[], Awaitable[None]], failures: int) -> None:
-        if failures < len(READ_AGAIN_AFTER_S):
+        if failures < len(READ_AGAIN_AFTER_S) and not self._is_closed:
             task = asyncio.create_task(self._read_after(READ_AGAIN_AFTER_S[failures], read))
             self._later.add(task)
             task.add_done_callback(self._later.discard)
@@ -205,6 +207,8 @@ class Backfill:
         await read()
 
     async def _start_if_asked(self, conversation: Conversation) -> None:
+        if self._is_closed:  # what waits does so until the next start
+            return
         try:
             if await self._use_cases.chat.waiting(conversation.id):
                 self._workers.start(conversation.id, seen=conversation)
