@@ -228,10 +228,6 @@ class ConversationCog(commands.Cog):
         await self._deleted(sorted(payload.message_ids), payload)
 
     @commands.Cog.listener()
-    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        await note_place_gone(self._use_cases, payload.guild_id, payload.thread_id)
-
-    @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         await note_place_gone(self._use_cases, channel.guild.id, channel.id)
 
