@@ -271,7 +271,8 @@ def shown_in(message: discord.Message) -> list[PersonalPost]:
     post = PersonalPost(str(message.id), str(message.channel.id), "", guild_id)
     if message.type in (discord.MessageType.thread_created, discord.MessageType.channel_name_change):
         reference = message.reference.channel_id if message.reference else message.channel.id
-        return [replace(post, thread_id=str(reference))]
+        name = message.content if message.type is discord.MessageType.channel_name_change else ""
+        return [replace(post, thread_id=str(reference), name=name)]
     people = _people_in(message)
     people.pop(message.author.id, None)
     return [replace(post, reader_id=str(person), as_of=people[person]) for person in sorted(people)]

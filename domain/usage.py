@@ -57,7 +57,8 @@ class PersonalPost:
 
     `name` is what the message calls them, blank if it mentions or answers them. `words`: it repeats what they wrote.
     `thread_id` is the thread whose name the message shows; then `reader_id` may be empty, because the thread's
-    conversation tells whose words the name was made from. `as_of` is the time up to which what it shows was known: by
+    conversation tells whose words the name was made from, and `name` is the new name of the thread, blank if it was
+    opened with that name. `as_of` is the time up to which what it shows was known: by
     the platform's clock, or by the program's if a turn has found it out (`as_of_turn`).
     """
 

@@ -235,8 +235,11 @@ WHERE turns.id IN ({_THEIR_TURNS}) OR asked_by = ?1
 ORDER BY turns.conversation_id, turns.number
 """  # noqa: S608
 
-_SHOWN = "SELECT message_id, channel_id, guild_id, name, words FROM posts WHERE reader_id = ?1"
+_NAMED = """SELECT conversations.title, books.title AS book FROM conversations JOIN books ON books.id = book_id
+WHERE thread_id = ?"""
 
+_COMPARED = 90  # characters of a name: threads bear long ones cut off
+_SHOWN = "SELECT message_id, channel_id, guild_id, name, words FROM posts WHERE reader_id = ?1"
 # A title made from the person's words, or chosen by them, is erased too.
 _TITLED = f"""
 SELECT conversations.id, guild_id, thread_id, books.title AS book
@@ -384,11 +387,20 @@ async def _note_posts(transaction: Transaction, posts: Iterable[PersonalPost], n
         if each.as_of and await was_erased(transaction, each.reader_id, each.as_of, by_platform=by_platform):
             kind = RemovalKind.MESSAGE if each.words else RemovalKind.MENTION
             late.append(Removal(kind, each.channel_id, each.message_id, each.guild_id, each.reader_id, each.name))
+        elif each.thread_id and each.name and await _name_was_taken_back(transaction, each.thread_id, each.name):
+            late.append(Removal(RemovalKind.MESSAGE, each.channel_id, each.message_id, each.guild_id))
         else:
-            row = (each.message_id, each.reader_id, each.channel_id, each.guild_id, each.name, each.thread_id)
+            name = "" if each.thread_id else each.name  # a thread's name may be somebody's words
+            row = (each.message_id, each.reader_id, each.channel_id, each.guild_id, name, each.thread_id)
             await transaction.run(_NOTE_POST, [*row, each.words])
     await note_removals(transaction, late, now)
     return not late
+
+
+async def _name_was_taken_back(transaction: Transaction, thread_id: str, name: str) -> bool:
+    """Whether the conversation of a thread is gone or has no title any more, so that the name is nobody's now."""
+    rows = await transaction.run(_NAMED, [thread_id])
+    return all(row["title"] == UNTITLED and row["book"][:_COMPARED] != name[:_COMPARED] for row in rows)
 
 
 async def note_removals(transaction: Transaction, removals: Iterable[Removal], now: datetime) -> None:

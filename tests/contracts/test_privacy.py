@@ -269,6 +269,20 @@ class TestWhatComesLate:
         assert await storage.privacy.note_posts([PersonalPost("8", "c", "hatter", as_of=after)])
         assert (await storage.privacy.export("hatter"))["shown_in"] != []
 
+    async def test_a_message_with_the_name_that_a_thread_was_given_before_goes(self, storage: Storage) -> None:
+        async def may_stand(message_id: str, thread_id: str, name: str) -> bool:
+            return await storage.privacy.note_posts([PersonalPost(message_id, "c", "", "g", name, thread_id)])
+
+        book = (await storage.books.get("alice")).title  # type: ignore[union-attr]
+        assert await may_stand("4", "t1", "Of hats")
+        await storage.privacy.erase("hatter")
+        assert not await may_stand("5", "t1", "Of hats")
+        assert not await may_stand("6", "t2", "Of hats")  # a conversation that is gone
+        assert await may_stand("7", "t1", book)
+        assert await may_stand("8", "t1", "")  # the message that the thread was opened with
+        removed = {each.message_id for each in await storage.privacy.list_removals() if each.message_id}
+        assert removed == {"4", "5", "6"}
+
     async def test_times_of_the_platform_are_compared_with_its_clock_and_our_own_with_ours(
         self, storage: Storage
     ) -> None:
