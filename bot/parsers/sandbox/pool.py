@@ -281,11 +281,20 @@ def _explained(process: subprocess.Popen[bytes], broken: BrokenFrameError) -> Bo
     except subprocess.TimeoutExpired:
         process.kill()
         code = process.wait()
+        was_interrupted = False  # it hung; that it was killed says nothing
+    else:
+        was_interrupted = code == -signal.SIGKILL
     if code == -signal.SIGXCPU:
         return out_of_time()
     said = process.stderr.read(_LONGEST_DETAIL) if process.stderr else b""
     _LOG.warning("A parser's worker ended with code %d: %s", code, broken)
     _LOG.debug("What it said in the end: %r", said)
+    if was_interrupted:  # by the operator, or by a machine short of memory
+        return BookError(
+            BookErrorCode.PARSE_FAILED,
+            "Reading this file was interrupted. Please try again; if it happens again, try a smaller edition, best an "
+            "EPUB.",
+        )
     return BookError(
         BookErrorCode.PARSE_FAILED,
         "This file could not be read: it is damaged, or too big to be read. Please try another edition, best an EPUB.",

@@ -232,6 +232,13 @@ async def test_a_worker_that_is_not_itself_any_more_is_a_damaged_file(
     assert error.message.endswith(".")
 
 
+async def test_a_worker_killed_from_outside_does_not_speak_ill_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    _run_instead(monkeypatch, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    said = (await refused(SandboxedParser(), _NOVEL)).message
+    assert "interrupted" in said
+    assert "damaged" not in said
+
+
 async def test_running_out_of_processor_time_is_running_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     _run_instead(monkeypatch, "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)")
     assert (await refused(SandboxedParser(), _NOVEL)).code is BookErrorCode.TIMED_OUT
