@@ -53,15 +53,15 @@ search: install  ## the property tests with many more examples, other ones each 
 
 requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.txt
+		--no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --output-file requirements.txt
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --extra cluster \
+		--no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --extra cluster \
 		--constraint requirements.txt --output-file requirements-cluster.txt
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --group dev --all-extras \
+		--no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --group dev --all-extras \
 		--constraint requirements.txt --output-file requirements-dev.txt
 	$(BIN)/uv pip compile --group build --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --constraint requirements-dev.txt --output-file requirements-build.txt
+		--no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --constraint requirements-dev.txt --output-file requirements-build.txt
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
