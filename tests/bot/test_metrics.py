@@ -6,6 +6,7 @@ import logging
 import re
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import aiohttp
@@ -19,15 +20,16 @@ from domain.tool_use import TokenUsage
 from domain.turn.state import TurnLog
 from storage.book_files.objects import CachedBookFiles, open_store
 from storage.opening import open_storage
+from tests.doubles.ports import held_port
 from tests.postgres import an_emptied_database
 from tests.storage.book_files.test_files import a_text
 from tests.storage.values import MIDNIGHT
 
 
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    with held_port() as port:
+        yield port
 
 
 async def figures(port: int) -> dict[tuple[str, ...], float]:
@@ -48,8 +50,7 @@ def log_turn(state: TurnState, error: str = "") -> None:
     log.write(Turn("t", "c", 1, state, MIDNIGHT, error=error, usage=TokenUsage(10, 3, 4)), "hatter", None)
 
 
-async def test_turns_are_counted_by_state_with_tokens_cost_and_failures() -> None:
-    port = free_port()
+async def test_turns_are_counted_by_state_with_tokens_cost_and_failures(port: int) -> None:
     async with serving_metrics("127.0.0.1", port):
         log_turn(TurnState.ANSWERED)
         log_turn(TurnState.FAILED, "timeout")
@@ -66,15 +67,15 @@ async def test_turns_are_counted_by_state_with_tokens_cost_and_failures() -> Non
     assert told["marginalia_shards_held",] == 0
 
 
-async def test_the_log_is_no_louder_for_being_counted(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_log_is_no_louder_for_being_counted(caplog: pytest.LogCaptureFixture, port: int) -> None:
     before = TURN_LOG.level, list(TURN_LOG.handlers)
-    async with serving_metrics("127.0.0.1", free_port()):
+    async with serving_metrics("127.0.0.1", port):
         pass
     assert (TURN_LOG.level, TURN_LOG.handlers) == before
 
 
-async def test_shards_and_the_database_are_asked_for_when_they_are_told() -> None:
-    port, held = free_port(), 3
+async def test_shards_and_the_database_are_asked_for_when_they_are_told(port: int) -> None:
+    held = 3
     async with serving_metrics("127.0.0.1", port) as metrics:
         metrics.watch_shards(lambda: held)
         metrics.watch_database(lambda: held == 0)
@@ -85,8 +86,7 @@ async def test_shards_and_the_database_are_asked_for_when_they_are_told() -> Non
         assert (told["marginalia_shards_held",], told["marginalia_database_away",]) == (0, 1)
 
 
-async def test_a_loop_that_was_blocked_is_seen() -> None:
-    port = free_port()
+async def test_a_loop_that_was_blocked_is_seen(port: int) -> None:
     async with serving_metrics("127.0.0.1", port):
         await asyncio.sleep(0.15)
         time.sleep(0.4)
@@ -95,8 +95,8 @@ async def test_a_loop_that_was_blocked_is_seen() -> None:
     assert lag < 5
 
 
-async def test_the_book_cache_is_read_when_it_is_told(tmp_path: Path) -> None:
-    port, books = free_port(), {letter: letter * 64 for letter in "abc"}
+async def test_the_book_cache_is_read_when_it_is_told(tmp_path: Path, port: int) -> None:
+    books = {letter: letter * 64 for letter in "abc"}
     with an_emptied_database() as url:
         async with await open_storage(url) as storage, serving_metrics("127.0.0.1", port) as metrics:
             store = open_store(f"file://{tmp_path}/store")

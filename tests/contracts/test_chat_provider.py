@@ -13,6 +13,7 @@ from domain.tool_use import StopReason, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, streamed_text, system, user
 from tests.contracts.chat_providers import BENCHES, PROVIDERS, Bench
 from tests.contracts.provider_cases import case
+from tests.doubles.ports import held_port
 from tests.doubles.script import Call, Failure, Fault, Stop, say
 
 RABBIT = passage("The White Rabbit carried a fan.", "Its gloves were of white kid.", start=100)
@@ -326,9 +327,9 @@ async def test_a_model_nobody_knows(bench: Bench) -> None:
 
 
 async def test_a_server_that_is_not_there(bench: Bench) -> None:
-    chat = bench.open()
-    await bench.double.stop()
-    assert (await failure_of(chat)).code is LLMErrorCode.CONNECTION_LOST
+    with held_port() as port:
+        chat = bench.open(base_url=f"http://127.0.0.1:{port}")
+        assert (await failure_of(chat)).code is LLMErrorCode.CONNECTION_LOST
 
 
 async def test_further_fields_go_into_the_request(bench: Bench) -> None:

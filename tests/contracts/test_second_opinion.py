@@ -6,7 +6,6 @@ It is stricter in nothing and knows no citations, but its idea of the wire is no
 
 import json
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import StopReason, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, streamed_text, user
+from tests.doubles.ports import held_port
 
 BIN = Path(__file__).parents[2] / ".venv" / "node_modules" / ".bin"
 LLMOCK = shutil.which("llmock", path=str(BIN)) or shutil.which("llmock")
@@ -47,16 +47,14 @@ pytestmark = pytest.mark.skipif(LLMOCK is None, reason="aimock is not installed 
 def aimock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     fixtures = tmp_path_factory.mktemp("aimock") / "fixtures.json"
     fixtures.write_text(json.dumps({"fixtures": FIXTURES}), encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     assert LLMOCK
-    command = [LLMOCK, "-h", "127.0.0.1", "-p", str(port), "-f", str(fixtures), "--strict"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout
-        assert any("listening" in line for line in server.stdout)
-        yield f"http://127.0.0.1:{port}"
-        server.terminate()
+    with held_port() as port:
+        command = [LLMOCK, "-h", "127.0.0.1", "-p", str(port), "-f", str(fixtures), "--strict"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout
+            assert any("listening" in line for line in server.stdout)
+            yield f"http://127.0.0.1:{port}"
+            server.terminate()
 
 
 @pytest.fixture(params=["anthropic", "openai"])
