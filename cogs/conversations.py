@@ -35,7 +35,7 @@ from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
-from domain.errors import MarginaliaError
+from domain.errors import BookError, MarginaliaError
 from domain.use_cases import UseCases
 
 RENAMING = "renaming"
@@ -273,9 +273,16 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
         """Somebody renamed a thread, which renames the conversation. The bot's own renames change nothing here."""
         conversation = await self._use_cases.conversations.in_thread(str(after.id))
-        if conversation is None or before.name == after.name or after.name == thread_name(conversation):
+        if conversation is None or before.name == after.name or after.name in await self._given_names(conversation):
             return
         await self._use_cases.conversations.rename(conversation.id, after.name)
+
+    async def _given_names(self, conversation: Conversation) -> set[str]:
+        """The names that the bot itself gives a conversation's thread: its title, or its book's while it has none."""
+        names = {thread_name(conversation)}
+        with suppress(BookError):
+            names.add(thread_name(conversation, await self._use_cases.shelf.get(conversation.book_id)))
+        return names
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:

@@ -12,7 +12,7 @@ from simcord.results import InteractionResult
 
 from cogs import conversations, interactions
 from cogs.services import Memberships
-from domain.conversation import TitleSource
+from domain.conversation import UNTITLED, TitleSource
 from tests.cogs.stage import Stage, labels, text_of
 
 
@@ -226,6 +226,16 @@ class TestRename:
         await stage.env.settle()
         conversation = await stage.conversation(thread)
         assert (conversation.title, conversation.title_source) == ("By hand", TitleSource.PERSON)
+
+    async def test_a_thread_that_gets_its_books_name_back_gives_the_conversation_no_title(self, stage: Stage) -> None:
+        book = await stage.book()
+        thread = await stage.chat(book, title="Mine")
+        conversation = await stage.conversation(thread)
+        await stage.app.storage.conversations.update_title(conversation.id, UNTITLED)  # as an erasure leaves it
+        await _shown(stage, thread).edit(name=book.title)
+        await stage.env.settle()
+        assert thread.name == book.title
+        assert (await stage.conversation(thread)).title == UNTITLED
 
     async def test_a_thread_that_is_archived_renames_nothing(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), message="Who is Hobb?")
