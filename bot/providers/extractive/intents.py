@@ -34,7 +34,7 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"\W*{_one_of(*alternatives)}\W*", re.IGNORECASE)
 
 
-_THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot)"
+_THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot|play|poem)"
 _PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
 _HELPED = (
     "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?"
@@ -46,7 +46,8 @@ _MY_PLACE = _one_of(
     r"(?:how far|where) (?:i|we)(?: am| are|['’]m|['’]re|['’]ve| have)?\b",
 )
 _POLITE = (
-    "(?:(?:hey|hi|hello|so|ok|please|sorry|and|now|well|marginalia|bot|can you|could you|would you|can i|may i)[, ]+)*"
+    "(?:(?:hey|hi|hello|so|ok(?:ay)?|oh|please|sorry|and|now|well|marginalia|bot|can you|could you|would you|can i"
+    "|may i|also|gut|na)[,.! ]+)*"
 )
 _BAD = (
     "(?:stupid|dumb|useless|bad|terrible|awful|horrible|wrong|annoying|boring|broken|trash|rubbish|nonsense|crap|shit"
@@ -58,14 +59,14 @@ _ENGLISH_REMARKS = {
         rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|cheers|{_PRAISE})(?: (?:so|very) much| a lot| again)?{_HELPED}",
     ),
     "sorry": (
-        rf"{_POLITE}(?:you|this|that|it|this (?:bot|thing|app|answer)|your answer)(?:['’]s|['’]re| is| are| was)?"
+        rf"(?:you|this|that|it|this (?:bot|thing|app|answer)|your answer)(?:['’]s|['’]re| is| are| was)?"
         rf" (?:so |such |really |totally |just |fucking |very )*{_BAD}(?: bot)?",
         rf"(?:you|this bot|this|it|that) (?:really )?sucks?|{_BAD}(?: bot| answer)?|(?:i )?hate (?:you|this|it)",
     ),
     "abilities": (
-        rf"{_POLITE}(?:help(?: me)?|how can you help(?: me)?|what (?:can|do|could) you do)",
+        r"(?:help(?: me)?|how can you help(?: me)?|what (?:can|do|could) you do)",
         rf"how (?:do you|does (?:this|it)) work|how do i use (?:this|you)|are you (?:an? )?{_BUILT}|commands?",
-        rf"{_POLITE}what (?:\w+ )?(?:can|should|could|may) (?:i|we) (?:ask|do|say|type)(?: (?:you|here|about|for))*",
+        r"what (?:\w+ )?(?:can|should|could|may) (?:i|we) (?:ask|do|say|type)(?: (?:you|here|about|for))*",
     ),
     "position": (
         rf"{_HOW} (?:set|change|update|tell (?:you|marginalia)|enter|give you|save|clear|mark) {_MY_PLACE}.*",
@@ -75,12 +76,6 @@ _ENGLISH_REMARKS = {
         rf"(?:have|did) you (?:ever )?read (?:it|{_THE_BOOK})",
         rf"is (?:it|this|{_THE_BOOK}) (?:any )?(?:good|worth reading|boring|bad)",
     ),
-    "off_topic": (
-        rf"{_POLITE}(?:translate|recommend|suggest|solve|calculate|compute|debug|draw|generate)\b.*",
-        rf"{_POLITE}write (?:me |us )?(?:an? |some )?(?:\S+ )?"
-        r"(?:poem|code|function|script|program|song|essay|story|e-?mail)\b.*",
-        rf"{_POLITE}(?:tell|sing|give) (?:me|us) (?:an?|another) (?:joke|song|recipe)\b.*",
-    ),
     "book": (
         rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})|who wrote",
         rf"who(?:['’]s| is) the author(?: of (?:it|this|that|{_THE_BOOK}))?|who(?:['’]s| is) {_THE_BOOK} by",
@@ -88,7 +83,10 @@ _ENGLISH_REMARKS = {
         rf"what(?:['’]s| is) {_THE_BOOK} (?:called|named)|(?:what|which) book (?:is (?:this|it)|are we (?:on|reading))",
     ),
 }
-REMARKS = {reply: _whole(*_ENGLISH_REMARKS.get(reply, ()), *words) for reply, words in language.REMARKS.items()}
+REMARKS = {
+    reply: _whole(f"{_POLITE}(?:{'|'.join([*_ENGLISH_REMARKS.get(reply, ()), *words])})")
+    for reply, words in language.REMARKS.items()
+}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
 PAGE_READ = _whole(*language.WORDINGS["page_read"])
@@ -101,18 +99,17 @@ _ELSEWHERE = language.WORDINGS
 _SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
 CONTENTS = _anywhere(*_ELSEWHERE["contents"])
 CAST = _whole(*language.WORDINGS["cast"])
-OVERVIEW = _anywhere(
-    r"summar\w+|recap\b|sum (?:it |this |things )?up\b|synopsis\b|overview\b|tl;?dr\b",
-    rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter)(?: all)? about\b",
-    r"what(?:['’]s| is| are) the (?:plot(?! (?:against|to)\b)|themes?|moral|message|main (?:ideas?|themes?|points?))\b",
-    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
-    rf"(?:story|plot|book) {_SO_FAR}",
-    *_ELSEWHERE["overview"],
-)
 _PART_NUMBER = r"(?:book|part|volume|act|teil|buch|band|partie|livre|parte|libro) (?:\d+|[ivxlc]+\b|[^\W\d_]+)"
 _CHAPTER_NUMBER = (
     r"(?:chapter|letter|scene|kapitel|brief|szene|chapitre|lettre|capítulo) "
     r"(?:\d+|[ivxlc]+\b|(?:twenty|thirty|forty|fifty)[ -]\w+|\w+)"
+)
+OVERVIEW = _anywhere(
+    rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter|{_CHAPTER_NUMBER})"
+    r"(?: all)? about\b",
+    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
+    rf"(?:story|plot|book) {_SO_FAR}",
+    *_ELSEWHERE["overview"],
 )
 CHAPTER = _anywhere(
     rf"(?P<address>{_PART_NUMBER},? {_CHAPTER_NUMBER}|"
@@ -148,7 +145,7 @@ PLACES = _each(
 )
 
 MEETINGS = _each(*_ELSEWHERE["meetings"])
-_WORK = "(?:it|(?:the|this) (?:book|novel|story|tale|plot|play|poem))"
+_WORK = f"(?:it|{_THE_BOOK})"
 BEGINNING = _whole(
     rf"how (?:does|did) {_WORK} (?:begin|start|open)|(?:what(?:['’]s| is) on )?(?:the )?first page",
     rf"what(?:['’]s| is) the (?:first|opening) (?:sentence|line)(?: of {_WORK})?",
@@ -189,10 +186,7 @@ PAGE = _anywhere(
     r"(?: ?(?:-|–|to|and|until|through|bis|und|à|et|al?|y) ?(?:page )?(?P<last>\d+|[ivxlc]+)\b)?"
 )
 PAGE_IN_WORDS = _anywhere(r"(?:page|seite|página) (?P<number>[^\W\d_]+(?:[- ][^\W\d_]+)?)")
-PAGE_WORDS = _anywhere(
-    r"(?:what(?:['’]s)?|is|does|do|happen(?:s|ed)?|on|at|from|of|read|show|open|quote|me|the|text|please|can|you|says?",
-    r"stands?|there|it|aloud|out|was|steht|passiert|geschieht|auf|lies|zeig|mir|lis|montre|moi|à|la|sur|lee|en|muestra|que|qué|hay|a)\b",
-)
+PAGE_WORDS = _anywhere(*_ELSEWHERE["page_words"])
 WRAPPING = "“”\"«»„‘’' .,;:!?"
 ARTICLES = re.compile(
     r"^(?:the (?:word|name|term|phrase) |das wort |le mot |la palabra |an? |the |der |die |das |le |la |les |el )",
