@@ -146,10 +146,9 @@ def _of_kind(
     """The chapters of the kind that was named; if none was, chapters before parts, and "Chapter 2"
     before "Letter 2".
     """
-    if word in _PART_WORDS and word not in used:
-        return [line for line in fitting if line[2] and not line[1]]
     if word in _PART_WORDS:
-        return [line for line in fitting if _is_called(line[0], word)]
+        called = [line for line in fitting if _is_called(line[0], word)]
+        return called if called or word in used else [line for line in fitting if line[2] and not line[1]]
     chapters = [line for line in fitting if not line[2]] or fitting
     if word and (called := [line for line in chapters if _is_called(line[0], word)]):
         return called

@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 FEWEST_WORDS, MOST_WORDS = 7, 45
 """Shorter sentences are headings and exclamations, longer ones are no excerpts."""
 
+MOST_CAPITALS = 0.75
+"""The share of words with a capital above which a line is a heading, or stands in a list of characters."""
+
 SPEECH = 0.5
 """The weight of a sentence of speech relative to a narrating one: talk is seldom what happens."""
 
@@ -48,7 +51,8 @@ PIECE_WORDS = 6_000
 
 PREFACE = re.compile(
     r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
-    r"|contents\b|dramatis|persons|widmung|vorwort|einleitung|zueignung|personen|préface|avant-propos|introducción"
+    r"|contents\b|dramatis|persons|(?:list of |cast of |the )?(?:characters|cast)(?: (?:of|in) the \w+)?\W*$|widmung"
+    r"|vorwort|einleitung|zueignung|(?:die )?personen|personnages|personajes|préface|avant-propos|introducción"
     r"|prefacio|dedicatoria)",
     re.IGNORECASE,
 )
@@ -130,7 +134,8 @@ def _is_speech(sentence: Sentence) -> bool:
 
 
 def _is_fit(words: Sequence[str]) -> bool:
-    return FEWEST_WORDS <= len(words) <= MOST_WORDS
+    capitals = sum(word[0].isupper() for word in words)
+    return FEWEST_WORDS <= len(words) <= MOST_WORDS and capitals <= MOST_CAPITALS * len(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,3 +112,9 @@ def test_a_part_may_be_called_otherwise_than_the_book_calls_it(name: str, number
 def test_a_misprinted_number_is_the_one_between_its_neighbours() -> None:
     chapters = book(*((f"{number} Kapitel", number, 1) for number in ("Dreißigstes", "Einunddreißgstes", "32.")))
     assert find_chapter(chapters, "Kapitel 31") is chapters[1]
+
+
+def test_an_act_that_has_no_scenes_is_found_by_its_name() -> None:
+    play = book(("Characters", "", 1), ("Act I", "I", 1), ("Act II", "II", 1))
+    assert find_chapter(play, "act 2") is play[2]
+    assert find_chapter(play, "volume 2") is None

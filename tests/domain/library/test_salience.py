@@ -48,3 +48,7 @@ def test_of_a_few_the_one_is_chosen_that_has_to_do_with_the_rest() -> None:
 def test_a_heading_tells_nothing_however_often_its_words_come_up() -> None:
     heading = Sentence(0, 8, "The lamp")
     assert most_salient([heading], 1, weights_of([heading] * 9)) == []
+
+
+def test_a_line_of_a_list_of_characters_tells_nothing() -> None:
+    assert opening_of([Sentence(0, 43, "John Worthing, J.P.: Mr. George Alexander.")]) is None
