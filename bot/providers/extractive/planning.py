@@ -6,7 +6,7 @@ from functools import cached_property, reduce
 from itertools import groupby
 from typing import Any
 
-from bot.providers.extractive import intents
+from bot.providers.extractive import intents, wording
 from bot.providers.extractive.language import Language, as_meant, language_of
 from bot.providers.extractive.question import (
     FULL_NAME,
@@ -14,13 +14,11 @@ from bot.providers.extractive.question import (
     QuestionKind,
     Term,
     analyse,
-    answer_queries,
     as_printed,
     in_context,
     in_language,
     is_asked,
     is_title,
-    other_phrasings,
     questions_in,
     with_words,
 )
@@ -41,16 +39,6 @@ from bot.providers.extractive.quotation import (
     names_told,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.wording import (
-    absent,
-    essential,
-    is_replaceable,
-    last_pages,
-    story_chapter,
-    tells_of_people,
-    told_in,
-    with_context,
-)
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
@@ -222,7 +210,9 @@ class Choices:
         evidence = Evidence(question, candidates)
         if not self._knows(question, candidates):
             return NOTHING
-        return with_context(evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words)
+        return wording.with_context(
+            evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words
+        )
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
@@ -234,7 +224,7 @@ class Choices:
 
     def told_in(self, question: Question) -> tuple[str, Question]:
         """The story of a collection that a question names, if any, and the question without its title."""
-        return told_in(question, {each.chapter for passages in self.transcript.results for each in passages})
+        return wording.told_in(question, {each.chapter for passages in self.transcript.results for each in passages})
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""
@@ -256,7 +246,7 @@ class Choices:
 
     def _respelt(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how, unless an answer may do without them."""
-        own = [without_possessive(term.word) for term in question.terms if not is_replaceable(term, question)]
+        own = [without_possessive(term.word) for term in question.terms if not wording.is_replaceable(term, question)]
         return {word: spelt[0] for word in own if (spelt := self.transcript.missing.get(word))}
 
     def spoken(self, question: Question) -> Language:
@@ -273,7 +263,7 @@ class Choices:
 
     @cached_property
     def is_story(self) -> bool:
-        return tells_of_people(self.transcript.told, self.book_language)
+        return wording.tells_of_people(self.transcript.told, self.book_language)
 
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how."""
@@ -282,16 +272,18 @@ class Choices:
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
         gone = self._gone(question)
-        return [term.word for term in gone if not is_replaceable(term, question)] or [term.word for term in gone]
+        return [term.word for term in gone if not wording.is_replaceable(term, question)] or [
+            term.word for term in gone
+        ]
 
     def unknown(self, question: Question) -> list[str]:
         """Missing words without which a question has no answer."""
         is_foreign = self.book_language not in (None, question.language)  # whose other words it cannot have
-        return essential(question, self._gone(question), len(self._respelt(question)), is_foreign=is_foreign)
+        return wording.essential(question, self._gone(question), len(self._respelt(question)), is_foreign=is_foreign)
 
     def _gone(self, question: Question) -> list[Term]:
         told = {stem for candidate in self.of(question).candidates for stem in candidate.stems}
-        return absent(question, self.transcript.missing, told)
+        return wording.absent(question, self.transcript.missing, told)
 
 
 MOST_PLACES = 3
@@ -422,7 +414,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             calls = _first_scene(question, transcript, tools)
             if not transcript.results or (confidence := choices.of(question).confidence) is Confidence.FIRM:
                 return calls
-            if expected := answer_queries(question):
+            if expected := wording.answer_queries(question):
                 calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
             return calls if confidence is Confidence.LIKELY else calls + _search_again(question, tools)
         case intents.Line() | intents.Cited():
@@ -434,9 +426,9 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             hits = [first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case intents.Beginning():
-            return tools.call("read_pages", **{"from": story_chapter(transcript.listed).get("page", "1")})
+            return tools.call("read_pages", **{"from": wording.story_chapter(transcript.listed).get("page", "1")})
         case intents.StoryEnd():
-            return tools.call("read_pages", **last_pages(transcript.listed))
+            return tools.call("read_pages", **wording.last_pages(transcript.listed))
         case _:
             return []
 
@@ -469,7 +461,7 @@ def places_of(wish: intents.Line | intents.Cited, transcript: Transcript) -> lis
 
 
 def _search(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=other_phrasings(question))
+    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=wording.other_phrasings(question))
 
 
 def _search_again(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:

@@ -8,11 +8,9 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from bot.providers.extractive.language import (
-    ANSWERING,
     COLOURLESS,
     FILLERS,
     KINDS,
-    NUMBERS,
     Language,
     alike,
     any_accents,
@@ -240,55 +238,6 @@ def without_fillers(text: str) -> str:
     return _FILLERS.sub(" ", text)
 
 
-_ANSWER_WORDS = {
-    name: [(QuestionKind(kind), re.compile(asked, re.IGNORECASE), words) for kind, asked, words in answering]
-    for name, answering in ANSWERING.items()
-}
-
-
-def answer_queries(question: Question) -> list[str]:
-    """Words to search for that an answer may have: those of the question and words for the kind of answer, without its
-    names, which often give way to "he" or "I", and with them. Empty if there are no words for that kind.
-    """
-    relation = stems_of(relation_in(question.text), question.language)
-    wanted = QuestionKind.NAMED if relation and question.kind is QuestionKind.WHO else question.kind
-    known = _ANSWER_WORDS.get(question.language, ())
-    words = next((words for kind, asked, words in known if kind is wanted and asked.search(question.text)), "")
-    if question.kind is QuestionKind.HOW_MANY and question.terms:
-        words = " ".join(f'"{number} {question.terms[0].word}"' for number in NUMBERS[question.language])
-    own = [
-        term.word
-        for term in question.terms
-        if (term.stem not in question.names or term.stem in relation)
-        and not (question.kind is QuestionKind.HOW_MUCH and term.weight == _MEASURED)
-    ]
-    own += [other for term in question.terms if term.stem in relation for other in sorted(term.others)[:_MOST_ALIKE]]
-    queries = (" ".join([*names, *own, words]) for names in ([], question.name_words))
-    return list(dict.fromkeys(queries)) if words else []
-
-
-_MOST_ALIKE = 6
-"""Alternatives searched for one word of the question."""
-
-
-def other_phrasings(question: Question) -> list[str]:
-    """The two halves of a question that has a setting, and the question in words that may occur in an answer."""
-    setting = [term.word for term in question.terms if term.stem in question.setting]
-    main = [term.word for term in question.terms if term.stem not in question.setting]
-    answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
-    parts = [main, setting] if setting and main else []
-    for verb in (term for term in question.terms if term.particle):
-        rest = [term.word for term in question.terms if term is not verb]
-        parts.append([f'"{verb.word} {verb.particle}"', *rest])
-    if question.language is Language.GERMAN and relation_in(question.text):
-        parts.append([term.word for term in question.terms])
-        answer = [question.searched(word) for word in answer]
-    if any(term.others for term in question.terms):
-        parts.append(answer)
-    phrasings = dict.fromkeys(" ".join(words) for words in parts)
-    return [phrasing for phrasing in phrasings if phrasing != question.query]
-
-
 def is_title(word: str) -> bool:
     """Whether a word precedes names; it precedes too many of them to identify one."""
     return word.lower() in _TITLES or word.lower() in _RANKS
@@ -307,7 +256,8 @@ _MEASURE = re.compile(
 )
 """What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""
 
-_MEASURED = 0.25
+MEASURED = 0.25
+"""The weight of such a word."""
 
 
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
@@ -329,7 +279,7 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
     particles = {particle for particle, _ in verbs.values()}
     for key in dict.fromkeys(key for word in telling if (key := stem(word, language)) not in particles):
         particle, others = verbs.get(key, ("", alike(key, language)))
-        weight = _MEASURED if measure and terms[key] in measure.groups() else 1.0
+        weight = MEASURED if measure and terms[key] in measure.groups() else 1.0
         found.append(Term(key, terms[key], weight, others, particle))
     return tuple(found)
 

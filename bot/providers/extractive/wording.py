@@ -7,8 +7,18 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
-from bot.providers.extractive.language import CUES, SOMEBODY, Language, as_meant, is_little, stems_of
-from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title
+from bot.providers.extractive.language import (
+    ANSWERING,
+    CUES,
+    NUMBERS,
+    SOMEBODY,
+    Language,
+    as_meant,
+    is_little,
+    relation_in,
+    stems_of,
+)
+from bot.providers.extractive.question import MEASURED, Question, QuestionKind, Term, analyse, in_context, is_title
 from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, has_number
 from domain.library.search.words import fold, without_possessive, words_of
@@ -174,6 +184,55 @@ def absent(question: Question, missing: Mapping[str, Sequence[str]], told: Colle
     own = (term for term in question.terms if term.weight == 1.0)
     gone = (term for term in own if missing.get(without_possessive(term.word)) == [])
     return [term for term in gone if not is_replaceable(term, question) or term.others.isdisjoint(told)]
+
+
+_ANSWER_WORDS = {
+    name: [(QuestionKind(kind), re.compile(asked, re.IGNORECASE), words) for kind, asked, words in answering]
+    for name, answering in ANSWERING.items()
+}
+
+
+def answer_queries(question: Question) -> list[str]:
+    """Words to search for that an answer may have: those of the question and words for the kind of answer, without its
+    names, which often give way to "he" or "I", and with them. Empty if there are no words for that kind.
+    """
+    relation = stems_of(relation_in(question.text), question.language)
+    wanted = QuestionKind.NAMED if relation and question.kind is QuestionKind.WHO else question.kind
+    known = _ANSWER_WORDS.get(question.language, ())
+    words = next((words for kind, asked, words in known if kind is wanted and asked.search(question.text)), "")
+    if question.kind is QuestionKind.HOW_MANY and question.terms:
+        words = " ".join(f'"{number} {question.terms[0].word}"' for number in NUMBERS[question.language])
+    own = [
+        term.word
+        for term in question.terms
+        if (term.stem not in question.names or term.stem in relation)
+        and not (question.kind is QuestionKind.HOW_MUCH and term.weight == MEASURED)
+    ]
+    own += [other for term in question.terms if term.stem in relation for other in sorted(term.others)[:_MOST_ALIKE]]
+    queries = (" ".join([*names, *own, words]) for names in ([], question.name_words))
+    return list(dict.fromkeys(queries)) if words else []
+
+
+_MOST_ALIKE = 6
+"""Alternatives searched for one word of the question."""
+
+
+def other_phrasings(question: Question) -> list[str]:
+    """The two halves of a question that has a setting, and the question in words that may occur in an answer."""
+    setting = [term.word for term in question.terms if term.stem in question.setting]
+    main = [term.word for term in question.terms if term.stem not in question.setting]
+    answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
+    parts = [main, setting] if setting and main else []
+    for verb in (term for term in question.terms if term.particle):
+        rest = [term.word for term in question.terms if term is not verb]
+        parts.append([f'"{verb.word} {verb.particle}"', *rest])
+    if question.language is Language.GERMAN and relation_in(question.text):
+        parts.append([term.word for term in question.terms])
+        answer = [question.searched(word) for word in answer]
+    if any(term.others for term in question.terms):
+        parts.append(answer)
+    phrasings = dict.fromkeys(" ".join(words) for words in parts)
+    return [phrasing for phrasing in phrasings if phrasing != question.query]
 
 
 _ARTICLES = r"(?:the|an?|any|some|his|her|its|their|my|your|our|der|die|das|de[nm]|ein\w*|une?|l[aeo]s?|el|un[oa]?)"
