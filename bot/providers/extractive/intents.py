@@ -170,6 +170,8 @@ QUOTED = re.compile(
 ASKS_FOR_PLACE = _whole(*_ELSEWHERE["lines_of"])
 """The wording around a quoted line when the place of that line is wanted."""
 
+SPEAKER_OF_IT = _whole(_ELSEWHERE["whereabouts"][0])
+"""What asks who says what was just quoted."""
 _ASKS_WHERE_IT_IS = _whole(*_ELSEWHERE["whereabouts"])
 """What asks for the place of a passage, and not for something in it."""
 _BLOCK = re.compile(r"^> ?(.*)$", re.MULTILINE)

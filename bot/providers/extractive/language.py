@@ -407,7 +407,8 @@ def is_role(word: str) -> bool:
 
 _RELATIVE = any_accents("|".join(_WORDS["relatives"]))
 _RELATION = re.compile(
-    rf"(?:['’]s?|\b(?-i:[A-ZÄÖÜ])\w+s) (?:(?!and\b|und\b)\w+ ){{0,2}}?({_RELATIVE})\b"
+    rf"(?:['’]s?|\b(?-i:[A-ZÄÖÜ])\w+s|\b(?:his|her|their|sein\w*|ihr\w*))"
+    rf" (?:(?!and\b|und\b)\w+ ){{0,2}}?({_RELATIVE})\b"
     rf"|\b({_RELATIVE}) (?:of|von|des|der) \w",
     re.IGNORECASE,
 )

@@ -17,6 +17,7 @@ from bot.providers.extractive.intents import (
     Count,
     Intent,
     Line,
+    Lookup,
     Onward,
     Overview,
     Pages,
@@ -334,7 +335,10 @@ def beginning(wish: Beginning, transcript: Transcript, language: Language) -> st
     return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
 
 
-def _whole_book(wish: Overview | Cast, transcript: Transcript, language: Language) -> str:
+def _whole_book(wish: Overview | Cast | Lookup, transcript: Transcript, language: Language) -> str:
+    """Of the whole book or a chapter; empty for a question that is none about all of a chapter."""
+    if isinstance(wish, Lookup):
+        return overview(Overview(None), transcript, language)
     if isinstance(wish, Cast):
         return cast(transcript, language) or PHRASES[language].no_cast
     return overview(wish, transcript, language) or PHRASES[language].no_summary
@@ -400,7 +404,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = page_text(intent, transcript, wish.question.language)
         case ContentsList():
             said = contents(transcript, phrases)
-        case Overview() | Cast():
+        case Overview() | Cast() | Lookup():
             said = _whole_book(intent, transcript, wish.question.language)
         case Position():
             said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
@@ -452,10 +456,11 @@ def _lookup(question: Question, choices: Choices) -> str:
     absent = [] if is_foreign else missing
     answer = "" if unknown else _quoted(asked, choices.still_to_quote(choice), phrases, is_rest=bool(absent))
     choices.quoted.update(choice.candidates)
-    if not answer:
-        return nothing_found(unknown or missing or question.name_words, question.text, phrases, reading=reading)
-    meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     foreign = [phrases.foreign] if is_foreign else []
+    if not answer:
+        nothing = nothing_found(unknown or missing or question.name_words, question.text, phrases, reading=reading)
+        return " ".join([*foreign, nothing])
+    meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
 

@@ -6,7 +6,7 @@ from functools import cached_property, reduce
 from itertools import groupby
 from typing import Any
 
-from bot.providers.extractive import intents, wording
+from bot.providers.extractive import intents, quotation, wording
 from bot.providers.extractive.language import Language, as_meant, language_of
 from bot.providers.extractive.question import (
     FULL_NAME,
@@ -22,22 +22,7 @@ from bot.providers.extractive.question import (
     questions_in,
     with_words,
 )
-from bot.providers.extractive.quotation import (
-    NOTHING,
-    OF_PEOPLE,
-    Candidate,
-    Choice,
-    Confidence,
-    LastQuoted,
-    are_names,
-    first_told,
-    gather,
-    is_only_in_headings,
-    is_telling,
-    is_told,
-    last_quoted,
-    names_told,
-)
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, LastQuoted, gather
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
@@ -103,7 +88,7 @@ class Transcript:
     @property
     def last_quoted(self) -> LastQuoted | None:
         """The end of the last answer that quoted anything."""
-        return last_quoted((each.answer, each.passages) for each in reversed(self.earlier))
+        return quotation.last_quoted((each.answer, each.passages) for each in reversed(self.earlier))
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -205,22 +190,31 @@ class Choices:
 
     def _best(self, question: Question) -> Choice:
         story, question = self.told_in(question)
-        results = ([p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results)
-        candidates = gather(results, question.language)
+        results = [[p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results]
+        candidates = gather(self._untold(results, question), question.language) or gather(results, question.language)
         evidence = Evidence(question, candidates)
         if not self._knows(question, candidates):
             return NOTHING
-        return wording.with_context(
-            evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words
-        )
+        choice = choose(evidence, most_words=self._most_words)
+        return wording.with_context(evidence, choice, most_words=self._most_words)
+
+    def _untold(self, results: Sequence[Sequence[Passage]], question: Question) -> Sequence[Sequence[Passage]]:
+        """The results; for a mere "why?" without what the last answer quoted, unless that states a cause and was no
+        answer to "why?" itself.
+        """
+        if not (self.transcript.earlier and question.leans_on_past and question.kind is QuestionKind.WHY):
+            return results
+        last = self.transcript.earlier[-1]
+        is_again = analyse(last.question).kind is QuestionKind.WHY
+        return [[wording.without_quoted(p, last.answer, causes=is_again) for p in passages] for passages in results]
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
-        if self.transcript.reading and is_only_in_headings(question.names, candidates):
+        if self.transcript.reading and quotation.is_only_in_headings(question.names, candidates):
             return False
         typed = [without_possessive(word) for word in question.name_words if word[0].isupper() and not is_title(word)]
         asks_who = question.kind is QuestionKind.WHO_IS and question.language is not Language.GERMAN
-        return not (asks_who and typed) or are_names(typed, candidates, question.language)
+        return not (asks_who and typed) or quotation.are_names(typed, candidates, question.language)
 
     def told_in(self, question: Question) -> tuple[str, Question]:
         """The story of a collection that a question names, if any, and the question without its title."""
@@ -228,7 +222,7 @@ class Choices:
 
     def still_to_quote(self, choice: Choice) -> Choice:
         """The choice without what was quoted for another question of the message."""
-        told = {each.words for each in self.quoted if is_telling(each)}
+        told = {each.words for each in self.quoted if quotation.is_telling(each)}
         new = (each for each in choice.candidates if each not in self.quoted and each.words not in told)
         return replace(choice, candidates=tuple(new))
 
@@ -258,7 +252,7 @@ class Choices:
     @cached_property
     def book_language(self) -> Language | None:
         """The language of the passages; None if there are none, or too little text to tell."""
-        text = self.transcript.told
+        text = self.transcript.told or " ".join(p.text for each in self.transcript.earlier for p in each.passages)
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
     @cached_property
@@ -266,15 +260,15 @@ class Choices:
         return wording.tells_of_people(self.transcript.told, self.book_language)
 
     def mended(self, question: Question) -> dict[str, str]:
-        """The words of a question that the book spells otherwise, and how."""
-        return self._respelt(self._in_book(question))
+        """The words of a question that the book spells otherwise, and how; what is borrowed has been told before."""
+        own = {without_possessive(term.word) for term in question.terms if term.weight == 1.0}
+        return {word: spelt for word, spelt in self._respelt(self._in_book(question)).items() if word in own}
 
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
         gone = self._gone(question)
-        return [term.word for term in gone if not wording.is_replaceable(term, question)] or [
-            term.word for term in gone
-        ]
+        lost = [term.word for term in gone if not wording.is_replaceable(term, question)]
+        return lost or [term.word for term in gone]
 
     def unknown(self, question: Question) -> list[str]:
         """Missing words without which a question has no answer."""
@@ -305,6 +299,8 @@ class Wish:
 def wishes_of(transcript: Transcript) -> list[Wish]:
     """The wishes in the message that is to be answered."""
     past, answer = _past(transcript)
+    if intents.SPEAKER_OF_IT.fullmatch(transcript.asked) and (quoted := transcript.last_quoted):
+        return [Wish(intents.Line(quoted.sentence.text, speaker=True), analyse(transcript.asked))]
     words, passage = intents.parted(transcript.asked)
     if words and passage:
         question = in_context(words, analyse(passage))
@@ -394,7 +390,7 @@ def _story(wish: intents.Overview | intents.Cast, book: str, tools: intents.Offe
     of_book = isinstance(wish, intents.Overview) and wish.may_be_title and fold(str(wish.chapter)) in fold(book)
     if isinstance(wish, intents.Overview) and wish.chapter is not None and not of_book:
         return tools.call("story_so_far", chapter=wish.chapter)
-    people = tools.call("search_book", query=OF_PEOPLE[0], top_k=PASSAGES, also=list(OF_PEOPLE[1:]))
+    people = tools.call("search_book", query=quotation.OF_PEOPLE[0], top_k=PASSAGES, also=list(quotation.OF_PEOPLE[1:]))
     return tools.call("story_so_far") + (people if isinstance(wish, intents.Cast) else [])
 
 
@@ -409,8 +405,9 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             asked = choices.as_looked_up(question)
             if asked.query != question.query:
                 return _search(asked, tools) + _introduction(asked, tools)
-            if (inside := choices.told_in(question))[0]:
-                return _search(inside[1], tools)
+            story, inside = choices.told_in(question)
+            if story:
+                return tools.call("story_so_far", chapter=story) if inside is question else _search(inside, tools)
             calls = _first_scene(question, transcript, tools)
             if not transcript.results or (confidence := choices.of(question).confidence) is Confidence.FIRM:
                 return calls
@@ -423,7 +420,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             return around if hits else _search(wish.question, tools)
         case intents.Count(term, "met"):
             looks = transcript.looks_for("count_mentions", term=term)
-            hits = [first_told(look.result.passages) for look in looks if look.result.passages]
+            hits = [quotation.first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case intents.Beginning():
             return tools.call("read_pages", **{"from": wording.story_chapter(transcript.listed).get("page", "1")})
@@ -440,14 +437,14 @@ def _story_again(
     if isinstance(wish, intents.Overview):
         return tools.call("story_so_far") if wish.may_be_title and not results else []
     told = gather(results, choices.book_language or Language.ENGLISH)
-    return [call for name in names_told(told) for call in tools.call("count_mentions", term=name)]
+    return [call for name in quotation.names_told(told) for call in tools.call("count_mentions", term=name)]
 
 
 def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passage]:
     """The first places of a line that was looked up; only those with its very words, if it has to be exact."""
     looks = transcript.looks_for("find_phrase", text=text)
     found = [passage for look in looks for passage in look.result.passages]
-    places = {fold(each.text): each for each in reversed(found) if not exact or is_told(text, each)}
+    places = {fold(each.text): each for each in reversed(found) if not exact or quotation.is_told(text, each)}
     return [*places.values()][: -1 - MOST_PLACES : -1]
 
 

@@ -16,6 +16,7 @@ from bot.providers.extractive.language import (
     any_accents,
     is_little,
     is_of_today,
+    is_role,
     language_of,
     names_in,
     nominative,
@@ -98,6 +99,11 @@ class Question:
     def says_something(self) -> bool:
         """Whether it has any meaningful word, its own or from an earlier question."""
         return any(not is_little(term.word, self.language) or term.stem in self.names for term in self.terms)
+
+    @property
+    def leans_on_past(self) -> bool:
+        """Whether no word of its own says what it is about: "why did she?", "how old is he?"."""
+        return all(term.weight < 1.0 for term in self.terms)
 
     @property
     def name_words(self) -> list[str]:
@@ -381,12 +387,16 @@ def _as_before(question: Question, before: Question) -> Question:
 
 
 def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
-    """The earlier terms; a new name replaces the old ones, and so does a word that is all of the question."""
+    """The earlier terms; a new name replaces the old ones, and so does a word that is all of the question. Words for
+    people give way to another one, or to a name if there was none: of "Ann's mother", "and her brother?" keeps
+    "Ann's".
+    """
     bare = split_words(_CONTINUES.sub("", question.text, count=1), question.language)
     is_name = question.names or (bare and not any(is_little(word, question.language) for word in bare))
-    if is_name and not _points_back(question):
-        return tuple(term for term in before.terms if term.stem not in before.names)
-    return before.terms
+    gone = before.names if is_name and not _points_back(question) else frozenset()
+    if (is_name and not before.names) or any(is_role(without_possessive(term.word)) for term in question.terms):
+        gone |= {term.stem for term in before.terms if is_role(without_possessive(term.word))}
+    return tuple(term for term in before.terms if term.stem not in gone)
 
 
 def _points_back(question: Question) -> bool:

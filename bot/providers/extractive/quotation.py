@@ -433,6 +433,11 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     return None
 
 
+def was_quoted(sentence: Sentence, answer: str) -> bool:
+    """Whether an answer quotes a sentence, or a clause of it that is long enough to be noticed."""
+    return _quoted_words(sentence, fold(answer)) >= FEWEST_REPEATED
+
+
 def _quoted_words(sentence: Sentence, answer: str) -> int:
     """The words of the longest clause of a sentence that an answer has."""
     clauses = (fold(sentence.text[start:end]).strip(" \"'") for start, end in _clauses(sentence.text))

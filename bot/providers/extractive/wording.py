@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.providers.extractive.language import (
     ANSWERING,
+    CAUSE,
     CUES,
     NUMBERS,
     SOMEBODY,
@@ -19,8 +20,9 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.question import MEASURED, Question, QuestionKind, Term, analyse, in_context, is_title
-from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
+from bot.providers.extractive.quotation import Choice, Confidence, was_quoted, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, has_number
+from domain.book import Passage
 from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
@@ -31,7 +33,7 @@ class Phrases:
 
     found: str
     reason: str
-    came_about: str
+    no_reason: str
     no_number: str
     no_time: str
     near: str
@@ -94,7 +96,7 @@ class Phrases:
     @property
     def unsure(self) -> tuple[str, ...]:
         """Lead-ins that say that what follows may not be an answer."""
-        return (self.near, self.likely, self.rest, self.no_number, self.no_time)
+        return (self.near, self.likely, self.rest, self.no_reason, self.no_number, self.no_time)
 
 
 PHRASES: dict[Language, Phrases] = {
@@ -249,9 +251,12 @@ def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_fore
     if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
         return [term.word for term in typed]
     known = len(own) - len(lost) - respelt
-    if known and is_foreign:
+    lent = any(term.weight < 1.0 and term.stem in question.names for term in question.terms)
+    if is_foreign and (known or lent):
         return []
-    if not known or (known == 1 and len(lost) > 1):
+    if not known:
+        return [term.word for term in own] if lost else []
+    if known == 1 and len(lost) > 1:
         return [term.word for term in lost]
     things = [term for term in own if _is_thing(term, question)]
     return [term.word for term in things] if all(term in gone for term in things) else []
@@ -306,11 +311,14 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
             return phrases.no_number
         case QuestionKind.WHEN if not any(cues.time.search(text) for text in texts):
             return phrases.no_time
-        case _ if choice.confidence is Confidence.LIKELY:
+        case QuestionKind.WHY if not any(
+            p.search(text) for text in texts for p in (cues.reason, cues.because, CAUSE, cues.purpose)
+        ):
+            return phrases.no_reason
+        case _ if choice.confidence is Confidence.LIKELY or question.leans_on_past:
             return phrases.likely
         case QuestionKind.WHY:
-            reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because))
-            return phrases.reason if reasoned else phrases.came_about
+            return phrases.reason
         case _:
             return phrases.found if several else ""
 
@@ -352,20 +360,30 @@ _BESIDE_TITLE = re.compile(rf"^\W*(?:[ivxlc\d]+[.:)]\s+)?{_OF_A_STORY}|[\[(].*",
 
 
 def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]:
-    """The title in "Who killed the boy in the juniper tree?" that is one of these, and the question without it; an
-    empty title if it has none, or nothing else.
+    """The title in "Who killed the boy in the juniper tree?" that is one of these, and the question without it, or as
+    it is if nothing else remains; an empty title if it has none. One word is a title only where nothing
+    else remains.
     """
     asked = " ".join(words_of(fold(question.text)))
     for title in sorted(titles, key=len, reverse=True):
         words = words_of(fold(_BESIDE_TITLE.sub("", title)))
         telling = [word for word in words if not is_little(word, question.language)]
-        named = " ".join(words[words.index(telling[0]) :]) if len(telling) > 1 else ""
-        if named and named in asked and re.search(rf"\b{_IN_STORY}{re.escape(named)}\b", asked):
+        named = " ".join(words[words.index(telling[0]) :]) if telling else ""
+        is_named = rf"\b{_IN_STORY}{re.escape(named)}\b|\b{re.escape(named)} about$"
+        if named and named in asked and re.search(is_named, asked):
             own = {*stems_of(named, question.language)}
             terms = tuple(term for term in question.terms if term.stem not in own)
-            if terms:
+            if not terms:
+                return title, question
+            if len(telling) > 1:
                 return title, replace(question, terms=terms, names=question.names - own, setting=question.setting - own)
     return "", question
+
+
+def without_quoted(passage: Passage, answer: str, *, causes: bool) -> Passage:
+    """The passage without the sentences that an answer quotes; those with a cause only if `causes`."""
+    new = (s for s in passage.sentences if not (was_quoted(s, answer) and (causes or not CAUSE.search(s.text))))
+    return replace(passage, sentences=tuple(new))
 
 
 _CONTEXT_WORDS = 30

@@ -162,6 +162,38 @@ async def test_a_follow_up_is_understood_from_the_talk(talk: Talk) -> None:
     assert "He had done it for his brother Lucian" in turn.text
 
 
+async def test_a_mere_why_does_not_repeat_the_answer_it_asks_about(talk: Talk) -> None:
+    first = await talk.ask("Who put the lamp out?")
+    assert "It was Hobb who had put the lamp out." in first.text
+    turn = await talk.ask("why?")
+    assert "It was Hobb who had put the lamp out." not in turn.text
+    assert turn.text.startswith(SAY.unsure)
+    assert "He had done it for his brother Lucian" in turn.text
+
+
+async def test_a_mere_why_repeats_a_cause_once(tmp_path: Path) -> None:
+    manual = "Rain is better than water from the tap because it has no lime. Warm the rain before you pour it. " * 2
+    async with reading(tmp_path, {"Watering": manual + "Pour it in the morning."}) as talk:
+        cause = "because it has no lime"
+        assert cause in (await talk.ask("What is better than water from the tap?")).text
+        assert cause in (await talk.ask("why?")).text
+        assert cause not in (await talk.ask("why?")).text
+
+
+async def test_what_is_understood_from_the_talk_is_not_sure(talk: Talk) -> None:
+    await talk.ask("Who is Hobb?")
+    turn = await talk.ask("How old is he?")
+    assert turn.text.startswith(SAY.unsure)
+
+
+async def test_who_says_it_is_asked_of_what_was_quoted(talk: Talk) -> None:
+    await talk.ask("Where does it say “Count them yourself”?")
+    turn = await talk.ask("who says it?")
+    assert turn.tools == ["find_phrase", "read_around"]
+    assert turn.text.startswith(SAY.line)
+    assert "“Sixty posts,” he said at last." in turn.text
+
+
 async def test_and_then_reads_on_from_what_was_quoted(talk: Talk) -> None:
     await talk.ask("What did Marta find under the stairs?")
     turn = await talk.ask("and then?")
@@ -281,6 +313,19 @@ async def test_a_question_that_names_a_story_is_answered_from_there(tmp_path: Pa
     async with reading(tmp_path, stories) as talk:
         turn = await talk.ask("Who killed the boy in the Juniper Bush?")
         assert "The weaver’s wife had killed him." in turn.text
+        assert {citation.page for citation in turn.citations} == {"2"}
+
+
+@pytest.mark.parametrize(
+    "question", ["What happens in the old mill?", "what is the old mill about", "In the old mill?"]
+)
+async def test_a_question_about_all_of_a_story_is_answered_like_a_chapter(tmp_path: Path, question: str) -> None:
+    mill = "The old mill had stood empty since the flood. A miller came back to it one winter with a sack of seed."
+    async with reading(
+        tmp_path, {"The Tailor": "A tailor lived by the old mill for years. " * 9, "The Old Mill": mill}
+    ) as talk:
+        turn = await talk.ask(question)
+        assert turn.text.startswith(f"{SAY.no_summary} {SAY.telling}")
         assert {citation.page for citation in turn.citations} == {"2"}
 
 

@@ -8,7 +8,10 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
 @pytest.mark.parametrize(
     ("before", "answer", "text", "query"),
     [
-        ("Who is Hilda’s sister?", "", "What about her brother?", {"brother", "Hilda’s", "sister"}),
+        ("Who is Hilda’s sister?", "", "What about her brother?", {"brother", "Hilda’s"}),
+        ("Wie heißt Hildas Mutter?", "", "Und ihr Mann?", {"Mann", "Hildas"}),
+        ("What did the fisherman's wife want?", "", "What about Tom?", {"Tom", "want"}),
+        ("How many sisters has Hilda?", "", "and Tom?", {"Tom", "sisters"}),
         ("How old is Hilda?", "", "And Tom?", {"Tom", "old"}),
         ("How old is Hilda?", "", "what about tom", {"tom", "old"}),
         ("Where was the cap found?", "", "Who found it?", {"found", "cap"}),

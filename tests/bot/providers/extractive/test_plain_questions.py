@@ -46,6 +46,13 @@ async def test_a_name_is_found_for_all_its_spelling_errors(
     assert quoted in turn.text
 
 
+async def test_a_spelling_is_mended_aloud_only_once(talk: Talk) -> None:
+    assert SAY.did_you_mean.format("Willhelmina", "Wilhelmina") in (await talk.ask("Who is Willhelmina?")).text
+    turn = await talk.ask("where does she live?")
+    assert "Did you mean" not in turn.text
+    assert "Wilhelmina" in turn.text
+
+
 @pytest.mark.parametrize(
     ("question", "word"),
     [
@@ -156,6 +163,10 @@ async def test_a_question_in_another_language_than_the_books_is_answered_as_far_
     assert "Mr. Ahrens, a doctor from Bremen" in turn.text
     assert "Mr. Ahrens, a doctor from Bremen" in (await talk.ask("wo wohnt ahrens")).text
     assert not (await talk.ask("Who is Wilhelmina?")).text.startswith(PHRASES[Language.GERMAN].foreign)
+    await talk.ask("Wer ist Wilhelmina?")
+    turn = await talk.ask("Wie heißt ihr Schwiegervater?")
+    assert turn.text.startswith(PHRASES[Language.GERMAN].foreign)
+    assert "Wilhelmina" in turn.text
 
 
 @pytest.mark.parametrize(
