@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 FEWEST_WORDS, MOST_WORDS = 7, 45
 """Shorter sentences are headings and exclamations, longer ones are no excerpts."""
 
-MOST_CAPITALS = 0.75
-"""The share of words with a capital above which a line is a heading, or stands in a list of characters."""
+FEWEST_NAMES, MOST_CAPITALS = 4, 0.75
+"""Words of a line in a list of characters, and the share of words with a capital above which it may be one."""
 
 SPEECH = 0.5
 """The weight of a sentence of speech relative to a narrating one: talk is seldom what happens."""
@@ -134,8 +134,13 @@ def _is_speech(sentence: Sentence) -> bool:
 
 
 def _is_fit(words: Sequence[str]) -> bool:
+    return FEWEST_WORDS <= len(words) <= MOST_WORDS and not is_of_names(words)
+
+
+def is_of_names(words: Sequence[str]) -> bool:
+    """Whether these words are a heading, or a line of a list of characters ("Lane: Mr. F. Kinsey Peile.")."""
     capitals = sum(word[0].isupper() for word in words)
-    return FEWEST_WORDS <= len(words) <= MOST_WORDS and capitals <= MOST_CAPITALS * len(words)
+    return len(words) >= FEWEST_NAMES and capitals > MOST_CAPITALS * len(words)
 
 
 @dataclass(frozen=True, slots=True)

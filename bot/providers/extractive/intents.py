@@ -35,6 +35,7 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
 
 
 _THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot|play|poem)"
+_WORK = f"(?:it|this|{_THE_BOOK})"
 _PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
 _HELPED = (
     "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?"
@@ -74,7 +75,7 @@ _ENGLISH_REMARKS = {
     ),
     "opinion": (
         rf"(?:have|did) you (?:ever )?read (?:it|{_THE_BOOK})",
-        rf"is (?:it|this|{_THE_BOOK}) (?:any )?(?:good|worth reading|boring|bad)",
+        rf"is {_WORK} (?:any |an? )?(?:good|worth reading|boring|bad)(?: (?:book|read|novel|story|play))?",
     ),
     "book": (
         rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})|who wrote",
@@ -145,7 +146,6 @@ PLACES = _each(
 )
 
 MEETINGS = _each(*_ELSEWHERE["meetings"])
-_WORK = f"(?:it|{_THE_BOOK})"
 BEGINNING = _whole(
     rf"how (?:does|did) {_WORK} (?:begin|start|open)|(?:what(?:['’]s| is) on )?(?:the )?first page",
     rf"what(?:['’]s| is) the (?:first|opening) (?:sentence|line)(?: of {_WORK})?",

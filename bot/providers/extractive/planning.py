@@ -191,7 +191,11 @@ class Choices:
     def _best(self, question: Question) -> Choice:
         story, question = self.told_in(question)
         results = [[p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results]
-        candidates = gather(self._untold(results, question), question.language) or gather(results, question.language)
+        new = self._choose(question, self._untold(results, question))
+        return self._choose(question, results) if new.confidence is Confidence.NONE else new
+
+    def _choose(self, question: Question, results: Sequence[Sequence[Passage]]) -> Choice:
+        candidates = gather(results, question.language)
         evidence = Evidence(question, candidates)
         if not self._knows(question, candidates):
             return NOTHING

@@ -12,6 +12,7 @@ from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
 from domain.citations.quotations import fold
 from domain.library.search.words import words_of
+from domain.library.summaries import is_of_names
 from domain.reading.portrait import NameCollector
 from domain.reading.questions import BEFORE_PLACE
 
@@ -40,9 +41,7 @@ _CLAUSE_END = re.compile(
     r"|et|mais|car|qui|que|où|quand|y|pero|porque|cuando|que|donde)\b)"
 )
 _NUMBERED = re.compile(
-    r"(?:chapter|kapitel|chapitre|capítulo|book|part|teil|livre"
-    r"|libro)\b\W*[\divxlc]+\b",
-    re.IGNORECASE,
+    r"(?:chapter|kapitel|chapitre|capítulo|book|part|teil|livre|libro)\b\W*[\divxlc]+\b", re.IGNORECASE
 )
 _SPACE = re.compile(r"\s+")
 _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w|\A\W*\d+\W*\Z", re.IGNORECASE)
@@ -143,9 +142,10 @@ def first_told(places: Sequence[Passage]) -> Passage:
 
 
 def is_heading(text: str, chapter: str) -> bool:
-    """Whether a sentence is the title of its chapter, or looks like one."""
+    """Whether a sentence is the title of its chapter, or looks like one or like a line of a list of characters."""
     folded = " ".join(text.split())
-    if folded.isupper() or (len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)):
+    is_title = len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)
+    if folded.isupper() or is_title or is_of_names(words_of(text)):
         return True
     return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 
@@ -312,12 +312,12 @@ def spoken(hit: Passage, around: Sequence[Passage], language: Language, *, with_
 
 
 def _says_who(text: str) -> bool:
-    """Whether a sentence names somebody outside of what is said in it."""
+    """Whether a sentence names somebody outside of what is said in it; without marks, all of it is said."""
     told, depth, end = "", 0, 0
     for mark in _DOUBLE.finditer(text):
         told += "" if depth else text[end : mark.start()]
         depth, end = max(0, depth + (1 if _OPENS.match(text, mark.start()) else -1)), mark.end()
-    return _NAME_INSIDE.search(told + ("" if depth else text[end:])) is not None
+    return _NAME_INSIDE.search(told + ("" if depth or not end else text[end:])) is not None
 
 
 def with_neighbours(hit: Passage, around: Sequence[Passage], language: Language, *, reach: int) -> list[Candidate]:
@@ -425,7 +425,7 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     """The end of the first of these answers, each with its passages, that quoted anything."""
     for answer, passages in answers:
         told = fold(answer)
-        quoted = [(_quoted_words(s, told), LastQuoted(s, p)) for p in passages for s in p.sentences]
+        quoted = [(quoted_words(s, told), LastQuoted(s, p)) for p in passages for s in p.sentences]
         least = min(max((words for words, _ in quoted), default=0), FEWEST_REPEATED)  # "Miss Prism." is everywhere
         if least > 1:
             found = [each for words, each in quoted if words >= least]
@@ -433,13 +433,8 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     return None
 
 
-def was_quoted(sentence: Sentence, answer: str) -> bool:
-    """Whether an answer quotes a sentence, or a clause of it that is long enough to be noticed."""
-    return _quoted_words(sentence, fold(answer)) >= FEWEST_REPEATED
-
-
-def _quoted_words(sentence: Sentence, answer: str) -> int:
-    """The words of the longest clause of a sentence that an answer has."""
+def quoted_words(sentence: Sentence, answer: str) -> int:
+    """The words of the longest clause of a sentence that a folded answer has."""
     clauses = (fold(sentence.text[start:end]).strip(" \"'") for start, end in _clauses(sentence.text))
     return max((len(words.split()) for words in clauses if words in answer), default=0)
 

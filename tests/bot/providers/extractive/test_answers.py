@@ -171,8 +171,24 @@ async def test_a_mere_why_does_not_repeat_the_answer_it_asks_about(talk: Talk) -
     assert "He had done it for his brother Lucian" in turn.text
 
 
+async def test_where_nothing_else_is_told_a_mere_why_denies_nobody(tmp_path: Path) -> None:
+    pests = {"Pests": "Greenfly are bad. Mr. Olof Strand, who sold kettles, kept a toad."}
+    async with reading(tmp_path, pests) as talk:
+        await talk.ask("Who is Olof Strand?")
+        assert "Olof Strand, who sold kettles" in (await talk.ask("why?")).text
+
+
+async def test_a_list_of_characters_is_not_what_a_play_is_about(tmp_path: Path) -> None:
+    play = {
+        "The Theatre": "Ada Lamplighter: Miss Rose Leclercq. Bertram, R.N.: Mr. F. Kinsey Peile.",
+        "Act I": "The lamp has gone out again and nobody but me has noticed it tonight. " * 9,
+    }
+    async with reading(tmp_path, play) as talk:
+        assert "Leclercq" not in (await talk.ask("what is the play about")).text
+
+
 async def test_a_mere_why_repeats_a_cause_once(tmp_path: Path) -> None:
-    manual = "Rain is better than water from the tap because it has no lime. Warm the rain before you pour it. " * 2
+    manual = "Rain is better than water from the tap because it has no lime. Water from the tap blocks roots. "
     async with reading(tmp_path, {"Watering": manual + "Pour it in the morning."}) as talk:
         cause = "because it has no lime"
         assert cause in (await talk.ask("What is better than water from the tap?")).text

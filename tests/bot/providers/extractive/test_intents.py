@@ -68,6 +68,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("you didn't answer my question", Remark("sorry")),
         ("wie geht's?", Remark("greeting")),
         ("ok bye", Remark("thanks")),
+        ("is it a good book?", Remark("opinion")),
         ("oh, sorry, what can you do?", Remark("abilities")),
         ("na gut, danke", Remark("thanks")),
         ("Who are the people in this play?", Cast()),

@@ -108,6 +108,7 @@ def test_a_reply_that_does_not_fit_is_cut() -> None:
     [
         ("“You can cross at five,” said Varley.", ["“You can cross at five,” said Varley."]),
         ("“You can cross at five,” he said.", ["Varley looked up.", "“You can cross at five,” he said.", "It rained."]),
+        ("You can cross, Ann, at five.", ["Varley looked up.", "You can cross, Ann, at five.", "It rained."]),
         ("“I can cross, Ann.”", ["Varley looked up.", "“I can cross, Ann.”", "It rained."]),
     ],
 )
