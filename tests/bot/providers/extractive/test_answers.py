@@ -187,6 +187,15 @@ async def test_a_list_of_characters_is_not_what_a_play_is_about(tmp_path: Path) 
         assert "Leclercq" not in (await talk.ask("what is the play about")).text
 
 
+@pytest.mark.parametrize("title", ["Characters of the Play", "The Cast", "List of Characters", "Die Personen"])
+async def test_a_play_begins_behind_its_list_of_characters(tmp_path: Path, title: str) -> None:
+    people = "Ada is a lamplighter who has lived in the harbour all her life, and nobody knows how long that is. " * 3
+    async with reading(tmp_path, {title: people, "Act I": "The lamp has gone out. " * 12}) as talk:
+        turn = await talk.ask("How does it begin?")
+        assert "The lamp has gone out." in turn.text
+        assert "Ada" not in turn.text
+
+
 async def test_a_mere_why_repeats_a_cause_once(tmp_path: Path) -> None:
     manual = "Rain is better than water from the tap because it has no lime. Water from the tap blocks roots. "
     async with reading(tmp_path, {"Watering": manual + "Pour it in the morning."}) as talk:
