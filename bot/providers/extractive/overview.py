@@ -60,7 +60,8 @@ from bot.providers.extractive.wording import (
 )
 from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
-from domain.library.summaries import most_salient, weights_of
+from domain.library.search.words import words_of
+from domain.library.summaries import is_of_names, most_salient, weights_of
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""
@@ -99,7 +100,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     phrases = PHRASES[language]
     passages = looks[-1].result.passages
     titles = {sentence: passage.chapter for passage in passages for sentence in passage.sentences}
-    told = [candidate for candidate in gather([passages], language) if not candidate.is_heading]
+    told = [each for each in gather([passages], language) if not (each.is_heading or is_of_names(words_of(each.raw)))]
     if not told:
         return phrases.no_summary
     found = _by_chapter(told[-_MOST_TOLD:] if wish.latest else told, titles)

@@ -12,7 +12,6 @@ from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
 from domain.citations.quotations import fold
 from domain.library.search.words import words_of
-from domain.library.summaries import is_of_names
 from domain.reading.portrait import NameCollector
 from domain.reading.questions import BEFORE_PLACE
 
@@ -142,10 +141,9 @@ def first_told(places: Sequence[Passage]) -> Passage:
 
 
 def is_heading(text: str, chapter: str) -> bool:
-    """Whether a sentence is the title of its chapter, or looks like one or like a line of a list of characters."""
+    """Whether a sentence is the title of its chapter, or looks like one."""
     folded = " ".join(text.split())
-    is_title = len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)
-    if folded.isupper() or is_title or is_of_names(words_of(text)):
+    if folded.isupper() or (len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)):
         return True
     return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 
