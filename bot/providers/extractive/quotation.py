@@ -423,7 +423,7 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     """The end of the first of these answers, each with its passages, that quoted anything."""
     for answer, passages in answers:
         told = fold(answer)
-        quoted = [(quoted_words(s, told), LastQuoted(s, p)) for p in passages for s in p.sentences]
+        quoted = [(_quoted_words(s, told), LastQuoted(s, p)) for p in passages for s in p.sentences]
         least = min(max((words for words, _ in quoted), default=0), FEWEST_REPEATED)  # "Miss Prism." is everywhere
         if least > 1:
             found = [each for words, each in quoted if words >= least]
@@ -431,7 +431,13 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     return None
 
 
-def quoted_words(sentence: Sentence, answer: str) -> int:
+def quoted_of(passage: Passage, answer: str) -> set[Sentence]:
+    """The sentences of a passage of which an answer quotes enough to be noticed."""
+    told = fold(answer)
+    return {each for each in passage.sentences if _quoted_words(each, told) >= FEWEST_REPEATED}
+
+
+def _quoted_words(sentence: Sentence, answer: str) -> int:
     """The words of the longest clause of a sentence that a folded answer has."""
     clauses = (fold(sentence.text[start:end]).strip(" \"'") for start, end in _clauses(sentence.text))
     return max((len(words.split()) for words in clauses if words in answer), default=0)

@@ -20,7 +20,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.question import MEASURED, Question, QuestionKind, Term, analyse, in_context, is_title
-from bot.providers.extractive.quotation import FEWEST_REPEATED, Choice, Confidence, quoted_words, with_whole_replies
+from bot.providers.extractive.quotation import Choice, Confidence, quoted_of, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, has_number
 from domain.book import Passage
 from domain.library.search.words import fold, without_possessive, words_of
@@ -382,8 +382,7 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
 
 def without_quoted(passage: Passage, answer: str, *, causes: bool) -> Passage:
     """The passage without the sentences that an answer quotes; those with a cause only if `causes`."""
-    told = fold(answer)
-    old = {each for each in passage.sentences if quoted_words(each, told) >= FEWEST_REPEATED}
+    old = quoted_of(passage, answer)
     new = (each for each in passage.sentences if each not in old or (CAUSE.search(each.text) and not causes))
     return replace(passage, sentences=tuple(new))
 

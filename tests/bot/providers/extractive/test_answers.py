@@ -197,7 +197,7 @@ async def test_a_play_begins_behind_its_list_of_characters(tmp_path: Path, title
 
 
 async def test_a_mere_why_repeats_a_cause_once(tmp_path: Path) -> None:
-    manual = "Rain is better than water from the tap because it has no lime. Water from the tap blocks roots. "
+    manual = "Rain is better than water from the tap\nbecause it has no lime. Water from the tap blocks roots. "
     async with reading(tmp_path, {"Watering": manual + "Pour it in the morning."}) as talk:
         cause = "because it has no lime"
         assert cause in (await talk.ask("What is better than water from the tap?")).text
