@@ -150,6 +150,11 @@ class TextBlockEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class ThinkingEnded:
+    """The text so far was the model's thinking, and not its answer, which begins now."""
+
+
+@dataclass(frozen=True, slots=True)
 class RawReply:
     """A reply in a provider's wire form; only the provider of that name and model may read `blocks`.
 
@@ -232,5 +237,5 @@ class RequestUsage:
     is_open: bool = False
 
 
-ProviderEvent = TextChunk | CitationMark | TextBlockEnd | ChatResponse
-"""The events of a provider's stream: any number of the first three, then exactly one ChatResponse."""
+ProviderEvent = TextChunk | CitationMark | TextBlockEnd | ThinkingEnded | ChatResponse
+"""The events of a provider's stream: any number of the first four, then exactly one ChatResponse."""

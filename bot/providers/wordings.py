@@ -7,6 +7,7 @@ from typing import Final
 from domain.errors import LLMErrorCode
 
 _SAID: Final = (
+    (LLMErrorCode.RATE_LIMITED, r"throttl(?:ing|ed)"),  # Bedrock: "Too many tokens, please wait", which is no overflow
     (
         LLMErrorCode.CONTEXT_EXCEEDED,
         # OpenAI, vLLM, llama.cpp, LM Studio, TGI ("`inputs` tokens + `max_new_tokens` must be <= 4096"), LiteLLM
@@ -15,7 +16,7 @@ _SAID: Final = (
         r"|too many (?:input )?tokens|(?:inputs?|tokens)\W.{0,60}must (?:be|have).{0,20}(?:<=|less than|at most)\s*\d"
         r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
         r"|max_tokens must be at least 1, got -|max(?:imum)? model length"
-        r"|(?:input is|prompt is|prompt|request) too (?:large|long)"
+        r"|(?:input is|prompt is|prompt|request(?: body)?) too (?:large|long)"
         r"|too large (?:for model|to process)|reduce your message size"
         # Kimi, xAI, Z.ai, Copilot, Qwen
         r"|model token limit|maximum prompt length|prompt exceeds max(?:imum)? length|prompt token count"
@@ -25,14 +26,15 @@ _SAID: Final = (
         LLMErrorCode.UNKNOWN_MODEL,
         # LiteLLM, Ollama, vLLM, LM Studio, OpenRouter
         r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found))"
-        r"|no (?:such )?models? (?:found|named)|not a valid model|unknown model|try pulling it"
+        r"|no (?:such )?models? (?:found|named)|no such model|not a valid model|unknown[ _]model|try pulling it"
+        r"|model_not_\w|\baccess to (?:the |this )?model\b"
         r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist"
         r"|could not find (?:real modelid|suitable inference handler)",  # llama-swap
     ),
     (
         LLMErrorCode.OUT_OF_CREDIT,
-        r"insufficient (?:credits?|balance|quota|funds)|requires more credits|credit balance|billing"
-        r"|budget has been exceeded",
+        r"insufficient (?:credits?|balance|quota|funds)|\b(?:any|enough|more|no|of) credits?\b|credit balance|billing"
+        r"|budget has been exceeded|arrear|in good standing|spending limit",
     ),
     (
         LLMErrorCode.API_KEY_MISSING,
@@ -48,13 +50,14 @@ _SAID: Final = (
         r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded|service ?unavailable"
         # LiteLLM, where the server behind it is away
         r"|connection error|cannot connect to host|connection refused|no healthy upstream"
-        r"|no (?:healthy )?deployments?\b",
+        r"|no (?:healthy )?deployments?\b"
+        r"|upstream connect error",  # Envoy
     ),
     (LLMErrorCode.TIMEOUT, r"timed? ?out"),
     (
         LLMErrorCode.CONNECTION_LOST,
         # LiteLLM, where the server behind it has gone in the middle of a reply
-        r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|server disconnected"
+        r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|\bdisconnected\b"
         r"|connection (?:broken|aborted|reset|closed)",
     ),
     (LLMErrorCode.UNKNOWN_ADDRESS, r"unexpected endpoint or method"),  # LM Studio, with status 200
@@ -69,8 +72,12 @@ STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
     429: LLMErrorCode.RATE_LIMITED,
     503: LLMErrorCode.OVERLOADED,
     504: LLMErrorCode.TIMEOUT,
+    521: LLMErrorCode.OVERLOADED,  # Cloudflare's, where the server behind it is away
+    522: LLMErrorCode.TIMEOUT,
+    523: LLMErrorCode.OVERLOADED,
     524: LLMErrorCode.TIMEOUT,
     529: LLMErrorCode.OVERLOADED,
+    530: LLMErrorCode.OVERLOADED,
 }
 """The meaning of an HTTP status, if the body does not say more."""
 _OF_MODELS: Final = re.compile(
@@ -115,8 +122,8 @@ _NOT_READY: Final = re.compile(
 _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
     re.compile(
-        r"(?:context (?:length|size|window)|(?:model|prompt) length|<=|at most|less than|tokens allowed|: limit"
-        r"|token limit|the limit of|cannot exceed|input length should be \[1)"
+        r"(?:context (?:length|size|window)|(?:model|prompt) length|max size|<=|at most|less than"
+        r"|tokens allowed|: limit|token limit|the limit of|cannot exceed|input length should be \[1)"
         r"(?:(?!\bby\b)\D){0,40}?(?<!limit \()(\d{3,8})",  # MiniMax has its code behind "limit"
         re.IGNORECASE,
     ),

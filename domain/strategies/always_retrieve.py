@@ -114,7 +114,7 @@ class AlwaysRetrieveStrategy:
         messages: Sequence[PromptMessage],
         newest: int,
         arrange: Callable[..., list[PromptMessage]],
-    ) -> AsyncGenerator[RequestSent | ProviderEvent | DraftDiscarded | UsageReported, None]:
+    ) -> AsyncGenerator[StrategyEvent | ChatResponse, None]:
         """Ask for the answer, once more after an empty reply. The last event is a ChatResponse with text.
 
         Raises:

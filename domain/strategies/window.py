@@ -23,6 +23,7 @@ from domain.tool_use import (
     RequestUsage,
     StopReason,
     TextChunk,
+    ThinkingEnded,
     TokenUsage,
     ToolDefinition,
 )
@@ -148,7 +149,7 @@ async def stream_within(
     newest: int,
     call_tools: bool = True,
     arrange: Arrange = list,
-) -> AsyncGenerator[RequestSent | ProviderEvent | DraftDiscarded | UsageReported, None]:
+) -> AsyncGenerator[StrategyEvent | ChatResponse, None]:
     """Ask with as many of the messages as fit, and again with less if that was too much.
 
     `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
@@ -166,6 +167,10 @@ async def stream_within(
         try:
             async with aclosing(events_of_reply(provider, arrange(fitted), tools, call_tools=call_tools)) as events:
                 async for event in events:
+                    if isinstance(event, ThinkingEnded):
+                        yield DraftDiscarded(said, again=True)
+                        said = ""
+                        continue
                     if isinstance(event, TextChunk):
                         said += event.text
                     yield event

@@ -66,6 +66,12 @@ UNSTREAMED: Final = ("application/json", "text/html")
 
 _EVENT: Final = re.compile(r"^data:", re.MULTILINE)
 
+_UNREAD_CALL: Final = re.compile(
+    r"^[ \t]*(?:<tool_call|<function=|<\|tool_calls?_|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>)",
+    re.MULTILINE,
+)
+"""How the models of Qwen, Llama, Mistral, Kimi and DeepSeek begin a call that their server is to read."""
+
 UNREADABLE: Final = (AttributeError, TypeError, ValueError)
 """What the SDK raises for a list of models that is none: a page of HTML, or JSON of another shape."""
 
@@ -185,6 +191,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._heeds_tool_choice = True
         self._max_tokens = max_tokens
         self._reads_tools = False
+        self._has_called = False
         self._without_call = 0
         self._tells_ends = False
 
@@ -240,6 +247,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
                     yield piece
+        self._has_called = self._has_called or reader.called
         self._reads_tools = self._reads_tools or reader.called
         for piece in reader.end():
             if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
@@ -256,11 +264,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     def _ignores_tools(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
     ) -> bool:
-        """Whether the server seems to have passed over the tools, and no call ever came.
+        """Whether the server seems to have passed over the tools, and no call ever came; or whether it cannot read the
+        model's calls, and passes them on as text, as SGLang does without a parser for them.
 
         The tokens it counts tell so for certain. Where it counts none, a reply without a call is doubted, and only
         after a few of them the model is taken to know no tools: it may have had nothing to look up.
         """
+        if tools and _UNREAD_CALL.search(response.text or ""):
+            if self._supports_tools is None and not self._has_called:
+                self._supports_tools = False
+            return True
         if not self._is_doubted(tools) or response.stop_reason is StopReason.CONTEXT_EXCEEDED:
             return False
         if response.usage is None or response.usage.estimated:

@@ -15,6 +15,7 @@ import httpx2
 import openai
 
 from bot.providers.base import REFUSING, never_connected
+from bot.providers.openai.stream import as_chunk
 from bot.providers.wordings import (
     code_in,
     code_of,
@@ -63,6 +64,8 @@ _TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|ch
 
 LENGTH_OF_STATUS: Final = 3
 """Digits; Mistral's own codes have four."""
+_PLAIN: Final = frozenset({401, 402, 405, 408, 429, 504, 524, 529})
+"""The status of errors that needs no words to be understood; others are used for more than one thing."""
 _TOO_LARGE: Final = re.compile(r"\brequest too large for\b", re.IGNORECASE)
 """Groq says so where a single request exceeds what it accepts in a minute: waiting does not help, less does."""
 
@@ -176,14 +179,14 @@ def sentence_of(error: Exception) -> str:
 
 def _inner(body: Any) -> str:
     """The message in a body: OpenAI has it under error.message, LM Studio, TGI and Ollama under error, FastAPI under
-    detail.
+    detail. A proxy's own sentence says less than what it has from the server behind it.
     """
     if isinstance(body, str):
-        return body
+        return _inner(_loaded(body)) or body
     if isinstance(body, list):
         return next((said for item in body if (said := _inner(item))), "")
     if isinstance(body, Mapping):
-        names = ("message", "error", "detail", "msg", "reason", "title", "metadata", "raw")
+        names = ("metadata", "raw", "message", "error", "errors", "detail", "msg", "reason", "title")
         return next((said for name in names if (said := _inner(body.get(name)))), "")
     return ""
 
@@ -191,7 +194,7 @@ def _inner(body: Any) -> str:
 def _loaded(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -206,7 +209,7 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     status = error.status_code if isinstance(error, openai.APIStatusError) else 0
     written = status or (int(reported) if reported.isdecimal() and len(reported) == LENGTH_OF_STATUS else 0)
     said = f"{reported} {error.type} {words_of(error)}"
-    by_words = code_in(said) if written in (0, 400, 403, 404, 413, 422, 500, 502, 503) else None
+    by_words = None if written in _PLAIN else code_in(said)
     return by_words or code_of(written, said)
 
 
@@ -217,6 +220,8 @@ class EndingStream(openai.AsyncStream[object]):
 
     async def _iter_events(self) -> AsyncIterator[Any]:
         async for event in super()._iter_events():
+            if event.event == "error":  # the SDK knows only those whose data has the field `error`
+                as_chunk(event.data, self.response.request)
             self.has_ended = self.has_ended or event.data.startswith("[DONE]")
             yield event
 

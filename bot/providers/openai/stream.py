@@ -15,6 +15,7 @@ from domain.tool_use import (
     StopReason,
     TextBlockEnd,
     TextChunk,
+    ThinkingEnded,
     TokenUsage,
     ToolInvocation,
 )
@@ -64,6 +65,16 @@ _STOP_REASONS: Final = {
     "tool_calls": StopReason.TOOL_USE,
     "length": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
+    # Together, TGI, and proxies that pass on what Anthropic's and Gemini's own APIs say
+    "eos": StopReason.END_TURN,
+    "eos_token": StopReason.END_TURN,
+    "end_turn": StopReason.END_TURN,
+    "stop_sequence": StopReason.END_TURN,
+    "tool_use": StopReason.TOOL_USE,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "safety": StopReason.REFUSAL,
+    "prohibited_content": StopReason.REFUSAL,
+    "refusal": StopReason.REFUSAL,
 }
 
 _BROKEN: Final = frozenset({"error", "abort"})
@@ -115,6 +126,7 @@ class CompletionAccumulator:
         self._call_tools = call_tools
         self._spent = spent
         self._thinking = ReasoningFilter()
+        self._may_be_thinking = True
         self._characters = WholeCharacters()
         self._text: list[str] = []
         self._received: list[str] = []
@@ -214,7 +226,7 @@ class CompletionAccumulator:
         if usage := chunk.get("usage"):
             self._usage = _token_usage(usage)
         for choice in chunk.get("choices") or ():
-            self._finish = choice.get("finish_reason") or self._finish
+            self._finish = _finish_reason(choice) or self._finish
             delta = choice.get("delta") or choice.get("message") or {}
             self._has_begun = True
             self._refused = self._refused or bool(delta.get("refusal"))
@@ -234,9 +246,17 @@ class CompletionAccumulator:
         yield self._response()
 
     def _say(self, text: str) -> Iterator[ProviderEvent]:
-        if text:
-            self._text.append(text)
-            yield TextChunk(text)
+        if not text:
+            return
+        self._text.append(text)
+        yield TextChunk(text)
+        if self._may_be_thinking and _CLOSE in "".join(self._text[-len(_CLOSE) :]):
+            self._may_be_thinking = False
+            whole = "".join(self._text)
+            if _OPEN not in whole.partition(_CLOSE)[0]:  # the template has written it at the end of the prompt
+                self._text, self._thinking = [], ReasoningFilter()
+                yield ThinkingEnded()
+                yield from self._say(self._thinking.feed(_OPEN + whole))
 
     def _extend_call(self, piece: Json) -> None:
         index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or {}
@@ -264,6 +284,12 @@ class CompletionAccumulator:
         elif reason is StopReason.TOOL_USE:
             reason = StopReason.OTHER
         return ChatResponse(text=text, usage=self.usage, stop_reason=reason)
+
+
+def _finish_reason(choice: Json) -> str:
+    """Why a reply ended, in small letters, and without what Gemini adds ("content_filter: PROHIBITED_CONTENT")."""
+    said = choice.get("finish_reason")
+    return said.lower().partition(":")[0] if isinstance(said, str) else ""
 
 
 def _words(content: object) -> str:
@@ -294,9 +320,9 @@ def as_chunk(body: object, request: "httpx2.Request") -> Json:
     """A reply that came in one piece, read or as text, as the only chunk of a stream.
 
     Raises:
-        openai.APIError: it is an error, or a page that a proxy sent.
+        openai.APIError: it is an error, a page that a proxy sent, or only the beginning of a reply.
     """
-    from openai import APIError
+    from openai import APIConnectionError, APIError
 
     content: Any = _loaded(body) if isinstance(body, str) else body
     match content:
@@ -304,6 +330,8 @@ def as_chunk(body: object, request: "httpx2.Request") -> Json:
             return {**content, "choices": [{**choice, "finish_reason": choice.get("finish_reason") or "stop"}]}
         case {"error": error}:
             raise APIError("There is no reply.", request=request, body=error)
+        case str() if '"choices"' in content:
+            raise APIConnectionError(message="The reply broke off.", request=request)
     raise APIError("There is no reply.", request=request, body=content)
 
 

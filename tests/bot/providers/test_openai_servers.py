@@ -16,7 +16,7 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, StrategyOutcome, UsageReported
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
-from domain.tool_use import ChatResponse, TokenUsage, ToolResult
+from domain.tool_use import ChatResponse, StopReason, TextChunk, TokenUsage, ToolResult
 from tests.bot.providers.talk import SEARCH, collected, reply, streamed_text, user
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Call, Json, Verbatim, say
@@ -178,6 +178,25 @@ async def test_a_reply_the_server_gave_up_is_no_answer(server: OpenAIDouble, cha
     assert caught.value.code is LLMErrorCode.CONNECTION_LOST
 
 
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ("eos", StopReason.END_TURN),
+        ("STOP", StopReason.END_TURN),
+        ("stop_sequence", StopReason.END_TURN),
+        ("max_tokens", StopReason.MAX_TOKENS),
+        ("content_filter: PROHIBITED_CONTENT", StopReason.REFUSAL),
+    ],
+)
+async def test_why_a_reply_ended_is_understood_in_other_apis_words(
+    server: OpenAIDouble, chat: OpenAIChat, told: str, reason: StopReason
+) -> None:
+    end: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": told}]}
+    assert (await replied(server, chat, words("It was Hobb."), end)).stop_reason is reason
+    called = await replied(server, chat, piece(FAN, "search_book", index=0, id="a"), end)
+    assert bool(called.tool_invocations) is (reason is StopReason.END_TURN)
+
+
 def ended(reason: str | None, prompt: int, written: int, **delta: str) -> Json:
     """A whole reply in one chunk, with what the server counted."""
     usage = {"prompt_tokens": prompt, "completion_tokens": written}
@@ -291,6 +310,55 @@ async def test_passages_are_handed_over_in_the_turn_in_which_tools_were_ignored(
     ignored, answered = [event.usage for event in events if isinstance(event, UsageReported)]
     assert ignored.estimated, "the reply that is thrown away has been paid for as well"
     assert ignored.input_tokens > answered.input_tokens > 0
+
+
+async def dispatched(name: str, arguments: dict[str, Any]) -> ToolResult:
+    return ToolResult("Hobb stole the lamp.")
+
+
+async def test_thinking_without_its_first_tag_is_taken_back_once_it_ends(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    """The templates of some models write the first tag themselves."""
+    server.script(Verbatim((words("Was it Hobb"), words("?</th"), words("ink>\n"), words("\nIt was."), SAID)))
+    events = [event async for event in ToolUseRetrievalStrategy().execute(chat, [user("Who?")], [SEARCH], dispatched)]
+    [at] = [at for at, event in enumerate(events) if event == DraftDiscarded("Was it Hobb?</think>\n")]
+    assert "".join(event.text for event in events[at:] if isinstance(event, TextChunk)) == "It was."
+    assert isinstance(events[-1], StrategyOutcome)
+    assert events[-1].messages[-1].content == "It was."
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '<tool_call>\n{"name": "search_book", "arguments": {"query": "fan"}}\n</tool_call>',
+        "Let me look.\n\n<function=search_book>{}</function>",
+        '[TOOL_CALLS][{"name": "search_book"}]',
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.search_book:0",
+    ],
+)
+async def test_passages_are_handed_over_where_the_server_cannot_read_calls(
+    server: OpenAIDouble, chat: OpenAIChat, written: str
+) -> None:
+    server.script(Verbatim((words(written), {**SAID, "usage": {"prompt_tokens": 900}})), say("It was Hobb."))
+    strategy = AdaptiveStrategy(ToolUseRetrievalStrategy(), AlwaysRetrieveStrategy(Prompts.load(files("prompts"))))
+    events = [event async for event in strategy.execute(chat, [user("Who?")], [SEARCH], dispatched)]
+    assert DraftDiscarded(written) in events
+    assert isinstance(events[-1], StrategyOutcome)
+    assert events[-1].messages[-1].content == "It was Hobb."
+    assert not chat.supports_tools
+
+
+async def test_a_server_that_has_read_calls_keeps_its_tools_after_one_it_could_not_read(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    server.script(Verbatim((piece(FAN, "search_book", index=0, id="a"), CALLED)))
+    await collected(chat.stream([user("Who?")], [SEARCH]))
+    server.script(Verbatim((words('<tool_call>{"name": search_book}'), SAID)))
+    with pytest.raises(LLMError) as caught:
+        await collected(chat.stream([user("Who?")], [SEARCH]))
+    assert caught.value.code is C.UNSUPPORTED_FEATURE
+    assert chat.supports_tools
 
 
 async def test_tools_that_are_ignored_are_ignored_in_the_next_turn_too(server: OpenAIDouble, chat: OpenAIChat) -> None:

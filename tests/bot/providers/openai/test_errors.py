@@ -26,6 +26,7 @@ LITELLM = (
     "\n\nLiteLLM: model group 'x' failed with the error above. No fallback was attempted.",
 )
 NOT_READY, NO_MODEL = C.OVERLOADED, {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
+NOT_SUPPORTED = {"param": "model", "code": "model_not_supported"}
 ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
     ("lm studio no model", 404, {"error": "No models loaded. Please load a model in the developer page."}, NOT_READY),
@@ -129,6 +130,12 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
         "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>",
         C.API_CALL_FAILED,
     ),
+    ("cloudflare, web server down", 521, "<html><title>521: Web server is down</title></html>", NOT_READY),
+    ("cloudflare, no connection", 522, "<html><title>522: Connection timed out</title></html>", C.TIMEOUT),
+    ("cloudflare, tunnel down", 530, "<html><body>error code: 1033</body></html>", NOT_READY),
+    ("workers ai", 400, {"errors": [{"message": "AiError: No such model x", "code": 5007}]}, C.UNKNOWN_MODEL),
+    ("envoy in the stream", 200, "event: error\ndata: upstream connect error\n\n", NOT_READY),
+    ("a bare error in the stream", 200, 'event: error\ndata: {"message": "Rate limit reached"}\n\n', C.RATE_LIMITED),
     ("html 503", 503, "<html><body>upstream</body></html>", C.OVERLOADED),
     ("fastapi", 422, {"detail": [{"loc": ["body"], "msg": "value is not a valid dict"}]}, C.API_CALL_FAILED),
     *(
@@ -174,6 +181,14 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (400, "could not find real modelID for x", C.UNKNOWN_MODEL, {}),
             (400, "Prompt exceeds max length", TOO_LONG, {"code": "1261"}),
             (400, '"nomic-embed-text" does not support chat', C.API_CALL_FAILED, {}),
+            (412, "Account a is suspended, possibly due to the monthly spending limit", C.OUT_OF_CREDIT, {}),
+            (403, "Your newly created team doesn't have any credits or licenses yet.", C.OUT_OF_CREDIT, {}),
+            (400, "Access denied, please make sure your account is in good standing.", C.OUT_OF_CREDIT, {}),
+            (403, "You don't have access to the model with the specified model ID.", C.UNKNOWN_MODEL, {}),
+            (400, "The requested model 'x' is not supported by any provider.", C.UNKNOWN_MODEL, NOT_SUPPORTED),
+            (500, "(ThrottlingException) Too many tokens, please wait before trying again.", C.RATE_LIMITED, {}),
+            (500, "Provider disconnected unexpectedly", C.CONNECTION_LOST, {}),
+            (502, "upstream connect error or disconnect/reset before headers", NOT_READY, {}),
         )
     ),
     (
@@ -240,6 +255,7 @@ WINDOWS = [
     ("Range of input length should be [1, 4096]", 4096),
     ("Your request exceeded model token limit: 4096 (requested: 300000)", 4096),
     ("too many tokens: the prompt cannot exceed 4096 - received 5000.", 4096),
+    ("Request body too large for x model. Max size: 4096 tokens.", 4096),
     ("max_tokens=9000 cannot be greater than max_model_len=4096. Please request fewer output tokens.", 4096),
     ("Cannot truncate prompt with n_keep (15028) >= n_ctx (4096)", 4096),
     ("prompt too long; exceeded max context length by 1200 tokens", 0),
@@ -316,6 +332,31 @@ async def test_a_window_is_told_from_other_numbers(
     with pytest.raises(LLMError) as caught:
         await chat.chat([user("?")])
     assert (caught.value.code, caught.value.window) == (C.CONTEXT_EXCEEDED, window)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "Provider returned error", "metadata": {"raw": '{"error": {"message": "No lamp."}}'}}},
+        {"error": {"message": '{"detail": "No lamp."}'}},
+        {"success": False, "errors": [{"code": 2001, "message": "No lamp."}]},
+    ],
+    ids=["OpenRouter", "an error in an error", "Cloudflare"],
+)
+async def test_what_is_shown_is_the_sentence_of_the_server_behind(server: Server, chat: OpenAIChat, body: Any) -> None:
+    server.answers = [(400, body)]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert (caught.value.code, caught.value.said) == (C.API_CALL_FAILED, "No lamp.")
+
+
+async def test_half_a_reply_is_no_error_of_the_server(server: Server, chat: OpenAIChat) -> None:
+    """What it says would be written to the log."""
+    server.kind = "application/json"
+    server.answers = [(200, '{"choices": [{"message": {"content": "It was Ho')] * 2
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert not caught.value.said
 
 
 async def test_errors_inside_the_stream(server: Server, chat: OpenAIChat) -> None:
