@@ -4,13 +4,15 @@ A cached prefix is what stands, message for message, at the beginning of an earl
 
 With tools, every turn makes one search of five passages and answers in about 50 tokens (`--answers`). Compared are the
 history as the program cuts it, in steps, and one that slides by the oldest turn at every message: the cached share of
-the first request of each turn, and the cost of all requests at the prices of `MODEL`.
+the first request of each turn, and the cost of all requests at the prices of `MODEL`. `new %` is the share of what no
+request has had before: it cannot be in any cache, whatever is cut, and when.
 
 Without tools, every turn asks for a search query and then for an answer to eight passages. Compared are what the
 program sends; the same with the query asked for outside the conversation; and a conversation in which the passages of
 earlier turns stay until they are cut. In percent, the cached share of
 
 first      the first request of each turn, which asks for a query
+new        the same requests: what no request has had before
 answers    the requests for answers
 
 and in tokens per turn
@@ -25,7 +27,7 @@ one slot   what is not in the cache, if only the last request is, as on a server
 import argparse
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -56,6 +58,7 @@ class Result:
     """Shares in percent of characters; cost in dollars."""
 
     cached: float
+    new: float
     cost: float
     longest: int
 
@@ -98,7 +101,8 @@ def run(build: Build, turns: int, answers: int) -> Result:
     tools = estimate([SYSTEM], BOOK_TOOLS)
     history: list[ChatMessage] = []
     before: list[list[str]] = []
-    sent = cached = longest = 0
+    seen: set[str] = set()
+    sent = cached = new_tokens = longest = 0
     cost = 0
     for number in range(turns):
         new = turn(number, answers)
@@ -115,10 +119,17 @@ def run(build: Build, turns: int, answers: int) -> Result:
             if asked is request:
                 first_cached = read
                 sent, longest = sent + whole, max(longest, whole)
+                new_tokens += _never_sent(asked, keys, seen) if seen else whole
             before = [*before[-3:], keys]
+            seen.update(keys)
         cached += first_cached
         history = (history + new)[-4 * 20 :]
-    return Result(100 * cached / sent, cost / 1_000_000, longest)
+    return Result(100 * cached / sent, 100 * new_tokens / sent, cost / 1_000_000, longest)
+
+
+def _never_sent(messages: Sequence[PromptMessage], keys: Sequence[str], seen: Collection[str]) -> int:
+    """The tokens of the messages whose keys no request has had before."""
+    return estimate([message for message, key in zip(messages, keys, strict=True) if key not in seen])
 
 
 def _common(keys: Sequence[str], earlier: Sequence[str]) -> int:
@@ -197,7 +208,8 @@ def asked_apart(turns: Sequence[Requests]) -> list[Requests]:
 def figures(turns: Sequence[Requests]) -> dict[str, float]:
     """The cached share of the first request of each turn, and of those for answers; all tokens, per turn."""
     earlier: list[list[str]] = []
-    sent = read = one_slot = first = first_cached = answers = cached = longest = 0
+    seen: set[str] = set()
+    sent = read = one_slot = first = first_cached = first_new = answers = cached = longest = 0
     for requests in turns:
         for request in requests:
             keys = [f"{message.role} {message.text}" for message in request]
@@ -208,12 +220,15 @@ def figures(turns: Sequence[Requests]) -> dict[str, float]:
             longest = max(longest, size)
             if request is requests[0]:
                 first, first_cached = first + size, first_cached + known
+                first_new += _never_sent(request, keys, seen)
             if request is requests[-1]:
                 answers, cached = answers + size, cached + known
             earlier = [*earlier[-7:], keys]
+            seen.update(keys)
     per_turn = {"sent": sent, "read": read, "one slot": one_slot}
     return {
         "first %": round(100 * first_cached / first, 1),
+        "new %": round(100 * first_new / first, 1),
         "answers %": round(100 * cached / answers, 1),
         **{name: round(tokens / len(turns)) for name, tokens in per_turn.items()},
         "longest": longest,
@@ -235,7 +250,7 @@ def main() -> None:
             "in steps": run(strategy.build_context, options.turns, answers),
         }
         for name, result in results.items():
-            told = {**about, "with tools": name, "cached %": round(result.cached, 1)}
+            told = {**about, "with tools": name, "cached %": round(result.cached, 1), "new %": round(result.new, 1)}
             print(json.dumps({**told, "cost $": round(result.cost, 3), "longest": result.longest}))
     for answers, window in product(options.answers, options.window):
         about = {"window": window, "answers": answers}

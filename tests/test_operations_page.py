@@ -94,6 +94,9 @@ TESTS = {
     "tests/domain/strategies/test_tool_use.py": {
         "test_an_empty_reply_is_asked_again_once_with_a_nudge": ["the reply is empty"],
     },
+    "tests/domain/strategies/test_window.py": {
+        "test_a_reply_that_repeats_itself_without_end_is_left_and_marked_as_cut": ["the model repeats a piece of text"],
+    },
     "tests/cogs/conversation/test_discord_faults.py": {
         "test_a_message_that_is_not_taken": ["429, 500, 502, 503 or a broken connection"],
         "test_a_limit_on_all_requests_is_waited_for": ["429 for all requests at once"],

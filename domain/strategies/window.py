@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
+from domain.citations.resolver import LONGEST_ANSWER
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.event import DraftDiscarded, StrategyEvent, UsageReported
 from domain.ports import ChatProvider, Metered
@@ -22,6 +23,7 @@ from domain.tool_use import (
     RequestSent,
     RequestUsage,
     StopReason,
+    TextBlockEnd,
     TextChunk,
     ThinkingEnded,
     TokenUsage,
@@ -52,6 +54,13 @@ FIRST_NOTE_S = 0.25
 NOTE_EVERY_S = 2.0
 """After that, how often; each report takes a fifth of a millisecond of processor time."""
 
+
+STUCK = 4_000
+"""Characters of a piece written again and again from which on a model is not expected to find an end."""
+MOST_OFTEN = 8
+"""How often it has to be in them at least: a refrain is rarely sung so often, without a verse in between."""
+LOOK_EVERY = 500
+"""Characters."""
 
 Message = PromptMessage | ChatMessage
 """A message to be sent, or a stored one, which takes the same room."""
@@ -153,7 +162,8 @@ async def stream_within(
     """Ask with as many of the messages as fit, and again with less if that was too much.
 
     `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
-    messages into what is sent. Each reply's usage is reported, also of those that are not taken.
+    messages into what is sent. Each reply's usage is reported, also of those that are not taken. A reply that would not
+    come to an end is left, and ends like one that has reached its greatest length.
 
     Raises:
         LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
@@ -171,9 +181,13 @@ async def stream_within(
                         yield DraftDiscarded(said, again=True)
                         said = ""
                         continue
+                    yield event
                     if isinstance(event, TextChunk):
                         said += event.text
-                    yield event
+                        if len(said) % LOOK_EVERY < len(event.text) and goes_on_for_ever(said):
+                            yield TextBlockEnd()
+                            yield ChatResponse(said, stop_reason=StopReason.MAX_TOKENS)
+                            return
             return
         except LLMError as error:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
@@ -184,6 +198,19 @@ async def stream_within(
         size = estimate(fitted, tools)
         window.overflowed(size, told)
     raise _too_long()
+
+
+def goes_on_for_ever(text: str) -> bool:
+    """Whether a model has written more than an answer may contain, or the same piece again and again, as small models
+    do until their time is over.
+    """
+    if len(text) > LONGEST_ANSWER:
+        return True
+    end = text[-STUCK:]
+    probe = end[-STUCK // 4 :]
+    again = end.rfind(probe, 0, -1)
+    period = len(end) - len(probe) - again
+    return again >= 0 and len(end) == STUCK and period * MOST_OFTEN <= STUCK and end[period:] == end[:-period]
 
 
 async def events_of_reply(

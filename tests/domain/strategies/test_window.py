@@ -234,3 +234,60 @@ async def test_a_database_that_does_not_answer_holds_no_answer_up() -> None:
     assert await complete_once(model, note, "What was it?") == "So it was."
     await is_left.wait()
     assert [each.usage for each in records] == [SPENT]
+
+
+SENTENCE = "Hobb put out the lamp, and nobody on the island knew why he had done so. "
+STUCK_ON = [SENTENCE, "\n", "No. ", "[s-1a2b3c4] ", SENTENCE * 6]
+
+
+async def left_at(pieces: Sequence[str]) -> tuple[int, ChatResponse]:
+    """How many pieces of a reply are read until it is left, or over; and the reply."""
+    read = 0
+
+    async def reply(*_: object, **__: object) -> AsyncGenerator[ProviderEvent, None]:
+        nonlocal read
+        for each in pieces:
+            read += 1
+            yield TextChunk(each)
+        yield ChatResponse("".join(pieces))
+
+    provider = ScriptedChat("")
+    provider.stream = reply  # type: ignore[method-assign]
+    events = [event async for event in stream_within(ContextWindow(), provider, [SYSTEM, ASKED], newest=1)]
+    assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "".join(pieces[:read])
+    assert isinstance(events[-1], ChatResponse)
+    return read, events[-1]
+
+
+@pytest.mark.parametrize("piece", STUCK_ON)
+@pytest.mark.parametrize("length", [1, 3, 40, 700])
+async def test_a_reply_that_repeats_itself_without_end_is_left_and_marked_as_cut(piece: str, length: int) -> None:
+    text = "It was Hobb, as the keeper says. " + piece * (20_000 // len(piece))
+    pieces = [text[at : at + length] for at in range(0, len(text), length)]
+    read, response = await left_at(pieces)
+    assert 4_000 < len("".join(pieces[:read])) < 6_000
+    assert response.stop_reason is StopReason.MAX_TOKENS
+    assert response.text == "".join(pieces[:read])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SENTENCE * 45,
+        "All work and no play makes Jack a dull boy.\n" * 80,
+        "".join(f"{number}. {SENTENCE}\n" for number in range(200)),
+        "".join(f"{number} {SENTENCE * 7}\n" for number in range(30)),
+        "".join(f"Verse {number}.\n{SENTENCE}\n" for number in range(200)),
+    ],
+    ids=["the same, not that often", "lines for a punishment", "a list", "a refrain", "verses"],
+)
+async def test_a_reply_that_is_to_repeat_itself_is_read_to_its_end(text: str) -> None:
+    _, response = await left_at([text[at : at + 7] for at in range(0, len(text), 7)])
+    assert (response.text, response.stop_reason) == (text, StopReason.END_TURN)
+
+
+async def test_nothing_is_read_beyond_the_greatest_length_of_an_answer() -> None:
+    read, response = await left_at([f"{number} lamps were dark. " for number in range(9_000)])
+    assert 20_000 < len(response.text or "") < 21_000
+    assert read < 2_000
+    assert response.stop_reason is StopReason.MAX_TOKENS
