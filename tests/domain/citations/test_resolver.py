@@ -46,6 +46,20 @@ async def test_the_line_in_front_of_a_readers_message_is_not_repeated() -> None:
     assert shown == "So it ended.\nHello! [see the note · 1999]"
 
 
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("**[Ann · has read to page 12 · 2026-11-24]**\nHello!", "\nHello!"),
+        ("_[Ann · 2026-11-24]_\nHello!", "\nHello!"),
+        ("It was **Ben**[Ann · 2026-11-24].", "It was **Ben**."),
+        ("It was Ben. passage-1-20, passage-50-90", "It was Ben."),
+    ],
+)
+async def test_nothing_is_left_of_that_line_in_bold_and_of_names_of_passages_in_a_row(said: str, left: str) -> None:
+    shown, _ = await compose(*said)
+    assert shown == left
+
+
 async def test_what_is_shown_is_what_is_kept() -> None:
     shown, made = await compose("Ben kept ", "the boat.")
     assert shown == made.text == "Ben kept the boat."
