@@ -365,8 +365,11 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     async def check(self) -> str:
         """Ask the server for its models and tell the operator in a sentence whether ours is among them.
 
+        Other servers than OpenAI's accept names that they do not list: llama.cpp lists a file, OpenRouter no variants
+        ("x:online"). They are asked for a word.
+
         Raises:
-            LLMError: the key is refused, the server out of reach, or the model unknown to OpenAI.
+            LLMError: the key is refused, the server out of reach, or the model unknown to it.
         """
         from openai import APIStatusError
 
@@ -380,11 +383,14 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             if not (self._elsewhere and missing):
                 raise
             listed = set()
-        if {self.model_name, f"{self.model_name}:latest"} & listed:
+        if {self.model_name, f"{self.model_name}:latest", f"models/{self.model_name}"} & listed:
             return f"{self.model_name} is available."
-        if self._elsewhere and not listed:
+        if not self._elsewhere:
+            raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
+        if not listed:
             return f"{self._service.name} answers, but does not list its models."
-        raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
+        await self.chat([PromptMessage(MessageRole.USER, "Please say hello.")])
+        return f"{self._service.name} does not list {self.model_name}, but answers to this name."
 
     async def _send(self, request: Wire) -> "EndingStream":
         """Send the request, and again in another form if the server refuses the first one."""

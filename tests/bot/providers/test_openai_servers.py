@@ -394,6 +394,31 @@ async def test_a_server_without_a_list_of_models_is_not_said_to_lack_the_model(s
         await chat.aclose()
 
 
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        ("models/hobb-7b", "hobb-7b is available."),  # Gemini
+        ("hobb-7b:latest", "hobb-7b is available."),  # Ollama
+        ("/models/hobb.gguf", "The model's server does not list hobb-7b, but answers to this name."),  # llama.cpp
+    ],
+)
+async def test_a_model_is_not_missing_because_it_is_listed_by_another_name(listed: str, said: str) -> None:
+    async def models(_: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": listed}]})
+
+    async def completions(_: web.Request) -> web.Response:
+        message = {"role": "assistant", "content": "Hello."}
+        return web.json_response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+    application = web.Application()
+    application.router.add_get("/v1/models", models)
+    application.router.add_post("/v1/chat/completions", completions)
+    async with TestServer(application) as listening:
+        chat = OpenAIChat(model="hobb-7b", base_url=str(listening.make_url("/v1")), max_retries=0)
+        assert await chat.check() == said
+        await chat.aclose()
+
+
 BLANK: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
