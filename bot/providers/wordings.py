@@ -1,8 +1,9 @@
 """How servers word their errors, whatever API they have: local servers and proxies have no codes for most of them."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from domain.errors import LLMErrorCode
 
@@ -202,6 +203,27 @@ def speaks_against_tools(said: str) -> bool:
 def refused_field(said: str, fields: Iterable[str]) -> str:
     """The first of the fields that a server's message refuses by name, or an empty string."""
     return next((field for field in fields if field in said), "") if _REFUSED_FIELD.search(said) else ""
+
+
+def sentence_in(body: Any) -> str:
+    """The message in the body of an error: OpenAI has it under error.message, LM Studio, TGI and Ollama under error,
+    FastAPI under detail. A proxy's own sentence says less than what it has from the server behind it.
+    """
+    if isinstance(body, str):
+        return sentence_in(_loaded(body)) or body
+    if isinstance(body, list):
+        return next((said for item in body if (said := sentence_in(item))), "")
+    if isinstance(body, Mapping):
+        names = ("metadata", "raw", "message", "error", "errors", "detail", "msg", "reason", "title")
+        return next((said for name in names if (said := sentence_in(body.get(name)))), "")
+    return ""
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def shortened(said: str) -> str:

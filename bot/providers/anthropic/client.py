@@ -22,7 +22,15 @@ from bot.providers.base import (
     refuse_long_waits,
     retry_after,
 )
-from bot.providers.wordings import code_in, code_of, is_not_ready, refused_field, speaks_against_tools, window_in
+from bot.providers.wordings import (
+    code_in,
+    code_of,
+    is_not_ready,
+    refused_field,
+    sentence_in,
+    speaks_against_tools,
+    window_in,
+)
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.strategies.window import estimate
@@ -241,10 +249,10 @@ def _told_window(error: Exception) -> int:
 
 
 def _sentence_of(error: Exception) -> str:
-    """The API's own sentence about the error."""
+    """The sentence about the error of the API, or of a server or proxy in its place."""
     from anthropic import APIStatusError
 
-    return (error.api_message or "") if isinstance(error, APIStatusError) else ""
+    return (error.api_message or sentence_in(error.body)) if isinstance(error, APIStatusError) else ""
 
 
 def _is_about_thinking(error: "APIStatusError") -> bool:
@@ -255,7 +263,8 @@ def _is_about_thinking(error: "APIStatusError") -> bool:
 
 def _refused(error: "APIStatusError") -> str:
     """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
-    return refused_field(_sentence_of(error), OPTIONAL_FIELDS) if error.status_code in REFUSING else ""
+    said = f"{_sentence_of(error)} {error.body}"  # FastAPI names the field beside its sentence
+    return refused_field(said, OPTIONAL_FIELDS) if error.status_code in REFUSING else ""
 
 
 def _refuses_tools(error: "APIStatusError") -> bool:

@@ -71,12 +71,11 @@ class MessageAccumulator:
         self._stop: str | None = None
         self._is_counted = False
         self._has_begun = False
-        self._ended = False
 
     @property
     def whole(self) -> bool:
         """Whether the reply is complete: a connection can also break without an error."""
-        return self._ended and self._stop is not None
+        return self._stop is not None
 
     @property
     def used(self) -> TokenUsage | None:
@@ -99,8 +98,6 @@ class MessageAccumulator:
                 self._stop = event["delta"].get("stop_reason")
                 self._count(event.get("usage"))
                 self._is_counted = bool((event.get("usage") or {}).get("output_tokens"))
-            case "message_stop":
-                self._ended = True
 
     def response(self) -> ChatResponse:
         """The complete reply. Calls count only if all are complete and the model stopped to have them carried out; some

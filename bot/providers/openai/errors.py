@@ -21,6 +21,7 @@ from bot.providers.wordings import (
     code_of,
     is_not_ready,
     refused_field,
+    sentence_in,
     speaks_against_tools,
     window_in,
     without_proxy,
@@ -66,6 +67,8 @@ LENGTH_OF_STATUS: Final = 3
 """Digits; Mistral's own codes have four."""
 _PLAIN: Final = frozenset({401, 402, 405, 408, 429, 504, 524, 529})
 """The status of errors that needs no words to be understood; others are used for more than one thing."""
+_NO_BALANCE: Final = re.compile(r"insufficient (?:balance|credits?|funds)", re.IGNORECASE)
+"""Z.ai says so with the status of a rate limit; others speak of billing there that only have a rate limit."""
 _TOO_LARGE: Final = re.compile(r"\brequest too large for\b", re.IGNORECASE)
 """Groq says so where a single request exceeds what it accepts in a minute: waiting does not help, less does."""
 
@@ -171,31 +174,10 @@ def words_of(error: Exception) -> str:
 
 def sentence_of(error: Exception) -> str:
     """The server's sentence about the error."""
-    said = _inner(getattr(error, "body", None))
+    said = sentence_in(getattr(error, "body", None))
     if not said and isinstance(error, openai.APIStatusError):
-        said = _inner(_loaded(error.response.text)) or error.response.text
+        said = sentence_in(error.response.text)
     return without_proxy(said)
-
-
-def _inner(body: Any) -> str:
-    """The message in a body: OpenAI has it under error.message, LM Studio, TGI and Ollama under error, FastAPI under
-    detail. A proxy's own sentence says less than what it has from the server behind it.
-    """
-    if isinstance(body, str):
-        return _inner(_loaded(body)) or body
-    if isinstance(body, list):
-        return next((said for item in body if (said := _inner(item))), "")
-    if isinstance(body, Mapping):
-        names = ("metadata", "raw", "message", "error", "errors", "detail", "msg", "reason", "title")
-        return next((said for name in names if (said := _inner(body.get(name)))), "")
-    return ""
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _reported_code(error: openai.APIError) -> LLMErrorCode:
@@ -209,7 +191,8 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     status = error.status_code if isinstance(error, openai.APIStatusError) else 0
     written = status or (int(reported) if reported.isdecimal() and len(reported) == LENGTH_OF_STATUS else 0)
     said = f"{reported} {error.type} {words_of(error)}"
-    by_words = None if written in _PLAIN else code_in(said)
+    is_plain = written in _PLAIN and not _NO_BALANCE.search(said)
+    by_words = None if is_plain else code_in(said)
     return by_words or code_of(written, said)
 
 

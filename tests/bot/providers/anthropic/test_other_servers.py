@@ -30,7 +30,7 @@ class Server:
     """Refuses what it is told to, in its own words, and answers the rest; it has no route for models."""
 
     def __init__(self) -> None:
-        self.refusals: list[tuple[int, str]] = []
+        self.refusals: list[tuple[int, str | Json]] = []
         self.requests: list[Json] = []
         self.url = ""
         self.reply: tuple[Json, ...] = SAID
@@ -39,8 +39,8 @@ class Server:
         self.requests.append(await request.json())
         if self.refusals:
             status, said = self.refusals.pop(0)
-            error = {"type": "invalid_request_error", "message": said}
-            return web.json_response({"type": "error", "error": error}, status=status)
+            error = {"type": "error", "error": {"type": "invalid_request_error", "message": said}}
+            return web.json_response(error if isinstance(said, str) else said, status=status)
         events = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self.reply)
         return web.Response(text=events, content_type="text/event-stream")
 
@@ -75,6 +75,27 @@ async def test_a_field_that_a_server_refuses_is_left_out(server: Server, said: s
     chat, server.refusals = server.chat("claude-sonnet-5-5"), [(400, said)]
     assert [(await chat.chat_with_tools([user("?")], [SEARCH])).text for _ in range(2)] == ["Hobb.", "Hobb."]
     assert [field in json.dumps(request) for request in server.requests] == [True, False, False]
+    await chat.aclose()
+
+
+async def test_an_error_of_another_form_is_understood(server: Server) -> None:
+    chat = server.chat("claude-sonnet-5-5")
+    server.refusals = [(422, {"detail": [{"loc": ["body", "thinking"], "msg": "Extra inputs are not permitted"}]})]
+    assert await chat.chat([user("?")]) == "Hobb."
+    server.refusals = [(400, {"success": False, "errors": [{"code": 2001, "message": "There is no lamp."}]})]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert (caught.value.code, caught.value.said) == (C.API_CALL_FAILED, "There is no lamp.")
+    await chat.aclose()
+
+
+async def test_a_reply_is_complete_once_it_is_said_why_it_ended(server: Server) -> None:
+    chat, server.reply = server.chat(), SAID[:-1]
+    assert await chat.chat([user("?")]) == "Hobb."
+    server.reply = SAID[:-2]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is C.CONNECTION_LOST
     await chat.aclose()
 
 

@@ -181,6 +181,8 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (400, "could not find real modelID for x", C.UNKNOWN_MODEL, {}),
             (400, "Prompt exceeds max length", TOO_LONG, {"code": "1261"}),
             (400, '"nomic-embed-text" does not support chat', C.API_CALL_FAILED, {}),
+            (429, "Insufficient balance or no resource package. Please recharge.", C.OUT_OF_CREDIT, {"code": "1113"}),
+            (429, "You exceeded your current quota, please check your plan and billing details.", C.RATE_LIMITED, {}),
             (412, "Account a is suspended, possibly due to the monthly spending limit", C.OUT_OF_CREDIT, {}),
             (403, "Your newly created team doesn't have any credits or licenses yet.", C.OUT_OF_CREDIT, {}),
             (400, "Access denied, please make sure your account is in good standing.", C.OUT_OF_CREDIT, {}),
