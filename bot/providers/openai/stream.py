@@ -1,6 +1,7 @@
 """A streamed chat completion as events of the domain."""
 
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     import httpx2
 
 _OPEN: Final = "<think>"
-_CLOSE: Final = "</think>"
+_CLOSE: Final = re.compile(r"</think>|\[/THINK\]|<\|channel\|>final<\|message\|>")
+"""Of most models, of Mistral's, and of gpt-oss."""
+_LONGEST_CLOSE: Final = 32
 
 
 class ReasoningFilter:
@@ -44,8 +47,8 @@ class ReasoningFilter:
         self._held += piece
         begun = self._held.lstrip()
         if begun.startswith(_OPEN):
-            _, _, answer = begun.partition(_CLOSE)
-            return self._answer(answer.lstrip())
+            _, *answer = _CLOSE.split(begun, maxsplit=1)
+            return self._answer("".join(answer).lstrip())
         return "" if _OPEN.startswith(begun) else self._answer(self._held)
 
     def end(self) -> str:
@@ -250,10 +253,10 @@ class CompletionAccumulator:
             return
         self._text.append(text)
         yield TextChunk(text)
-        if self._may_be_thinking and _CLOSE in "".join(self._text[-len(_CLOSE) :]):
+        if self._may_be_thinking and _CLOSE.search("".join(self._text[-_LONGEST_CLOSE:])):
             self._may_be_thinking = False
             whole = "".join(self._text)
-            if _OPEN not in whole.partition(_CLOSE)[0]:  # the template has written it at the end of the prompt
+            if _OPEN not in _CLOSE.split(whole, maxsplit=1)[0]:  # the template has written it, or it is another one
                 self._text, self._thinking = [], ReasoningFilter()
                 yield ThinkingEnded()
                 yield from self._say(self._thinking.feed(_OPEN + whole))

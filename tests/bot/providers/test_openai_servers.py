@@ -316,13 +316,18 @@ async def dispatched(name: str, arguments: dict[str, Any]) -> ToolResult:
     return ToolResult("Hobb stole the lamp.")
 
 
-async def test_thinking_without_its_first_tag_is_taken_back_once_it_ends(
-    server: OpenAIDouble, chat: OpenAIChat
+@pytest.mark.parametrize(
+    "thinking",
+    ["Was it Hobb?</think>", "[THINK]Was it Hobb?[/THINK]", "<|channel|>analysis<|end|><|channel|>final<|message|>"],
+)
+async def test_thinking_is_taken_back_where_only_its_end_tells_that_it_was_it(
+    server: OpenAIDouble, chat: OpenAIChat, thinking: str
 ) -> None:
-    """The templates of some models write the first tag themselves."""
-    server.script(Verbatim((words("Was it Hobb"), words("?</th"), words("ink>\n"), words("\nIt was."), SAID)))
+    """The templates of some models write the first tag themselves, others have tags of their own."""
+    written = f"{thinking}\n\nIt was."
+    server.script(Verbatim((*(words(written[at : at + 3]) for at in range(0, len(written), 3)), SAID)))
     events = [event async for event in ToolUseRetrievalStrategy().execute(chat, [user("Who?")], [SEARCH], dispatched)]
-    [at] = [at for at, event in enumerate(events) if event == DraftDiscarded("Was it Hobb?</think>\n")]
+    [at] = [at for at, event in enumerate(events) if isinstance(event, DraftDiscarded)]
     assert "".join(event.text for event in events[at:] if isinstance(event, TextChunk)) == "It was."
     assert isinstance(events[-1], StrategyOutcome)
     assert events[-1].messages[-1].content == "It was."
