@@ -174,6 +174,7 @@ async def open_app(
             strategy=AdaptiveStrategy(
                 ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds, window=window),
                 AlwaysRetrieveStrategy(prompts, window),
+                window,
             ),
             turns=storage.turns,
             meter=meter,

@@ -355,12 +355,16 @@ class AdaptiveStrategy:
     """Uses one strategy for models with tool use and another one for models without.
 
     Some servers say only when they are asked that a model has no tool use. The turn then goes on without tools, and
-    the provider remembers it. The same happens if the descriptions of the tools alone exceed the model's window.
+    the provider remembers it. The same happens if the descriptions of the tools alone exceed the model's window; once
+    `window` is known, such a request is not sent any more: some servers would cut it at its beginning, and not say so.
     """
 
-    def __init__(self, with_tools: RetrievalStrategy, without: RetrievalStrategy) -> None:
+    def __init__(
+        self, with_tools: RetrievalStrategy, without: RetrievalStrategy, window: ContextWindow | None = None
+    ) -> None:
         self._with_tools = with_tools
         self._without = without
+        self._window = window or ContextWindow()
 
     async def execute(
         self,
@@ -370,7 +374,8 @@ class AdaptiveStrategy:
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
         """See RetrievalStrategy."""
-        if chat_provider.supports_tools:
+        least = [*(m for m in messages if m.role == "system"), *messages[asked_at(messages) :]]
+        if chat_provider.supports_tools and not self._window.is_exceeded_by(least, tools):
             has_called, said = False, ""
             try:
                 async with aclosing(self._with_tools.execute(chat_provider, messages, tools, dispatch)) as events:

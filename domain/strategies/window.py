@@ -133,6 +133,10 @@ class ContextWindow:
         """The tokens that past turns may take; the rest is for tools, the question, and results."""
         return self.prompt_tokens // 2
 
+    def is_exceeded_by(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> bool:
+        """Whether a request is known not to fit, with however short a reply."""
+        return bool(self._tokens) and exceeds(messages, tools, self._tokens)
+
     def overflowed(self, sent: int, told: int = 0) -> None:
         """Learn from a request of about `sent` tokens that was too long; `told` is the limit the server names."""
         reply = self._reply or LEAST_REPLY

@@ -85,3 +85,27 @@ async def test_what_an_unfinished_reply_has_used_is_estimated_and_counts(tmp_pat
             assert code == LLMErrorCode.DAILY_LIMIT
             assert total.input_tokens + total.output_tokens >= 10_000
             assert len(double.requests) == asked
+
+
+async def test_a_reply_that_was_left_because_it_would_not_end_is_kept_and_counts(tmp_path: Path) -> None:
+    async with openai_api.OpenAIDouble() as double:
+        settings = Settings(  # type: ignore[call-arg]
+            _env_file=None,
+            data_dir=tmp_path,
+            llm_provider="openai",
+            llm_model=double.model,
+            openai_api_key=double.api_key,
+            openai_base_url=double.base_url,
+        )
+        async with open_app(settings) as app:
+            book = (await app.shelf.add(SAMPLE.read_bytes(), SAMPLE.name)).book
+            talk = await app.conversations.create(book.id, owner_id=ANN.id)
+            double.script(say("It is dark. " * 20_000, fault=Fault.STALL))
+            await app.chat.receive(talk.id, "Who put out the lamp?", ANN)
+            answer = [event async for event in app.chat.answer(talk.id)][-1]
+            assert isinstance(answer, Answer)
+            assert answer.cut
+            assert len(answer.text) < 5_000
+            usage = (await app.people.usage(ANN.id, MIDNIGHT)).usage
+            assert usage.estimated
+            assert usage.output_tokens > 1_000

@@ -11,6 +11,7 @@ from domain.event import StrategyEvent, StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import NUDGE
+from domain.strategies.window import ContextWindow
 from domain.tool_use import ChatResponse, StopReason, TokenUsage, ToolDefinition, ToolResult
 from tests.doubles.scripted_chat import ScriptedChat
 
@@ -53,6 +54,22 @@ async def test_by_what_the_model_is_known_to_do() -> None:
 
 async def test_by_what_the_model_turns_out_to_do() -> None:
     assert await chosen(LLMErrorCode.UNSUPPORTED_FEATURE) == "without"
+
+
+async def test_by_whether_the_tools_fit_into_the_models_window() -> None:
+    window = ContextWindow()
+    strategy = AdaptiveStrategy(Strategy("with tools", None), Strategy("without"), window)
+    asked, tool = [PromptMessage("user", "Who?")], ToolDefinition("search_book", "It looks into the book. " * 400, {})
+
+    async def chosen_now() -> str:
+        events = strategy.execute(ScriptedChat("x"), asked, [tool], no_tools)
+        [outcome] = [event async for event in events if isinstance(event, StrategyOutcome)]
+        return outcome.text
+
+    assert await chosen_now() == "with tools"
+    window.overflowed(2_800, told=2_048)
+    assert await chosen_now() == "without"
+    assert await chosen() == "with tools"
 
 
 async def test_any_other_failure_is_one() -> None:
