@@ -60,6 +60,13 @@ _NO_ROLES: Final = re.compile(
     r"|not support (?:the )?['\"]?system\b",
     re.IGNORECASE,
 )
+_NO_STREAM: Final = re.compile(
+    # OpenAI, of organizations that are not verified; Bedrock, of some models' calls; others
+    r"verified to stream|tool use in streaming mode"
+    r"|\bstream(?:ing)?\b.{0,40}\b(?:not (?:supported|available|allowed)|unsupported)"
+    r"|(?:not support|unsupported)\b.{0,40}\bstream(?:ing)?\b",
+    re.IGNORECASE,
+)
 _TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|chat template error", re.IGNORECASE)
 """LM Studio, TGI."""
 
@@ -122,6 +129,11 @@ def refuses_roles(error: openai.APIError) -> bool:
     Mistral do.
     """
     return status_of(error) in (400, 422, 500) and bool(_NO_ROLES.search(words_of(error)))
+
+
+def refuses_stream(error: openai.APIError) -> bool:
+    """Whether the server gives such a reply only in one piece."""
+    return status_of(error) in REFUSING and bool(_NO_STREAM.search(words_of(error)))
 
 
 def alternating(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -233,6 +245,10 @@ class AcceptedForm:
 
     def learn(self, refusal: openai.APIError, sent: dict[str, Any]) -> bool:
         """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
+        if "stream" in sent and refuses_stream(refusal):
+            logger.warning("%s does not stream: its replies come in one piece from now on", sent["model"])
+            self._refused_fields |= {"stream", "stream_options"}
+            return True
         field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if status_of(refusal) in REFUSING else ""
         if field in sent:
             logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)

@@ -557,6 +557,28 @@ async def test_a_field_a_server_refuses_is_left_out(server: Server, field: str) 
     await chat.aclose()
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Your organization must be verified to stream this model.",
+        "(ValidationException) This model doesn't support tool use in streaming mode.",
+        "Unsupported value: 'stream' does not support true with this model.",
+        "Streaming is not supported for this deployment",
+    ],
+)
+async def test_a_server_that_does_not_stream_is_asked_for_replies_in_one_piece(
+    server: Server, chat: OpenAIChat, refusal: str
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "search_book", "arguments": '{"query": "lamp"}'}}
+    called = {"choices": [{"index": 0, "message": {"content": None, "tool_calls": [call]}}]}
+    said = {"choices": [{"index": 0, "message": {"content": "Hobb."}, "finish_reason": "stop"}]}
+    server.answers = [(400, {"error": {"message": refusal}}), (200, called), (200, said)]
+    assert (await chat.chat_with_tools([user("?")], [SEARCH])).tool_invocations
+    assert (await chat.chat_with_tools([user("?")], [SEARCH])).text == "Hobb."
+    fields = [{"stream", "stream_options", "tools"} & request.keys() for request in server.requests]
+    assert fields == [{"stream", "stream_options", "tools"}, {"tools"}, {"tools"}]
+
+
 def test_what_a_server_says_is_shown_without_secrets_and_not_at_length() -> None:
     said = (
         "Incorrect API key provided: sk-abc123def456. Bearer xyz789, http://me:pass@host <b>and</b> so on "
