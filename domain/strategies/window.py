@@ -166,8 +166,7 @@ async def stream_within(
     """Ask with as many of the messages as fit, and again with less if that was too much.
 
     `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
-    messages into what is sent. Each reply's usage is reported, also of those that are not taken. A reply that would not
-    come to an end is left, and ends like one that has reached its greatest length.
+    messages into what is sent. Each reply's usage is reported, also of those that are not taken.
 
     Raises:
         LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
@@ -185,13 +184,9 @@ async def stream_within(
                         yield DraftDiscarded(said, again=True)
                         said = ""
                         continue
-                    yield event
                     if isinstance(event, TextChunk):
                         said += event.text
-                        if len(said) % LOOK_EVERY < len(event.text) and goes_on_for_ever(said):
-                            yield TextBlockEnd()
-                            yield ChatResponse(said, stop_reason=StopReason.MAX_TOKENS)
-                            return
+                    yield event
             return
         except LLMError as error:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
@@ -224,21 +219,29 @@ async def events_of_reply(
     *,
     call_tools: bool = True,
 ) -> AsyncGenerator[RequestSent | ProviderEvent | UsageReported, None]:
-    """The events of one reply, with its usage before the ChatResponse.
+    """The events of one reply, with its usage before the ChatResponse. A reply that would not come to an end is left,
+    and ends like one that has reached its greatest length.
 
     Raises:
         LLMError: there is no reply, or the ChatResponse is no answer.
     """
     response: ChatResponse | None = None
+    said = ""
     stream = provider.metered_stream if isinstance(provider, Metered) else provider.stream
     async with aclosing(stream(messages, tools, call_tools=call_tools)) as events:
         async for event in events:
-            if not isinstance(event, ChatResponse):
-                yield event
+            if isinstance(event, ChatResponse):
+                response = event
+                if response.usage:
+                    yield UsageReported(response.usage, provider.model_name)
                 continue
-            response = event
-            if response.usage:
-                yield UsageReported(response.usage, provider.model_name)
+            yield event
+            text = event.text if isinstance(event, TextChunk) else ""
+            said = "" if isinstance(event, ThinkingEnded) else said + text
+            if len(said) % LOOK_EVERY < len(text) and goes_on_for_ever(said):
+                yield TextBlockEnd()
+                response = ChatResponse(said, stop_reason=StopReason.MAX_TOKENS)
+                break
     if response and response.stop_reason is StopReason.CONTEXT_EXCEEDED:
         raise _too_long()
     if response:

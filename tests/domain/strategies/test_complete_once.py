@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import LLMError, LLMErrorCode
 from domain.strategies.window import complete_once
-from domain.tool_use import ChatResponse, RequestUsage, StopReason, TokenUsage
+from domain.tool_use import ChatResponse, RequestUsage, StopReason, TextChunk, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 
 SPENT = TokenUsage(100, 5)
@@ -37,3 +37,8 @@ async def test_a_model_that_cannot_be_reached_is_an_error() -> None:
     with pytest.raises(LLMError) as caught:
         await asked(LLMError(LLMErrorCode.CONNECTION_LOST, "The line broke."))
     assert caught.value.code is LLMErrorCode.CONNECTION_LOST
+
+
+async def test_a_reply_that_would_not_come_to_an_end_is_left() -> None:
+    answer, _ = await asked([*[TextChunk("The Lamp, ")] * 9_000, ChatResponse(text="The Lamp, " * 9_000)])
+    assert 4_000 <= len(answer) < 5_000
