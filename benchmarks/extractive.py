@@ -6,9 +6,13 @@
 With folders, the questions of benchmarks/plain_questions.jsonl are asked, as readers put them, of the novels of Project
 Gutenberg that lie there. Each question has the sentences that answer it, by words that all stand in one of them, or
 none where the book does not answer it. Of the first questions, every third was kept aside while the answerer was made;
-the fresh ones were written and labelled later, before the answerer was asked any of them. In percent,
+the fresh ones were written and labelled later, before the answerer was asked any of them. These first labels cannot
+name every sentence that answers, so all questions were labelled once more from pools: the sentences that the answerer,
+the search and BM25 rank high were judged in the order of the book, without the ranks, the answers given and the first
+labels. In percent,
 
-answered  an answering sentence is among the first three that are quoted
+answered  an answering sentence is among the first three quotations
+first     one by the first labels alone
 unsure    none is, and the answer says that it is not sure
 wrong     none is, and the answer does not say so; or it says that nothing was found where something is to be found
 refused   it quotes nothing: right where the book has no answer, wrong everywhere else
@@ -282,7 +286,7 @@ def _row(name: str, found: Sequence[Measured]) -> list[str]:
 
 
 PLAIN = Path(__file__).parent / "plain_questions.jsonl"
-PLAIN_HEAD = ("", "questions", "answered", "unsure", "wrong", "refused", "words", "ms")
+PLAIN_HEAD = ("", "questions", "answered", "first", "unsure", "wrong", "refused", "words", "ms")
 PARTS = ("develop", "aside", "fresh")
 SHOWN = 3
 """Quotations of an answer that are looked at; one may have a neighbouring sentence that it needs."""
@@ -292,19 +296,25 @@ JOINED_BY = " & "
 
 @dataclass(frozen=True, slots=True)
 class PlainQuestion:
-    """A question as a reader puts it. Each of the `answers` are words of one sentence, joined by JOINED_BY."""
+    """A question as a reader puts it. Each of the `answers` are words of one sentence, joined by JOINED_BY; those that
+    only the pools had are `pooled`.
+    """
 
     book: str
     kind: str
     question: str
     answers: tuple[str, ...]
     part: str
+    pooled: tuple[str, ...] = ()
 
 
 def plain_questions() -> list[PlainQuestion]:
     lines = PLAIN.read_text(encoding="utf-8").splitlines()
     read = [json.loads(line) for line in lines]
-    return [PlainQuestion(**{**values, "answers": tuple(values["answers"])}) for values in read]
+    return [
+        PlainQuestion(**{**values, "answers": tuple(values["answers"]), "pooled": tuple(values.get("pooled", ()))})
+        for values in read
+    ]
 
 
 async def _measure_plain(folders: Sequence[Path], part: str | None, *, hasty: bool, show: bool) -> None:
@@ -342,21 +352,27 @@ def _found(folders: Sequence[Path], name: str) -> BookText:
 def _verdict(question: PlainQuestion, reply: Reply) -> str:
     if not reply.sentences:
         return "refused" if not question.answers else "denied"
-    said = fold(reply.text)
-    for sentence in map(fold, reply.sentences):
-        for answer in question.answers:
-            if all(part in sentence and part in said for part in map(fold, answer.split(JOINED_BY))):
-                return "answered"
+    if _is_shown(question.answers, reply):
+        return "first"
+    if _is_shown(question.pooled, reply):
+        return "pooled"
     if not question.answers:
         return "wrong"
     return "unsure" if any(lead in reply.text for phrases in PHRASES.values() for lead in phrases.unsure) else "wrong"
+
+
+def _is_shown(answers: Sequence[str], reply: Reply) -> bool:
+    """Whether one of the first quotations has the words of an answer, and the text shows them."""
+    said, sentences = fold(reply.text), [*map(fold, reply.sentences)]
+    labels = [[*map(fold, answer.split(JOINED_BY))] for answer in answers]
+    return any(all(part in each and part in said for part in parts) for parts in labels for each in sentences)
 
 
 def _plain_row(name: str, found: Sequence[tuple[PlainQuestion, str, Reply]]) -> list[str]:
     share = Counter(verdict for _, verdict, _ in found)
     percents = [
         100 * sum(share[verdict] for verdict in verdicts) / len(found)
-        for verdicts in (["answered"], ["unsure"], ["wrong", "denied"], ["refused", "denied"])
+        for verdicts in (["first", "pooled"], ["first"], ["unsure"], ["wrong", "denied"], ["refused", "denied"])
     ]
     words = fmean(len(reply.text.split()) for _, _, reply in found)
     milliseconds = median(reply.milliseconds for _, _, reply in found)

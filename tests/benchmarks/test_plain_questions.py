@@ -21,7 +21,8 @@ def test_each_is_asked_once_and_has_answers_unless_there_are_none() -> None:
     for each in asked:
         assert each.question.strip() == each.question
         assert bool(each.answers) != (each.kind in NO_ANSWER), each.question
-        assert all(part.strip() for answer in each.answers for part in answer.split(JOINED_BY))
+        assert each.answers or not each.pooled, each.question
+        assert all(part.strip() for answer in (*each.answers, *each.pooled) for part in answer.split(JOINED_BY))
 
 
 def test_a_part_of_each_kind_of_questions_is_kept_aside() -> None:
