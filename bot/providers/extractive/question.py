@@ -51,6 +51,13 @@ class QuestionKind(StrEnum):
     OTHER = "anything else"
 
 
+ALIKE = 0.5
+"""The strength of a word that may replace one of the question."""
+
+_PARTED = 0.25
+"""The strength of a verb whose particle is missing: "put" in a question for who put the lamp out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """A meaningful word of a question.
@@ -64,6 +71,13 @@ class Term:
     weight: float = 1.0
     others: frozenset[str] = frozenset()
     particle: str = ""
+
+    def strength_in(self, stems: Sequence[str]) -> float:
+        """How much of the word a sentence has, given its stems: 1 if all, 0 if nothing."""
+        if self.stem in stems:
+            is_whole = not self.particle or self.particle in phrasal_verbs(stems).get(self.stem, ())
+            return 1.0 if is_whole else _PARTED
+        return 0.0 if self.others.isdisjoint(stems) else ALIKE
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,14 +23,13 @@ from bot.providers.extractive.language import (
     measured_in,
     names_in,
     number_with,
-    phrasal_verbs,
     relation_in,
     relative_named,
     role_holders,
     split_words,
     stems_of,
 )
-from bot.providers.extractive.question import FULL_NAME, Question, QuestionKind, Term
+from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
 from domain.library.search.words import fold, without_possessive, words_of
 
@@ -89,12 +88,6 @@ _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 _SAME_SCENE = 4
 """Sentences for which somebody who was named is mostly "he" or "she"."""
 
-_ALIKE = 0.5
-"""The weight of a word that may replace one of the question."""
-
-_PARTED = 0.25
-"""The weight of a verb whose particle is missing: "put" in a question for who put the lamp out."""
-
 _ROOT = 5
 """Initial letters that identify a word with its plural."""
 
@@ -122,7 +115,10 @@ class Evidence:
         self.sets = [frozenset(candidate.stems) for candidate in candidates]
         known = Counter(stem for stems in self.sets for stem in stems)
         self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
-        self._hits = {term.stem: [_hit(term, candidate.stems) for candidate in candidates] for term in question.terms}
+        self._hits = {
+            term.stem: [term.strength_in(candidate.stems) for candidate in candidates] for term in question.terms
+        }
+        self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
         self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
         relation = stems_of(relation_in(question.text), question.language)
         self.relatives = {key for term in question.terms if term.stem in relation for key in (term.stem, *term.others)}
@@ -148,7 +144,7 @@ class Evidence:
     def names_alone(self) -> bool:
         """Whether the question has names, and no words besides that say what is wanted."""
         question = self.question
-        own = {term.stem for term in question.terms if term.weight >= _ALIKE}
+        own = {term.stem for term in question.terms if term.weight >= ALIKE}
         return bool(own) and own <= question.names and question.kind is not QuestionKind.WHO_IS
 
     def is_about_it(self, at: int) -> bool:
@@ -157,7 +153,7 @@ class Evidence:
         near = [i for i in range(max(0, at - _SAME_SCENE), min(at + 2, len(runs))) if runs[i] == runs[at]]
         verbs = (self._hits[term.stem] for term in self.question.terms if term.particle)
         is_named = not names or any(names & self.sets[i] for i in near)
-        return is_named and all(max(hits[i] for i in near) >= _ALIKE for hits in verbs)
+        return is_named and all(max(hits[i] for i in near) >= ALIKE for hits in verbs)
 
     def share(self, stems: frozenset[str], at: int) -> float:
         """The share of these words' weight that a candidate has."""
@@ -257,11 +253,11 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
         case QuestionKind.WHO_IS:
             return _introduction(evidence, at, cues)
         case QuestionKind.WHO:
-            named = {"new name": _has_new_name(question, text), "naming": _found(cues.naming, text)}
+            named = {"new name": _has_new_name(evidence, text), "naming": _found(cues.naming, text)}
             return {**named, "holder": _names_the_holder(evidence, at), "related": _names_a_relative(evidence, at)}
         case QuestionKind.NAMED:
             full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
-            named = {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
+            named = {"new name": _has_new_name(evidence, text), "called": _found(cues.called, text)}
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             return {"expected": min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))}
@@ -343,17 +339,15 @@ def _names_a_place(question: Question, text: str) -> float:
     return float(any(name.lower() not in asked for name in _PLACE_NAME.findall(text)))
 
 
-def _has_new_name(question: Question, text: str) -> float:
-    asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
-    return float(any(name.lower() not in asked for name in _NAME.findall(text)))
+def _has_new_name(evidence: Evidence, text: str) -> float:
+    return float(any(name.lower() not in evidence.asked for name in _NAME.findall(text)))
 
 
 def _names_the_holder(evidence: Evidence, at: int) -> float:
     """Whether a sentence names somebody for a role that is asked about: "who is the captain": "Captain Ahab"."""
     question, text = evidence.question, evidence.candidates[at].text
     roles = [term.word for term in question.terms if is_role(term.word)]
-    asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
-    holders = [name for name in role_holders(roles, text) if name.lower() not in asked] if roles else []
+    holders = [name for name in role_holders(roles, text) if name.lower() not in evidence.asked] if roles else []
     if question.language is Language.GERMAN:  # where every noun has a capital
         holders = [name for name in holders if fold(name) in evidence.known_names]
     return float(bool(holders))
@@ -400,13 +394,6 @@ def _found(pattern: re.Pattern[str], text: str) -> float:
     return float(bool(pattern.search(text)))
 
 
-def _hit(term: Term, stems: Sequence[str]) -> float:
-    """1 for each occurrence of a word, less for a word that may replace it, or for a verb without its particle."""
-    if term.stem in stems:
-        return 1.0 if not term.particle or term.particle in phrasal_verbs(stems).get(term.stem, ()) else _PARTED
-    return 0.0 if term.others.isdisjoint(stems) else _ALIKE
-
-
 def _rarity(holders: int, among: int) -> float:
     return math.log(1 + (among - holders + 0.5) / (holders + 0.5))
 
@@ -430,6 +417,12 @@ MOST_PIECES = 3
 
 MOST_WORDS = 150
 """Words quoted in one answer: three long sentences, or a very long first one, which is quoted all the same."""
+
+_MORE_SPACE = 4 / 3
+"""How much more is quoted where no candidate is sure."""
+
+_RUNS_ON = 2.0
+"""How much more a neighbour of what is quoted counts: what answers a question often runs over two sentences."""
 
 _ENOUGH = 0.9
 """The total confidence after which nothing more is quoted."""
@@ -482,18 +475,21 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
     """The best candidates in up to `most` pieces; a neighbour of one that is chosen already makes it longer instead."""
     candidates = evidence.candidates
     ranking = sorted(range(len(candidates)), key=lambda at: (candidates[at].is_heading, -shares[at], at))
-    best = ranking[0]
+    best, pieces, chosen = ranking[0], 1, ranking[:1]
     is_sure = shares[best] >= _SURE and _shows_it(evidence, best)
     least = shares[best] * (_FAR_BEHIND if is_sure else _VERY_FAR_BEHIND)
-    chosen, pieces, words = [best], 1, candidates[best].length
-    for at in ranking[1:]:
-        enough = sum(shares[i] for i in chosen) >= _ENOUGH
-        if enough or candidates[at].is_heading or shares[at] < least:
+    left = (most_words if is_sure else most_words * _MORE_SPACE) - candidates[best].length
+    others, beside = [at for at in ranking if not candidates[at].is_heading], set[int | None]()
+    while most > 1 and sum(shares[at] for at in chosen) < _ENOUGH:
+        last = candidates[chosen[-1]]
+        refrain = last.stems if is_telling(last) else None
+        others = [at for at in others if candidates[at] is not last and candidates[at].stems != refrain]
+        beside |= {evidence.previous(chosen[-1]), evidence.following(chosen[-1])}
+        worth = {at: shares[at] * (_RUNS_ON if at in beside else 1) for at in others if at in beside or pieces < most}
+        fitting = [at for at, value in worth.items() if value >= least and candidates[at].length <= left]
+        if not fitting:
             break
-        adjoins = most > 1 and any(at in (evidence.previous(i), evidence.following(i)) for i in chosen)
-        is_refrain = is_telling(candidates[at]) and any(candidates[i].stems == candidates[at].stems for i in chosen)
-        if words + candidates[at].length <= most_words and (adjoins or pieces < most) and not is_refrain:
-            chosen.append(at)
-            words += candidates[at].length
-            pieces += not adjoins
+        chosen.append(max(fitting, key=lambda at: worth[at] / candidates[at].length))
+        pieces += chosen[-1] not in beside
+        left -= candidates[chosen[-1]].length
     return chosen

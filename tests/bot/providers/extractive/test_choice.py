@@ -282,3 +282,30 @@ def test_a_general_question_is_answered_only_if_half_of_its_words_stand_together
     assert chosen("Where can one buy cheap oil?", apart).confidence is Confidence.NONE
     assert chosen("Where did they buy cheap oil?", apart).confidence is not Confidence.NONE
     assert chosen("Where can one buy cheap oil?", apart + " One could buy cheap oil in the harbour.").candidates
+
+
+HARBOUR = "while the rain came down on the roofs of the harbour and the gulls sat in long rows along the old wall"
+
+
+def test_where_nothing_is_sure_more_is_quoted() -> None:
+    things = ("rope", "sail", "oar", "anchor", "net", "lamp")
+    scenes = [" ".join(f"Hobb {did} the {thing}, {HARBOUR}." for did in ("saw", "held", "left")) for thing in things]
+    found = chosen("What did Hobb tie to the post?", *scenes)
+    assert found.confidence is not Confidence.FIRM
+    assert MOST_WORDS < sum(candidate.length for candidate in found.candidates) <= MOST_WORDS * 4 / 3
+
+
+def test_of_sentences_that_fit_the_space_goes_to_short_ones() -> None:
+    ship, boat, barge = (
+        f"The bell rang for the {each}, {HARBOUR}, and nobody spoke for an hour." for each in ("ship", "boat", "barge")
+    )
+    dead, poor, sick = (f"The bell rang for the {each}." for each in ("dead", "poor", "sick"))
+    found = chosen("Why did the bell ring?", ship, dead, boat, poor, barge, sick)
+    assert [candidate.text for candidate in found.candidates] == [ship, dead, poor]
+
+
+def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere() -> None:
+    scene = "Marta asked for the lamp. He gave her the lamp of the church."
+    found = chosen("What did Hobb give Marta?", f"Hobb met Marta. {scene}", "Hobb and Marta ate.", "Hobb saw Marta.")
+    runs = [candidate.run for candidate in found.candidates]
+    assert max(runs.count(run) for run in runs) > 1
