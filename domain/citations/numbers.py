@@ -9,51 +9,31 @@ import re
 from collections.abc import Container, Iterator
 from functools import cache, lru_cache
 
+from domain.library import numerals
 from domain.library.numerals import (
-    ANOTHERS_AGE,
-    AT_AN_AGE,
-    BOOK_OF_THE_BIBLE,
     CARDINAL,
     CARDINAL_IN_ONE_WORD,
     CARDINALS,
-    COUNTED_NAME,
-    COUNTED_THINGS,
-    DATED,
     DENSE,
     FOREIGN,
     FOREIGN_ABBREVIATIONS,
     FOREIGN_SHORT,
     FOREIGN_WORDS,
-    HOTLINE,
-    HOURS,
-    IN_WORK,
-    IT_IS,
-    LISTS_NUMBERS,
-    LOCATION,
     LOOK_UP,
     MONTHS,
-    NO_LABEL,
-    OF_SO_MANY,
-    OF_THOSE,
+    OF_A_BOOK,
     ON_A_PAGE,
-    ONE_OF_A_SERIES,
     ORDINAL,
     ORDINAL_IN_ONE_WORD,
     ORDINALS,
-    OTHER_WORD,
     PAGE,
-    PAGES_IN,
     PART_OF_A_BOOK,
-    PERCENT,
-    PLACE,
     ROUGHLY,
-    SCRIPTURE,
+    SHARE_SIGN,
     SHORT_PAGE,
     SMALL_ORDINAL,
     SMALL_ORDINALS,
-    SO_MANY_OF,
     SOURCE,
-    TELLS,
     number_value,
     takes_a_number,
 )
@@ -152,7 +132,7 @@ _LEAF = (
     r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme)(?!\w)"
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
-_JOINED = rf"[%°′″⁄{FOREIGN_SHORT}]|\s%|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
+_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
 _NO_THOUSANDS = r"(?!\d{1,3}(?:\s\d{3})+(?!\d))(?!(?<=\d\s)\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 ANY_NUMBER = (
@@ -164,12 +144,16 @@ ANY_NUMBER = (
 _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 
 
-_SHARE = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:(?:[.,]|\s?[-–—]\s?)\d{{1,3}})?|(?<!\w){SPELT})[\s-]?{PERCENT}"
+_QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
+_SHARE = (
+    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{SHARE_SIGN}"
+    rf"|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)){OF_A_BOOK}"
+)
 
 
 @cache
 def _span() -> re.Pattern[str]:
-    """A percentage, or a number or a range of them that is not part of something else: 10:38, 3D."""
+    """A share, or a number or a range of them that is not part of something else: 10:38, 3D."""
     return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
@@ -252,6 +236,7 @@ _PART_OF_MEASURE = re.compile(
 )
 _PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
 _CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
+_VERB_AND_NAME = re.compile(r"\s[^\W\d_]+\s[A-ZÀ-ÝА-ЯΑ-Ω]")
 _RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON = 110, 31, 12
@@ -275,7 +260,7 @@ class Number:
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
         self.read = found[0]
-        self.is_share, self.is_into_book, self.is_of_book = map(bool, found.group("share", "into", "book"))
+        self.is_share, self._is_of_book = map(bool, found.group("share", "book"))
         lead = _LEAD_IN.search(self.left)
         self.form = (lead.lastgroup or "") if lead else ""
         first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))
@@ -303,9 +288,9 @@ class Number:
         if not self.is_in_words:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
             return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
-        if OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
+        if numerals.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
-        if PAGES_IN.match(self.words_after):
+        if numerals.PAGES_IN.match(self.words_after):
             return False
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
@@ -316,7 +301,7 @@ class Number:
         parts = _COMPOUND.match(self.written)
         if not parts:
             return False
-        if self.written == "24/7" or SCRIPTURE.search(self.left):
+        if self.written == "24/7" or numerals.SCRIPTURE.search(self.left):
             return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
         return not (cites or (self.form == "line" and parts[1] == "/")) or not ENDS.match(self.right)
@@ -337,11 +322,22 @@ class Number:
         return is_part or is_minute or is_inches or self.values[:1] == [0] or "-0" in self.written
 
     @property
-    def is_location(self) -> bool:
-        """Whether it is a place in an e-book's file or in a recording: "Loc. 1234", "the 3:47 mark"."""
-        is_large = max(self.values, default=0) >= _LEAST_LOCATION
-        is_at_a_mark = self.left.endswith("the ") and self.words_after.startswith((" mark", " minute mark"))
-        return is_at_a_mark or bool(is_large and LOCATION.search(self.left))
+    def is_placed(self) -> bool:
+        """Whether it is how far into a book or a recording something stands: "Loc. 1234", "the 3:47 mark", "at 47%"."""
+        around = f"{self.left}\0{self.words_after}"
+        location = numerals.LOCATION.search(around)
+        if not self.is_share:
+            is_large = max(self.values, default=0) >= _LEAST_LOCATION
+            return bool(location and (location["mark"] or (is_large and (location["named"] or not self.is_counting))))
+        told, placed = numerals.TOLD.search(around), location or numerals.PLACED.search(around)
+        if self._is_of_book or (told and told["surely"]):
+            return not (told and told["surely"])
+        leaves = self.form == "place" or (self.form and ENDS.match(self.right))
+        if told or not (placed or leaves):
+            return False
+        way = placed.lastgroup if placed else None
+        is_noun = self.after.lstrip(" -")[:1].isupper() == (way == "german")  # in German nouns are, elsewhere names
+        return way == "surely" or not (is_noun and self.is_counting and not _VERB_AND_NAME.match(self.after))
 
     @property
     def is_telephone(self) -> bool:
@@ -350,15 +346,15 @@ class Number:
         if called and called.start() <= len(self.left) < called.end():
             return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
-        return bool(is_short and HOTLINE.search(self.left))
+        return bool(is_short and numerals.HOTLINE.search(self.left))
 
     @property
     def is_part(self) -> bool:
         """Whether it is one of a total that is no book's, or that total: "1 von 10", "Of the 8 dwarves, 3 die"."""
-        if self.left.endswith(", ") and OF_THOSE.search(self.left):
+        if self.left.endswith(", ") and numerals.OF_THOSE.search(self.left):
             return not ENDS.match(self.right)
-        of = OF_SO_MANY.match(self.read + self.right)
-        if self.form not in ("", "line") or not (of or SO_MANY_OF.search(self.left)):
+        of = numerals.OF_SO_MANY.match(self.read + self.right)
+        if self.form not in ("", "line") or not (of or numerals.SO_MANY_OF.search(self.left)):
             return False
         noun = of["noun"] if of else ""
         is_counting = bool(noun) and noun[1] not in f"{PAGE}{FOREIGN}" and noun[1:] not in COUNTED_BY_NOTHING
@@ -367,7 +363,7 @@ class Number:
 
     def is_in_work(self, own: Container[str]) -> bool:
         """Whether it is a line of another work, or the number of its book before a line; `own` has this one's words."""
-        named = IN_WORK.search(self.before)
+        named = numerals.IN_WORK.search(self.before)
         if not named or not (self.is_decimal if named["book"] else re.match(r"[,.:]\s?\d", self.right)):
             return False
         return not any(stem_of(word) in own for word in words_of(named["title"]))
@@ -377,11 +373,11 @@ class Number:
         """Whether it is a day or an hour where days or hours are told of, or one of a series such as "the 1st ship"."""
         around = f"{self.left} {self.right}"
         if _NTH.search(self.written) and not self.is_beside_page:
-            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(DATED.search(around))
+            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(numerals.DATED.search(around))
             goes_on = any(int(thing[:9]) < max(self.values, default=0) for thing in _NTH_THING.findall(self.left))
             return is_day or goes_on or bool(_IN_A_RANK.search(self.left))
         is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(_AT_AN_HOUR.search(self.left))
-        return is_hour and bool(HOURS.search(around))
+        return is_hour and bool(numerals.HOURS.search(around))
 
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it is how old somebody is; `is_asked` where ages are spoken of."""
@@ -396,9 +392,9 @@ class Number:
             is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
             return not is_author and self.words_after[1:3].strip().isalpha()
         is_at_an_age = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and _OF_AN_AGE.match(self.right)
-        is_in_a_series = ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
-        is_anothers = not self.form and ANOTHERS_AGE.search(self.before)
-        is_told = AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
+        is_in_a_series = numerals.ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
+        is_anothers = not self.form and numerals.ANOTHERS_AGE.search(self.before)
+        is_told = numerals.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
         return bool(is_at_an_age or is_in_a_series or is_told or is_anothers)
 
     @property
@@ -411,7 +407,7 @@ class Number:
         if self._is_telling:
             return False
         following = _NEXT.match(self.right, at)
-        if not following or _OF_THE_BOOK.match(self.words_after) or PAGES_IN.match(self.words_after):
+        if not following or _OF_THE_BOOK.match(self.words_after) or numerals.PAGES_IN.match(self.words_after):
             return False
         if following["unit"]:
             return True
@@ -430,7 +426,7 @@ class Number:
             return False
         if _IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
             is_name = self.after[following.start("word") :][:1].isupper()
-            return bool((COUNTED_NAME if is_name else COUNTED_THINGS).match(self.words_after))
+            return bool((numerals.COUNTED_NAME if is_name else numerals.COUNTED_THINGS).match(self.words_after))
         return True
 
     @property
@@ -439,7 +435,7 @@ class Number:
         if not self.written.isdecimal():
             return False
         return bool(
-            (_BEGINS.search(self.left) and TELLS.match(self.words_after))
+            (_BEGINS.search(self.left) and numerals.TELLS.match(self.words_after))
             or (_THE_ONE.search(self.left) and not _MONTH.match(self.words_after))
         )
 
@@ -454,7 +450,9 @@ class Number:
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
-            return not (PLACE.search(self.left) or (IT_IS.search(self.left) and ENDS.match(self.right)))
+            return not (
+                numerals.PLACE.search(self.left) or (numerals.IT_IS.search(self.left) and ENDS.match(self.right))
+            )
         if taken["thing"]:
             return not (ENDS.match(self.right) and (self.form == "goes" or _CITING.search(self.left[: taken.start()])))
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
@@ -462,7 +460,7 @@ class Number:
     @property
     def _is_listed(self) -> bool:
         """Whether it is one of several chapters or verses; "Kapitel 3, 47" may be a chapter and its page."""
-        lists = LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
+        lists = numerals.LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
         return lists is not None and bool(not lists["one"] or self.values[1:] or _more_to_come().match(self.right))
 
     @property
@@ -473,10 +471,12 @@ class Number:
         label, name = _LABEL.search(self.left), _NAME_OF_IT.search(self.before)
         if not label or not name or not name[0][0].isupper() or not self.is_decimal:
             return False
-        if label[1] in COUNTED_BY_NOTHING or NO_LABEL.fullmatch(label[1]):
+        if label[1] in COUNTED_BY_NOTHING or numerals.NO_LABEL.fullmatch(label[1]):
             return False
-        is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and SCRIPTURE.search(self.left)
-        is_whole = is_gospel or _ALONE.search(self.left, 0, label.start(1)) or BOOK_OF_THE_BIBLE.search(self.left)
+        is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and numerals.SCRIPTURE.search(self.left)
+        is_whole = (
+            is_gospel or _ALONE.search(self.left, 0, label.start(1)) or numerals.BOOK_OF_THE_BIBLE.search(self.left)
+        )
         return not ENDS.match(self.right) or bool(is_whole)
 
 

@@ -42,7 +42,6 @@ from domain.citations.numbers import (
     numbers_of,
 )
 from domain.library.numerals import (
-    AGE_IN_BRACKETS,
     AGES,
     CARDINAL,
     COUNTED,
@@ -51,19 +50,14 @@ from domain.library.numerals import (
     FOREIGN_SHORT,
     HANGUL_NUMBER,
     KANA_NUMBER,
-    LEADS_ON,
     PAGE,
     PART_OF_A_BOOK,
-    PART_OR_RATE,
-    PLACED,
     SHORT_PAGE,
-    SIDES,
     SMALL_ORDINAL,
     SOURCE,
     STEMMED,
     STEMMED_ORDINAL,
     STEMMED_WORD,
-    THE_READER_IS,
 )
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
@@ -79,7 +73,8 @@ _QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:(?:[a-z]|ال)-?(?=\d))?"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{HAN_NUMBER}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_NO_SIDE = "".join(rf"(?<!{word} )" for word in SIDES.split())
+_SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
+_NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
 """German "Seite" and Swedish "sida" mean a side, too."""
 _NO_COUNT = rf"(?!\s+(?:{'|'.join(COUNTED.split())})\b)"
 _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
@@ -172,7 +167,13 @@ def _closes() -> re.Pattern[str]:
     )
 
 
-_LEADS_ON = re.compile(LEADS_ON)
+_LEADS_ON = re.compile(
+    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
+    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
+    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
+    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
+)
+"""The end of a text that asks for something to follow."""
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 LONGEST_REFERENCE = 160
@@ -306,7 +307,7 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     for typed in _typed().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
-            if is_telling_ages and AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
+            if is_telling_ages and _AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
                 continue
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
@@ -325,23 +326,14 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
                 yield *label.span(), "…"
 
 
+_AGE_IN_BRACKETS = re.compile(
+    r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
+)
+
+
 @lru_cache(maxsize=4)
 def _tells_ages(text: str) -> bool:
     return AGES.search(text) is not None
-
-
-def _is_told(number: Number) -> bool:
-    """Whether a percentage is how far the reader is, a part of something or what a verb tells."""
-    if THE_READER_IS.search(number.left):
-        return True
-    around = f"{number.left}\0{number.words_after}"
-    placed = PLACED[number.is_of_book].search(around)
-    leaves = number.is_into_book or (number.form and (number.form == "place" or ENDS.match(number.right)))
-    if number.is_of_book or (placed and placed[0][0] == "\0") or not (placed or leaves):
-        return not (placed or leaves)
-    is_capital = number.after.lstrip(" -")[:1].isupper()  # in German nouns are, elsewhere names
-    is_counting = number.is_counting and is_capital == bool(placed and placed["german"])
-    return is_counting or PART_OR_RATE.search(around) is not None
 
 
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -436,8 +428,8 @@ class TypedPages:
 
     def _is_licensed(self, number: Number) -> bool:
         if number.is_share:
-            return number.is_word or _is_told(number) or self._is_cell(number) or self._is_known(number)
-        if number.is_location:
+            return not number.is_placed or self._is_cell(number) or self._is_known(number)
+        if number.is_placed:
             return False
         if number.is_beside_page:
             return number.is_word or number.is_counting

@@ -106,8 +106,8 @@ class AnswerComposer:
         self._titles = set[str]()
         self._words_of_titles = set[str]()
         self._asked = ""
-        self._in_digits: dict[int, frozenset[str]] = {}
-        self._in_words: dict[int, frozenset[str]] = {}
+        self._in_digits: dict[tuple[int, bool], frozenset[str]] = {}
+        self._in_words: dict[tuple[int, bool], frozenset[str]] = {}
         self.learn(passages)
         self.discard()
 
@@ -248,15 +248,14 @@ class AnswerComposer:
         """Whether the book or a reader has the number in digits beside a word that is here too, or in prose the book
         in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
         """
-        if not number.values:
-            return False
         while self._unread:
             self._learn_numbers(*self._unread.pop())
         sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
         company = _company(sentence) or _company(number.after) or _company(number.before)
         in_words = self._in_words if number.is_in_prose else {}
-        known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in number.values]
-        return all(beside & (company | _ANY) if company else beside for beside in known)
+        values = [(value, number.is_share) for value in number.values]
+        known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
+        return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
 
     def _learn_numbers(self, text: str, is_given: bool) -> None:
         for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text)):
@@ -480,15 +479,15 @@ def _opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
     return find
 
 
-def _numbers_in_company(text: str) -> Iterator[tuple[int, bool, bool, frozenset[str]]]:
+def _numbers_in_company(text: str) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:
     """The numbers in a text, whether they are in words, whether no reference could stand there, and the telling words
     of their sentences.
     """
     for sentence in (text[start:end] for start, end in split_sentences(text)):
-        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if not each.is_of_book]
+        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if not each.is_placed]
         company = _company(sentence) if numbers else frozenset[str]()
         for number in numbers:
-            yield from ((value, not number.is_decimal, not number.form, company) for value in number.values)
+            yield from (((v, number.is_share), not number.is_decimal, not number.form, company) for v in number.values)
 
 
 _STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")

@@ -59,10 +59,7 @@ _WORDS = {
 _WRITTEN = {word: value for value, words in _WORDS.items() for word in words.split()}
 _VALUE_OF = _WRITTEN | {fold_letters(word): _WRITTEN[word] for word in _WRITTEN if not word.isascii()}
 _JOINTS = frozenset("and und et y e i".split())  # noqa: SIM905
-_ENDINGS = (
-    "", "e", "er", "es", "en", "em", "te", "ter", "tes", "ste", "ster", "stes", "ая", "ый", "ой", "ое", "ья", "ий",
-    "ье", "ого", "а", "s", "o", "a",
-)  # fmt: skip
+_ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
 _LONGEST_ENDING = 4
 _PART = re.compile(r"[^\W\d_]+")
 
@@ -73,8 +70,7 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 
 HAN = "〇零一二三四五六七八九十百千廿壱弐参"
 """The characters of Chinese and Japanese numbers."""
-_HAN_DIGITS = {
-    **{digit: value for value, digit in enumerate("〇一二三四五六七八九")},
+_HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {
     "零": 0,
     "壱": 1,
     "弐": 2,
@@ -346,7 +342,6 @@ STEMMED_ORDINAL = (
     rf"(?!jedn|drug|{fold_letters('одн|друг')}){STEMMED}"
     rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
 )
-SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
 COUNTED = (
     "years? months? weeks? days? nights? hours? minutes? seconds? times? miles? feet inches yards paces steps men women"
     " people boys? girls? children kings? queens? knights? lords? ladies soldiers? jahren? monate tage mal manner"
@@ -404,9 +399,6 @@ TELLS = re.compile(
     r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
     r"|the (?:story|scene))\b"
 )
-AGE_IN_BRACKETS = re.compile(
-    r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
-)
 AT_AN_AGE = re.compile(
     r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
     rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
@@ -422,42 +414,57 @@ ANOTHERS_AGE = re.compile(
     r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s\Z"
 )
 """What stands before the second number in "He is 25, she 31"."""
-_IN_FILES = r"\b(?:locations?|loc|positions?|pos|posicion|ubicacion|emplacement|kindle)(?![a-z])"
-IN_A_FILE = rf"(?:{_IN_FILES}|{fold_letters('位置')})\W{{0,3}}"
-"""Words for a place in the file of an e-book, as a pattern."""
+_E_READER = (
+    rf"(?:\b(?:kindle|kobo|tolino|e-?books?|e-?readers?|liseuse)(?![a-z])|{fold_letters('キンドル|электронной книг')})"
+)
+_IN_FILES = (
+    r"(?:\b(?:locations?|loc|pos|posi[ctz]i(?:on|e)\w{0,2}|ubicacion|emplacement)(?![a-z])"
+    rf"|{fold_letters('位置')}|{fold_letters('позици')}\w|{_E_READER})"
+)
+LOCATION = re.compile(
+    rf"(?P<named>{_IN_FILES})\W{{0,3}}(?:n[or]\W{{0,2}})?\0|{_E_READER}[^.!?\n]*(?<! in )\0|\0[^.!?\n]*{_E_READER}"
+    r"|(?P<mark>\bthe \0 (?:minute )?mark\b)"
+)
+"""Where a number, here as NUL, is a place in the file of an e-book."""
 _BOOK = (
-    r"(?:(?:the|this|your)\s(?:book|novel|story|text)|(?:des|im)\s(?:buche?s?|romans?|textes)|der\s(?:lekture|geschichte)"
-    r"|du\s(?:livre|roman|recit|texte)|de\sla\s(?:lecture|novela|lectura|historia)|del\s(?:libro|relato|texto)|do\slivro"
-    rf"|{fold_letters('книги|романа|текста|повести')})(?!\w)"
+    r"(?:(?!(?:his|her)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?(?:book|novel|story|text|buche?s?|romans?|textes|lekture|geschichte"
+    rf"|livre|recit|texte|lecture|ouvrage|histoire|novela|lectura|historia|libro|relato|texto|romanzo|racconto|livro|romance"
+    rf"|boek|verhaal|boken|ksiazki|{fold_letters('книги|романа|текста|повести')})(?!\w)"
 )
-PERCENT = (
-    rf"(?P<share>%|(?:percent|prozent|(?:per|pour|por)\s{CARDINAL}{{4,6}})(?!\w)|{fold_letters('процент')}\w*|{fold_letters('パーセント')})"
-    rf"(?P<book>(?P<into>(?:[\s-](?:mark|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway\s(?:into|through|in)|into"
-    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z))))(?:\s{_BOOK})?)|\s(?:of\s)?{_BOOK})?"
+SHARE_SIGN = (
+    rf"(?:%|(?:percent|prozent|(?:per|pour|por)\s{CARDINAL}{{4,6}})(?!\w)|{fold_letters('процент')}\w*|{fold_letters('パーセント')}"
+    r"|(?:thirds|quarters|fifths|(?:drit|vier|funf)teln?|tiers|quarts|tercios|cuartos|terzi|quarti)(?!\w))"
 )
-"""A sign or word for percent, and whether it leads into a book or to a share of one."""
-_READING = rf"(?:{IN_A_FILE}|\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})\W+|{fold_letters('進捗')})"
-_AFTER = rf"(?:{fold_letters('на|около|в|после')}) (?:[^\W\d_]+ )?"
-_PLACED = (
-    rf"{_READING}(?:{fold_letters('の')}|(?:\w+\W+){{0,3}})\0"
-    r"|(?<!['’])\b(?:(?P<german>bei|nach|ab)|at|near|au?|vers|al|en el|hacia el) "
-    r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?\0|\0[^.!?\n]{1,20} (?:kindle|ebook|e-book|liseuse)"
-    rf"|\0{fold_letters('の')}?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近')})"
+"""What makes the number before it a share."""
+OF_A_BOOK = (
+    rf"(?P<book>(?:[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway\s(?:into|through|in)|into"
+    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z)|\s(?:your|my|when|as|s?he|they|you|we|it|i)\b)))(?:\s{_BOOK})?"
+    rf"|\s?(?:of\s)?{_BOOK})?"
 )
-PLACED = {
-    False: re.compile(rf"{_PLACED}|[.!?:;,—–\n(]\s?(?:[^\W\d_]+ )?{_AFTER}\0"),
-    True: re.compile(rf"{_PLACED}|\b(?:by |{_AFTER})\0"),
-}
-"""A percentage, here as NUL, that is a place in a book; by whether it is called one of the book."""
-THE_READER_IS = re.compile(
-    r"\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)|tu (?:es|as)"
-    rf"|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\Z"
+"""What follows on a share of a book, or leads into one."""
+_PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
+_SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
+PLACED = re.compile(
+    r"(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|around|au?|vers|apres|autour de|au bout d[eu]|al"
+    rf"|en el|hacia el|en torno al|verso il|intorno al|aos?|por volta d[eo]s?|rond|vid|w okolicach) {_SOMEHOW}\0"
+    rf"|(?:[.!?:;,—–\n(]|\b(?:just|that|and))\s?{_SOMEHOW}(?:by|after|before|until|past|between|(?<!, )(?<!up )from"
+    rf"|op|sobre el|a partir del?|{fold_letters('на|около|после|к|до')}) {_SOMEHOW}\0"
+    rf"|{_PROGRESS}[^.!?\n]{{1,20}}\0|(?P<surely>{fold_letters('進捗')}\0"
+    rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
+    rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近|处|處|时|時|지점|쯤')}))"
 )
-PART_OR_RATE = re.compile(
-    rf"\0 (?:der|des|du|del?|vom|von|{fold_letters('из')}) "
-    rf"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes|{fold_letters('ставк|налог')})\b"
+"""A share, here as NUL, that is a place in a book."""
+TOLD = re.compile(
+    r"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)"
+    rf"|tu (?:es|as)|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\0"
+    rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING})\b)|\0 (?:der|des|du|del?|vom|von|van|di|{fold_letters('из')}) "
+    rf"|\n\W*(?!{_IN_FILES}|{_PROGRESS})[^\W\d_]+: \0|(?:\b(?:half|quarter|majority|minority|most|halfte|drittel"
+    rf"|viertel|mehrheit|moitie|tiers|majorite|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
+    r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes"
+    rf"|{fold_letters('ставк|налог')})\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set|fell|falls?|rose|rises?|dropp?(?:s|ed)?"
+    r"|(?:in|de)creas(?:e[sd]?|ing)|solution|is|was|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
 )
-LOCATION = re.compile(rf"{IN_A_FILE}(?:n[or]\W{{0,2}})?\Z")
+"""A share, here as NUL, of something that is told, or a rate; `surely` also one of the book, or the reader's own."""
 HOTLINE = re.compile(
     r"\b(?:(?:life|help|hot)[\s-]?line|telefonseelsorge|notruf\w*|emergency (?:number|services?))\b[^.!?,;()\n]{0,20}\Z"
     r"|\b(?:call|dial|phone|ring)(?:ing)? or text(?:ing)? \Z|\b(?:call|dial|phone|text)\s\+?\d[^.!?\n]{0,24}\sor\s\Z"
@@ -469,13 +476,6 @@ OF_SO_MANY = re.compile(rf"{_SOME}\s{_OF}(?P<total>\d+)(?P<noun>\s[^\W\d_]+)?")
 SO_MANY_OF = re.compile(rf"(?:\A|[.!?\n]\s?|\b(?:only|just|nur|seule?s|solo|about)\s){_SOME}\s{_OF}\Z")
 OF_THOSE = re.compile(rf"\b{_OF}{_SOME}\s[^\W\d_]+,\s\Z")
 """What stands before a part of that many: "Of the 8 dwarves, 3"."""
-LEADS_ON = (
-    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
-    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
-    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
-)
-"""A pattern for the end of a text that asks for something to follow."""
 IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z")
 """The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
 LISTS_NUMBERS = re.compile(

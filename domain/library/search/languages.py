@@ -274,7 +274,8 @@ _NO_NOUNS = """
     która w z od po przy jest był była są mówi czytamy się nie nebo když kde že který v byl byla píše он она оно они мы
     я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит сказано
     рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
-    ο η οι τα του της των είναι ήταν és az
+    ο η οι τα του της των είναι ήταν és az everything everyone something nothing nobody alles nichts niemand tout rien
+    todo nada tutto niente niets allt ingenting всё все ничего
 """
 _PARTICLES = (
     "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"

@@ -443,6 +443,14 @@ async def test_what_a_reader_says_of_a_books_share_is_no_licence_for_one() -> No
     assert made.text == "You have read 38%. In the book Ann leaves."
 
 
+async def test_a_share_is_known_only_where_a_share_was_given() -> None:
+    made = composer()
+    made.learn_figures("Ann kept 31 percent of the oil, and 62 men had 47 lamps.")
+    await made.feed(TextChunk("Ann (31%) kept the oil. Ann left the men (40%), the lamps (47%) and the oil (31)."))
+    await made.finish()
+    assert made.text == "Ann (31%) kept the oil. Ann left the men, the lamps and the oil."
+
+
 async def test_a_number_of_the_book_stands_only_in_its_company() -> None:
     made = composer()
     made.learn_figures("Dunmore paid 38 crowns for the lamp, of which 12 were false.")
