@@ -123,6 +123,7 @@ class Quotations:
         self._unfolded_readers: list[str] = []
         self._known: dict[str, bool] = {}
         self._looked_up = 0
+        self._is_in_block = False
 
     def learn(self, source: Passage | str) -> None:
         """Add what the model may quote: a passage and its chapter's title, or a text, such as the book's title."""
@@ -152,6 +153,23 @@ class Quotations:
 
     async def check(self, text: str, before: str = "") -> list[Piece]:
         """The text, with the marks removed from every quotation that is not in the book."""
+        at = self._edge_of_long_block(text, before)
+        if at is None:
+            return await self._checked(text, before)
+        rest = await (self._checked if self._is_in_block else self.check)(text[at:], "·")
+        return [*await self._checked(text[:at], before), Piece("", refused=True), *rest]
+
+    def _edge_of_long_block(self, text: str, before: str) -> int | None:
+        """Where words begin or end that are quoted as code and too long to be checked whole; None if they do not."""
+        if self._is_in_block and before:
+            end = _FENCE.search(text)
+            self._is_in_block = end is None
+            return end.end() if end else None
+        code = _OPEN_CODE.search(_CODE.sub(_read_through, text)) if "```" in text or "~~~" in text else None
+        self._is_in_block = code is not None and code[0][0] in "`~" and not _is_code(text[code.end() :])
+        return code.start() if code and self._is_in_block else None
+
+    async def _checked(self, text: str, before: str) -> list[Piece]:
         whole, written = _stand_in(before) + _read(text, before), f" {text}"
         if _NO_MARK.fullmatch(whole, 1):
             return [Piece(text)] if text else []
@@ -288,34 +306,35 @@ _SPEAKS_UP = (
     r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
 )
 _WHOM = r"(?:\s(?!(?:that|dass|daß|que|che|dat|что)\b)[^\s*_`《〈,:.!?]+){0,4}\s?[,:：]"
-_SPOKEN = re.compile(
-    rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?|(?P<colon>[:：]\s?))"
-    r"(?P<opening>\*{1,3}+|(?<!\w)__?|(?<!`)`(?!`)|《|〈)"
-    r"(?:(?P<words>(?<=[*_`])(?=[^\s*_`])[^\n*_`]*[^\s*_`]|(?<=[《〈])[^《》〈〉\n]+)"
-    r"(?P<closing>(?<![》〉])(?:(?P=opening)(?![\w*])|(?<=[^\s*_`])[》〉´]))|(?!\s)[^\n]*\Z)",
+_SAYS_THIS = re.compile(
+    rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?"
+    r"|\b(?:words|worte|mots|palabras)\s(?:are|were|sind|waren|sont|étaient|son)\s)\Z",
     re.IGNORECASE,
 )
-"""Emphasis, code or title marks behind a verb of saying or a `colon`; without `closing` if the text ends before it."""
+_SAYS_THAT = re.compile(rf"(?:,|(?<=[,.!?][*_>`]))\s(?:[^\s,.!?]+\s){{0,2}}(?:{_SPEAKS}|{_SPEAKS_UP})\b", re.IGNORECASE)
+"""What says who speaks, before words and behind them."""
 _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
 _KEY_FOLLOWS = rf"(?=\)?\s{{0,3}}(?:\|\s?)?{_KEY})"
 _KEY_ANNOUNCES = re.compile(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
 _TAG = r"(?:i|em|b|strong)>"
-_LEAD = r"(?:^[ \t]*(?:[-*•]\s|\d+[.)]\s)?|(?<=[.!?:：…|—–]\s)|(?<=:[*_]{2}\s))"
+_LEAD = re.compile(r"(?:(?:\A|\n)[ \t]*(?:[-*•]\s|\d+[.)]\s)?|[.!?:：…|—–]\s|:[*_]{2}\s)\Z")
 """Where a sentence begins: in a line of its own, or behind another one, a colon or a dash."""
-_WITHIN = r"(?P<within>(?<=[ (])(?!\*\*|__|<[bs]))"
-"""Where emphasis begins within a sentence that is not bold."""
+_AS_FAR = r"[^\n.!?]{0,100}"
+"""From emphasis to a key of its sentence."""
 _SAID_OTHERWISE = re.compile(
-    r"(?:^|(?=[—–*_<`iqzc]))(?:"
+    r"(?:^|(?=[—–*_<`《〈iqzc]))(?:"
     rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
     rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
-    rf"|(?:{_LEAD}|{_WITHIN})(?P<star>\*{{1,3}}|__?|<{_TAG})(?:\Z|(?=[^\s*_])(?:(?P<words>[^\n*_<]+)(?P<stars>(?P=star)|</{_TAG}){_KEY_FOLLOWS}"
-    r"|[^\n*_<]+(?:(?:(?P=star)|</?\w{0,6}>?)\)?\s{0,3}\S{0,8})?\Z))"
-    rf"|(?P<tick>`)(?P<code>[^\n`]+)(?P<ticks>`){_KEY_FOLLOWS})",
+    rf"|(?<![\w*_`<])(?P<star>\*{{1,3}}|__?|<{_TAG}|`|《|〈)(?:\Z|(?=[^\s*_`])"
+    rf"(?:(?P<words>[^\n*_<`《》〈〉]+)(?P<stars>(?P=star)(?![\w*])|</{_TAG}|[》〉´])"
+    rf"(?:(?P<key>{_KEY_FOLLOWS}|(?={_AS_FAR}?\bs-[0-9a-f]{{4}}))|(?P<open>(?={_AS_FAR}\Z)))?"
+    rf"|[^\n*_<`《》〈〉]+(?:(?:(?P=star)|</?\w{{0,6}}>?|[》〉´]){_AS_FAR})?\Z)))",
     re.MULTILINE | re.IGNORECASE,
 )
 """Words quoted without marks: by a dash, by announcing them or by emphasis, before a verb of saying or a key."""
-_MAY_BE_SAID = re.compile(r"[—–*_`<]|quot|zitat|cita", re.IGNORECASE)
+_SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"))
+_MAY_BE_SAID = re.compile(r"[—–*_`<《〈]|quot|zitat|cita", re.IGNORECASE)
 _ANNOUNCED = re.compile(
     rf"\b(?:{_SPEAKS}|{_SPEAKS_UP}|lines?|sentence|passage|excerpt|text|wording|verbatim|quot(?:e|ation)|wortlich|wörtlich|wortlaut"
     r"|satz|stelle|zeile|zitat|phrase|texte|citation|frase|pasaje|texto|cita)"
@@ -339,6 +358,7 @@ _OPEN_CODE = re.compile(
     rf"|(?<!{_NEUTRAL})(?:{_NEUTRAL}++\s{{0,4}}+)++\S{{0,8}}\Z"
 )
 """Where code begins that has no end, or at the end of a text what quotes if a key follows."""
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CODE_SIGN = re.compile(r"[={}\[\]<>\\$#|+@→│├└]|;\s*$|\w[_./]\w|\w\(|(?<!\S)--?\w|^[ \t]*(?:[-*•]\s|\d)", re.MULTILINE)
 _KEY_BESIDE = re.compile(rf"\s{{0,4}}{_KEY}")
 _STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))
@@ -351,8 +371,6 @@ def _read(text: str, before: str) -> str:
     if "[quote]" in text:
         text = text.replace("[quote]", _SAID * 7).replace("[/quote]", _END_OF_SAID * 8)
     whole = before + text
-    if any(mark in text for mark in "*_`《〈"):
-        whole = _SPOKEN.sub(_as_quotation, whole)
     if _MAY_BE_SAID.search(whole):
         whole = _SAID_OTHERWISE.sub(_as_said, whole)
     return whole[len(before) :]
@@ -390,62 +408,48 @@ def _is_code(text: str) -> bool:
     return len(words_of(plain)) < SHORT or bool(_CODE_SIGN.search(plain))
 
 
-def _as_quotation(spoken: re.Match[str]) -> str:
-    """What is emphasised, as a quotation; not a word or two, a title, or behind a colon what nobody says as "I" and no
-    key announces.
-    """
-    opening, closing = spoken["opening"], spoken["closing"] or ""
-    words = words_of(spoken["words"] or "")
-    is_name = _is_named(words)
-    is_weak = closing[:1] in set("*_`") or (closing and spoken["colon"])
-    before = spoken.string[max(spoken.start("opening") - _NEAR, 0) : spoken.start("opening")]
-    is_announced = opening not in _BOLD and _KEY_ANNOUNCES.search(before) and len(words) >= _FEWEST_IN_A_SENTENCE
-    is_claim = closing and spoken["colon"] and not _IN_PERSON.search(spoken["words"]) and not is_announced
-    if (is_weak and is_name) or is_claim:
-        return spoken[0]
-    at, end = spoken.start("opening") - spoken.start(), len(spoken[0]) - len(closing)
-    return spoken[0][:at] + _SAID * len(opening) + spoken[0][at + len(opening) : end] + _END_OF_SAID * len(closing)
-
-
 def _as_said(found: re.Match[str]) -> str:
-    """Words that are quoted without marks, as a quotation; emphasis only if it is put forth as the book's words."""
+    """Words quoted without marks, as a quotation, or as the beginning of one whose end is still to be seen."""
     opening, closing = next((pair for pair in _SAID_BY if found[pair[0]]), _SAID_BY[0])
-    if not _is_put_forth(found):
-        return found[0]
+    marks = {opening: _SAID, closing: _END_OF_SAID}
+    if found["words"] and not _is_spoken(found):
+        if _is_named(found["words"]) or not (found["open"] is not None or _is_put_forth(found)):
+            return found[0]
+        marks.pop(closing if found["open"] is not None else "", None)
     text = [*found[0]]
-    for group, mark in ((opening, _SAID), (closing, _END_OF_SAID)):
-        for at in range(found.start(group), found.end(group)) if found[group] else ():
+    for group, mark in marks.items():
+        for at in range(*found.span(group)):
             text[at - found.start()] = mark
     return "".join(text)
 
 
-_SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"), ("tick", "ticks"))
-_IN_VIEW = 24
-"""Characters before emphasis that are always there: as much as a stream keeps of what has been shown."""
+def _is_spoken(found: re.Match[str]) -> bool:
+    """Whether emphasis is what somebody says, as "I" or by the words around it, or what a key announces."""
+    words, before = found["words"], found.string[max(found.start("star") - _NEAR, 0) : found.start("star")]
+    if _is_named(words) or words.rstrip().endswith((":", "：")):
+        return False
+    says = _IN_PERSON.search(words) or _SAYS_THIS.search(before) or _SAYS_THAT.match(found.string, found.end())
+    is_long = found["star"] not in _BOLD and _size(words) >= _FEWEST_IN_A_SENTENCE
+    return bool(says or (is_long and _KEY_ANNOUNCES.search(before)))
 
 
 def _is_put_forth(found: re.Match[str]) -> bool:
-    """Whether emphasis beside a key quotes: somebody speaks as "I", it is announced, or is not bold and a whole
-    sentence or as long as one. A bold one is the answer's own claim, in italics it is what somebody else has written.
+    """Whether emphasis in a sentence with a key is announced there, or is not bold and a whole sentence or as long as
+    one. A bold one is the answer's own claim, in italics it is what somebody else has written.
     """
-    emphasised = found["words"] or found["code"]
-    is_named = emphasised and _is_named(words_of(emphasised))
-    is_within = found["within"] is not None
-    if not emphasised or (_IN_PERSON.search(emphasised) and not (is_within and is_named)):
+    words, before = found["words"], found.string[max(found.start("star") - _NEAR, 0) : found.start("star")]
+    begins, is_bold, is_code = _LEAD.search(before), found["star"] in _BOLD, found["star"] == "`"
+    if begins and found["key"] is not None and _ANNOUNCED.search(before):
         return True
-    if is_named or is_within:
-        return not is_named and _size(emphasised) >= _SURELY_A_SENTENCE
-    at = found.start("star") if found["star"] else found.start("tick")
-    if _ANNOUNCED.search(found.string[max(at - _IN_VIEW, 0) : at]):
-        return True
-    has_end = found["code"] or _ENDS.search(emphasised) or _ENDS_BEHIND_KEY.match(found.string, found.end())
-    is_bold = found["star"] in _BOLD
-    return not is_bold and _size(emphasised) >= (_FEWEST_IN_A_SENTENCE if has_end else _SURELY_A_SENTENCE)
+    has_end = is_code or _ENDS.search(words) or _ENDS_BEHIND_KEY.match(found.string, found.end())
+    fewest = _FEWEST_IN_A_SENTENCE if has_end and (begins or is_code) else _SURELY_A_SENTENCE
+    return found["key"] is not None and not is_bold and _size(words) >= fewest
 
 
-def _is_named(words: Sequence[str]) -> bool:
-    """Whether words are a word or two, or a title: all of the long ones begin with a capital."""
-    return len(words) < SHORT or "".join(word[0] for word in words if len(word) > SHORT).isupper()
+def _is_named(emphasised: str) -> bool:
+    """Whether it is a word or two, or a title: all of the long words begin with a capital."""
+    long = [word for word in words_of(emphasised) if len(word) > SHORT]
+    return _size(emphasised) < SHORT or "".join(word[0] for word in long).isupper()
 
 
 _NEAR = 60

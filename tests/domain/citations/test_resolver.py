@@ -203,10 +203,45 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
             "It ends – she let it burn that very night, alone.",
         ),
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
+        ("*You let it burn*, Ben warns her there [{0}].", "You let it burn, Ben warns her there."),
+        ("*I let it burn*, which nobody hears [{0}].", "I let it burn, which nobody hears."),
+        ("Her words are *let it burn*, and so on [{0}].", "Her words are let it burn, and so on."),
+        ("*Je ne l'ai jamais vu*, dit Anne [{0}].", "Je ne l'ai jamais vu, dit Anne."),
+        (
+            "It ends *and she let it burn all that night*, alone [{0}].",
+            "It ends and she let it burn all that night, alone.",
+        ),
     ],
 )
 async def test_a_false_quotation_loses_its_page_too(said: str, shown: str) -> None:
     assert (await compose(said.format(KEYS[0], KEYS[1])))[0] == shown
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "**Why she stays:** Ann kept the light {0}. **What you should know** is that she did {0}.",
+        "Ann kept the light *for forty years*, says the narrator {0}. *Answer:* she did {0}.",
+        "*I never let it go out*, Ann says of the light {0}. The *Perpetua*, a ship, sank {0}.",
+        "Ann, *the last of the keepers*, kept the light {0}. It is *duty*, Ann says {0}.",
+    ],
+)
+async def test_emphasis_that_does_not_quote_keeps_its_page(said: str) -> None:
+    shown, _ = await compose(*said.format(f"[{KEYS[0]}]"))
+    assert shown == said.format("(p. 12)")
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "```text"])
+async def test_words_in_a_long_block_of_code_stand_on_no_page(fence: str) -> None:
+    invented = "The sea was never so dark as on the night she let it burn.\n" * 60
+    block = f"{fence}\n{invented}{fence[:3]}\n"
+    for before, after in (("So", f"[{KEYS[0]}]\n"), (f"So [{KEYS[0]}]:\n", ""), ("", f"Source: [{KEYS[0]}]\n")):
+        shown, made = await compose(f"{before}\n{block}{after}\nTrue. So it is [{KEYS[1]}].")
+        assert [citation.quote for citation in made.citations] == [sentences()[1].text], shown
+    code = "light = wait_for(keeper)\n" * 90
+    shown, made = await compose(f"So it is:\n```python\n{code}```\nIt waits [{KEYS[0]}].")
+    assert shown.endswith("It waits (p. 12).")
+    assert code in shown
 
 
 async def test_words_of_a_reader_stand_on_no_page() -> None:
