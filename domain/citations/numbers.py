@@ -121,7 +121,7 @@ DIGITS = (
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
 HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
 OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
-JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
+JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
 
 HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
@@ -273,7 +273,7 @@ class Number:
 
     @property
     def is_beside_page(self) -> bool:
-        return _BESIDE_PAGE.search(self.left) is not None
+        return _BESIDE_PAGE.search(self.left) is not None and not self.written.startswith(("0.", "0,"))
 
     @property
     def is_in_item_marks(self) -> bool:
@@ -425,7 +425,7 @@ class Number:
         if word in COUNTED_BY_NOTHING or (following["joint"] and len(word) < _LEAST_NOUN):
             return False
         if _IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
-            is_name = self.after[following.start("word") :][:1].isupper()
+            is_name = self.after[following.start("word") :][:2].istitle()
             return bool((numerals.COUNTED_NAME if is_name else numerals.COUNTED_THINGS).match(self.words_after))
         return True
 

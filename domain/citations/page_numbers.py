@@ -212,7 +212,8 @@ LONGEST_WORD = 24
 
 def settled(text: str, *, begins: bool = False) -> int:
     """The length of the prefix without unfinished references; where an answer `begins`, its first word is one."""
-    window = max(len(text) - LONGEST_REFERENCE, 0)
+    longest = max(len(text) - LONGEST_REFERENCE, 0)
+    window = max(text.rfind(blank, 0, longest) for blank in " \n") + 1  # no number is cut in two
     seen = as_seen(text[window:])
     read = marked(seen.text)
     words = [*_TOKEN.finditer(read)]
@@ -242,7 +243,7 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     for at in range(first - 1, max(first - _DECIDING_WORDS, 0) - 1, -1):
         if _is_part(words[at][0]):
             return _held_from(words, max(at - 1, 0))
-        if not words[at][0][-1].isalnum():
+        if not words[at][0][-1].isalnum() and words[at][0] != "%":
             break
     return first
 

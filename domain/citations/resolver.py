@@ -258,7 +258,7 @@ class AnswerComposer:
         return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
 
     def _learn_numbers(self, text: str, is_given: bool) -> None:
-        for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text)):
+        for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_given):
             if not is_spelt and (is_given or is_plain):
                 self._in_digits[value] = self._in_digits.get(value, _NONE) | words
             if is_spelt or not is_given:
@@ -479,12 +479,12 @@ def _opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
     return find
 
 
-def _numbers_in_company(text: str) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:
+def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:
     """The numbers in a text, whether they are in words, whether no reference could stand there, and the telling words
-    of their sentences.
+    of their sentences; without places in a book that the book does not tell of itself.
     """
     for sentence in (text[start:end] for start, end in split_sentences(text)):
-        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if not each.is_placed]
+        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if is_given or not each.is_placed]
         company = _company(sentence) if numbers else frozenset[str]()
         for number in numbers:
             yield from (((v, number.is_share), not number.is_decimal, not number.form, company) for v in number.values)

@@ -255,7 +255,7 @@ KINDS = (
     rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
     r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
     r"|canto|sonnet|psalm|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law"
-    r"|form|version|grade|type|model|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
+    r"|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
     r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
     r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
     r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
@@ -278,7 +278,7 @@ ROUGHLY = (
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
 HOURS = re.compile(
-    r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|evening"
+    r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|afternoon|evening"
     r"|night|noon|clock|watch|hours?|train|coach|uhr|meets?|met|knock\w*|str(?:uck|ikes)|bells?)\b"
 )
 _BIBLE = (
@@ -351,7 +351,7 @@ COUNTED = (
 COUNTED_THINGS = re.compile(
     r"(?:[\s-][^\W\d_]+){0,3}?"
     r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
-    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|lb|cm|mm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
+    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|mg|lb|cm|mm|ml|[kmgt]i?b|[kmg]hz|nm|rpm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
     rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
 )
 """Nouns in the plural, after "on", "at" and the like, with which references begin."""
@@ -446,9 +446,9 @@ _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')}
 _SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
 PLACED = re.compile(
     r"(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|around|au?|vers|apres|autour de|au bout d[eu]|al"
-    rf"|en el|hacia el|en torno al|verso il|intorno al|aos?|por volta d[eo]s?|rond|vid|w okolicach) {_SOMEHOW}\0"
-    rf"|(?:[.!?:;,—–\n(]|\b(?:just|that|and))\s?{_SOMEHOW}(?:by|after|before|until|past|between|(?<!, )(?<!up )from"
-    rf"|op|sobre el|a partir del?|{fold_letters('на|около|после|к|до')}) {_SOMEHOW}\0"
+    rf"|{fold_letters('на')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?|por volta d[eo]s?|rond"
+    rf"|vid|w okolicach) {_SOMEHOW}\0|[.!?:;,—–\n(]\s?{_SOMEHOW}(?:by|after|before|until|past|between"
+    rf"|(?<!, )(?<!up )from|op|sobre el|a partir del?|{fold_letters('около|после|к|до')}) {_SOMEHOW}\0"
     rf"|{_PROGRESS}[^.!?\n]{{1,20}}\0|(?P<surely>{fold_letters('進捗')}\0"
     rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
     rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近|处|處|时|時|지점|쯤')}))"
@@ -458,11 +458,11 @@ TOLD = re.compile(
     r"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)"
     rf"|tu (?:es|as)|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\0"
     rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING})\b)|\0 (?:der|des|du|del?|vom|von|van|di|{fold_letters('из')}) "
-    rf"|\n\W*(?!{_IN_FILES}|{_PROGRESS})[^\W\d_]+: \0|(?:\b(?:half|quarter|majority|minority|most|halfte|drittel"
+    rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS})[^\W\d_]+: \0|(?:\b(?:half|quarter|majority|minority|most|halfte|drittel"
     rf"|viertel|mehrheit|moitie|tiers|majorite|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
     r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes"
-    rf"|{fold_letters('ставк|налог')})\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set|fell|falls?|rose|rises?|dropp?(?:s|ed)?"
-    r"|(?:in|de)creas(?:e[sd]?|ing)|solution|is|was|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
+    rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
+    r"|f[ae]lls?|r[io]se|drop\w*|\w\wcreas\w+|solution|is|was|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
 )
 """A share, here as NUL, of something that is told, or a rate; `surely` also one of the book, or the reader's own."""
 HOTLINE = re.compile(

@@ -36,6 +36,20 @@ async def test_a_reference_is_never_parted_from_its_number(step: int) -> None:
     assert not any(letter.isdigit() for letter in shown)
 
 
+@pytest.mark.parametrize("step", [1, 2, 5, 7, 400])
+async def test_no_number_is_cut_in_two_where_too_much_is_held_back(step: int) -> None:
+    text = "Here:\n\n    Letters burn ... 214\n" + "    event_ba = wait()\n" * 20
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert not any(letter.isdigit() for letter in shown)
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 400])
+async def test_a_share_waits_for_what_it_is_a_share_of(step: int) -> None:
+    text = f"Ann kept the light. À 42 % des voix il gagne. So it was [{KEYS[0]}]."
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert shown == "Ann kept the light (p. 12). À 42 % des voix il gagne. So it was (p. 12)."
+
+
 async def test_the_last_letter_of_a_word_is_no_page() -> None:
     shown, _ = await compose("Step", " 1 of his plan is to sell it.", " Kitap", " 300 sayfa.")
     assert shown == "Step 1 of his plan is to sell it. Kitap 300 sayfa."
