@@ -427,7 +427,7 @@ LOCATION = re.compile(
 )
 """Where a number, here as NUL, is a place in the file of an e-book."""
 _BOOK = (
-    r"(?:(?!(?:his|her)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?(?:book|novel|story|text|buche?s?|romans?|textes|lekture|geschichte"
+    r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?(?:e?book|novel|story|text|buche?s?|romans?|textes|lekture|geschichte"
     rf"|livre|recit|texte|lecture|ouvrage|histoire|novela|lectura|historia|libro|relato|texto|romanzo|racconto|livro|romance"
     rf"|boek|verhaal|boken|ksiazki|{fold_letters('книги|романа|текста|повести')})(?!\w)"
 )
@@ -437,7 +437,7 @@ SHARE_SIGN = (
 )
 """What makes the number before it a share."""
 OF_A_BOOK = (
-    rf"(?P<book>(?:[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway\s(?:into|through|in)|into"
+    rf"(?P<book>(?:[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway(?:\s(?:into|through|in)|(?!\s))|into"
     rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z)|\s(?:your|my|when|as|s?he|they|you|we|it|i)\b)))(?:\s{_BOOK})?"
     rf"|\s?(?:of\s)?{_BOOK})?"
 )
@@ -446,20 +446,20 @@ _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')}
 _SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
 PLACED = re.compile(
     r"(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|around|au?|vers|apres|autour de|au bout d[eu]|al"
-    rf"|{fold_letters('на')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?|por volta d[eo]s?|rond"
+    rf"|{fold_letters('на|в районе')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?|por volta d[eo]s?|rond"
     rf"|vid|w okolicach) {_SOMEHOW}\0|[.!?:;,—–\n(]\s?{_SOMEHOW}(?:by|after|before|until|past|between"
     rf"|(?<!, )(?<!up )from|op|sobre el|a partir del?|{fold_letters('около|после|к|до')}) {_SOMEHOW}\0"
-    rf"|{_PROGRESS}[^.!?\n]{{1,20}}\0|(?P<surely>{fold_letters('進捗')}\0"
+    rf"|{_PROGRESS}[^.!?\n]{{1,20}}\0|(?P<surely>(?:{fold_letters('進捗|在')})\0"
     rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
-    rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近|处|處|时|時|지점|쯤')}))"
+    rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近|处|處|时|時|지점|부분|쯤')}))"
 )
 """A share, here as NUL, that is a place in a book."""
 TOLD = re.compile(
     r"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)"
     rf"|tu (?:es|as)|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\0"
     rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING})\b)|\0 (?:der|des|du|del?|vom|von|van|di|{fold_letters('из')}) "
-    rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS})[^\W\d_]+: \0|(?:\b(?:half|quarter|majority|minority|most|halfte|drittel"
-    rf"|viertel|mehrheit|moitie|tiers|majorite|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
+    rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS}|{SOURCE})[^\W\d_]+: \0|(?:\b(?:half|quarter|(?:maj|min)orit[ye]|tiers|most"
+    rf"|halfte|[vd]\w{{3}}tel|mehrheit|moitie|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
     r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes"
     rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
     r"|f[ae]lls?|r[io]se|drop\w*|\w\wcreas\w+|solution|is|was|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
