@@ -39,12 +39,16 @@ _DIVISIONS = {
     ),
     Rank.SCENE: "scene szene scène escena scena cena auftritt tooneel явление сцена section abschnitt",
 }
+_CJK_PARTS = """
+    序章 序幕 序言 序 楔子 引子 终章 終章 尾声 尾聲 後記 后记 番外篇 番外 外传 外傳 間章 間話 閑話 閒話 幕間 後日談
+    あとがき プロローグ エピローグ インターリュード 프롤로그 에필로그 외전 막간
+"""
 _PARTS = """
     prologue epilogue preface foreword introduction afterword conclusion postscript interlude dedication prelude
     preamble finale coda envoi etymology extracts acknowledgements acknowledgments appendix glossary notes endnotes
     intermezzo proem prolog epilog vorwort nachwort einleitung vorspiel zueignung préface avant-propos épilogue
     prólogo epílogo prefazione prologo epilogo введение эпилог пролог предисловие послесловие заключение induction
-    序 序章 終章 尾声 楔子 後記 المقدمة الخاتمة
+    المقدمة الخاتمة
 """
 
 RANK_OF = {word: rank for rank, words in _DIVISIONS.items() for word in words.split()}
@@ -55,8 +59,9 @@ NAMED_PARTS = frozenset(_PARTS.split())
 
 RANK_OF_CJK = {
     "卷": Rank.BOOK, "巻": Rank.BOOK, "部": Rank.PART, "篇": Rank.PART, "編": Rank.PART, "编": Rank.PART,
-    "集": Rank.PART, "幕": Rank.ACT, "折": Rank.ACT, "章": Rank.CHAPTER, "回": Rank.CHAPTER, "话": Rank.CHAPTER,
-    "話": Rank.CHAPTER, "夜": Rank.CHAPTER, "장": Rank.CHAPTER, "화": Rank.CHAPTER, "부": Rank.PART,
+    "集": Rank.PART, "권": Rank.BOOK, "부": Rank.PART, "幕": Rank.ACT, "折": Rank.ACT, "章": Rank.CHAPTER,
+    "回": Rank.CHAPTER, "话": Rank.CHAPTER, "話": Rank.CHAPTER, "夜": Rank.CHAPTER, "장": Rank.CHAPTER,
+    "화": Rank.CHAPTER,
     "場": Rank.SCENE, "场": Rank.SCENE, "节": Rank.SCENE, "節": Rank.SCENE,
 }  # fmt: skip
 
@@ -76,12 +81,13 @@ NOT_THE_BOOK = (
     "(?:the )?(?:full )?project gutenberg.*licen[cs]e.*|(?:the )?full project gutenberg.*|"
     "also by .*|(?:other )?(?:books|works) by .*|by the same author|du même auteur|(?:a )?catalogue of .*|"
     "advertisements?|about the (?:publisher|author)|endnotes|footnotes|fußnoten|preparer[’']?s? note|produced by .*|"
-    "obras del mismo autor|von demselben verfasser|credits"
+    "obras del mismo autor|von demselben verfasser|credits|奥付|表紙|封面|版权(?:页|信息)?|版權頁?|판권|표지"
 )
 """A pattern for headings that are not part of the book itself."""
 
 _LONGEST = 800
 _LONGEST_NUMERAL = 240
+_LONGEST_BARE = 30
 _LONGEST_CJK_TITLE = 60
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
@@ -89,7 +95,7 @@ _PREPOSITIONS = frozenset("of des du de von vom della dello del di da do dos van
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
 _TRAIL = _DECORATION + ".:;,—–-"
 _BRACKETS = "[](){}<>【】〔〕«»—–-"
-_TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
+_TOKEN = re.compile(r"[^\W_]+(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת]))[^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
 _OF_A_PART = re.compile(
@@ -110,6 +116,13 @@ _NUMBER_FOLLOWS = frozenset(
     "section".split()
 )
 """English words with their number after them: "3. Book Club" has the number 3 and the title "Book Club"."""
+_SIGNS_OF_NUMERAL = re.compile("['’´΄ʹ׳״\"]+")
+_LETTER_VALUES = {
+    letter: value * 10**power
+    for alphabet in ("αβγδεϛζηθ ικλμνξοπϟ ρ", "אבגדהוזחט יכלמנסעפצ ק")
+    for power, row in enumerate(alphabet.split())
+    for value, letter in enumerate(row, start=1)
+}
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _DECIMAL = re.compile(
@@ -126,9 +139,12 @@ _PHRASE = re.compile(
 )
 _CJK = re.compile(
     rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
-    rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+)|"
+    rf"(?P<number3>\d{{1,4}})\s?(?P<word3>[{''.join(RANK_OF_CJK)}])(?=[\s.:：]|$)|"
+    rf"(?:{'|'.join(_CJK_PARTS.split())})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
     re.DOTALL,
 )
+_OPENS_CJK_LABEL = frozenset("第제卷巻0123456789") | {word[0] for word in _CJK_PARTS.split()}
 _CAPTION = re.compile(
     r"\W{0,2}(?:fig(?:ures?|\.|s\.)?|plate|pl\.|table|map|chart|diagram|photo(?:graph)?|illustration|ill\.|abb(?:ildung|\.)|"
     r"tafel|tabelle|tab\.|karte|bild|planche|tableau|carte|figura|lámina|tavola|tabla|рис(?:унок|\.)|табл(?:ица|\.)|"
@@ -166,6 +182,11 @@ class Label:
         return (name.removeprefix(self.number) if name == whole else name).strip(" .").casefold()
 
 
+def opens_cjk_label(line: str) -> bool:
+    """A fast check: whether a line begins as a label without spaces between its words may: "第三回", "3화"."""
+    return line[0] in _OPENS_CJK_LABEL
+
+
 @lru_cache(maxsize=8_192)
 def parse_label(line: str) -> Label | None:
     """The label of a line such as "BOOK ONE: 1805", "Letter 4" or "Prologue"; None if it is no such heading."""
@@ -177,10 +198,12 @@ def parse_label(line: str) -> Label | None:
 def parse_any_label(line: str) -> Label | None:
     """As `parse_label`, but also labels whose number is not understood."""
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION)
-    if not text or len(text) > _LONGEST or text[0].islower():
+    if not text or len(text) > _LONGEST:
         return None
-    if text[0] in "第제卷巻":
-        return _cjk_label(text)
+    if text[0].islower():
+        return _label_in_small_letters(text)
+    if opens_cjk_label(text) and (label := _cjk_label(text)):
+        return label
     found = _labelled(text)
     if found is None:
         return None
@@ -196,8 +219,14 @@ def parse_any_label(line: str) -> Label | None:
         return None
     if _reads_as_prose(rank, joint, title) or (title and not is_certain):
         return None
-    label = Label(rank, name, joint, title, number, number_value(number) if number else None, is_certain)
+    label = Label(rank, name, joint, title, number, _value_of(number) if number else None, is_certain)
     return _inner(label) or label
+
+
+def _label_in_small_letters(text: str) -> Label | None:
+    """The label of a line that is nothing else, as "chapter one"."""
+    label = parse_label(text.capitalize()) if len(text) <= _LONGEST_BARE else None
+    return label if label and not label.title else None
 
 
 def _inner(label: Label) -> Label | None:
@@ -266,6 +295,19 @@ def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
     return None
 
 
+def _value_of(number: str) -> int | None:
+    return value if (value := number_value(number)) is not None else _letter_value(number)
+
+
+def _letter_value(printed: str) -> int | None:
+    """The value of letters that count, as in Hebrew ("ט״ו") and Greek ("ΙΑ΄"), below 200; beyond, they spell words."""
+    letters = _SIGNS_OF_NUMERAL.sub("", printed).casefold().replace("στ", "ϛ")
+    values = [_LETTER_VALUES.get(letter, 0) for letter in letters]
+    counts_down = all(len(str(above)) > len(str(below)) for above, below in pairwise(values))
+    is_fifteen = values in ([9, 6], [9, 7])  # Hebrew avoids the letters of the name of God
+    return sum(values) if values and 0 not in values and (counts_down or is_fifteen) else None
+
+
 def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
     """The number after a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
     start = at + 1
@@ -280,6 +322,9 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         printed = text[words[start].start() : words[end].end()]
         if number_value(printed) is not None:
             best = (printed, words[end].end(), True)
+        elif end == start and _letter_value(printed) is not None:
+            signs = _SIGNS_OF_NUMERAL.match(text, words[end].end())
+            best = (printed, signs.end() if signs else words[end].end(), True)
     if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _PREPOSITIONS:
         return best
     end_of_line = words[-1].end()
@@ -341,8 +386,10 @@ def _cjk_label(text: str) -> Label | None:
     match = _CJK.fullmatch(text)
     if match is None or len(match["title"]) > _LONGEST_CJK_TITLE or match["title"].endswith(("。", "，", "；")):
         return None
-    number = match["number"] or match["number2"]
-    rank = RANK_OF_CJK[match["word"] or match["word2"]]
+    number = match["number"] or match["number2"] or match["number3"]
+    if not number:
+        return Label(None, match["label"], match["mark"], match["title"])
+    rank = RANK_OF_CJK[match["word"] or match["word2"] or match["word3"]]
     return Label(rank, match["label"], match["mark"], match["title"], number, number_value(number))
 
 
@@ -445,15 +492,3 @@ def misspelt_label(line: str, number: int, words: Iterable[str]) -> tuple[Label,
         return None
     mended = line.replace(wrong, meant.upper() if wrong.isupper() else meant.capitalize(), 1)
     return Label(Rank.CHAPTER, mended, "", "", printed, number), mended
-
-
-_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-
-
-def roman(number: int) -> str:
-    """A number in small Roman letters; empty if it is below one."""
-    text = ""
-    for value, letters in _ROMAN_UNITS:
-        text += letters * (number // value)
-        number %= value
-    return text

@@ -78,21 +78,27 @@ def calm(text: str) -> str:
     if text != text.upper() or text == text.lower():
         return text
     last = max(word.start() for word in _WORD.finditer(text))
+    small = _in_small_letters(text)
 
     def written(word: re.Match[str]) -> str:
         opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":?!—"
-        return _calm_word(word.group(), may_be_small=not opens and word.start() != last)
+        return _calm_word(word.group(), small[slice(*word.span())], may_be_small=not opens and word.start() != last)
 
     return _WORD.sub(written, text)
 
 
-def _calm_word(word: str, *, may_be_small: bool) -> str:
+def _in_small_letters(text: str) -> str:
+    """The text in small letters; where there is a dotted capital I, the others have no dot, as in Turkish."""
+    return text.replace("I", "ı").replace("İ", "i").lower() if "İ" in text else text.lower()
+
+
+def _calm_word(word: str, small: str, *, may_be_small: bool) -> str:
     if _ROMAN.fullmatch(word) or _INITIALS.fullmatch(word):
         return word
-    if may_be_small and word.lower() in _SMALL:
-        return word.lower()
+    if may_be_small and small in _SMALL:
+        return small
     first = next((index for index, letter in enumerate(word) if letter.isalpha()), len(word))
-    lowered = word[: first + 1] + word[first + 1 :].lower()
+    lowered = word[: first + 1] + small[first + 1 :]
     return _CAPITAL_AGAIN.sub(lambda letter: letter.group().upper(), lowered)
 
 
@@ -135,3 +141,15 @@ def title_from_filename(filename: str) -> str:
 def one_line(text: str) -> str:
     """A text from a file in a form and length that can be shown anywhere."""
     return " ".join(clean(encodable(text)).split())[:_LONGEST]
+
+
+_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+
+def roman(number: int) -> str:
+    """A number in small Roman letters; empty if it is below one."""
+    text = ""
+    for value, letters in _ROMAN_UNITS:
+        text += letters * (number // value)
+        number %= value
+    return text

@@ -19,8 +19,10 @@ from bot.parsers.headings import (
     is_not_the_book,
     parse_numeral,
 )
-from bot.parsers.titles import with_subtitle
+from bot.parsers.titles import calm, with_subtitle
 
+_LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}[^\W_](?: [^\W_])*)*")
+_BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
 LONGEST_HEADING = 240
 MOST_HEADING_LINES = 3
 _LONGEST_BLOCK = 700
@@ -113,7 +115,14 @@ def _heading_lines(block: str) -> tuple[str, ...]:
     if len(block) > _LONGEST_BLOCK:
         return ()
     lines = block.split("\n")
-    return tuple(map(str.strip, lines)) if len(lines) <= _MOST_LINES else ()
+    return tuple(map(_closed_up, map(str.strip, lines))) if len(lines) <= _MOST_LINES else ()
+
+
+def _closed_up(line: str) -> str:
+    """The line, without the spaces between its letters if all stand apart: "C H A P T E R   I"."""
+    if line[1:2] != " " or not _LETTER_SPACED.fullmatch(line):
+        return line
+    return " ".join(_BETWEEN_LETTERS.sub("", line).split())
 
 
 LONGEST_TITLE = 90
@@ -123,7 +132,9 @@ _FEWEST_OF_MANY_STYLES = 6
 _SHORTEST_SECTION = 400
 _FEWEST_TALES = 5
 _SHORTEST_TALE = 2_000
+_LONGEST_PAGE = 4_000
 _QUOTES = "\"“”'‘’«»„*[(-–—"
+_STOPS = ".,;:!?…。，；：！？।"
 _EMPHASISED = re.compile(r"_[^_]*_")
 _WORDS = re.compile(r"[^\W\d_]+")
 
@@ -144,6 +155,7 @@ _MONTHS = """
 """
 _MONTH_NAMES = frozenset(_MONTHS.split())
 _LONGEST_DATE = 48
+_YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
 _MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
 _FEWEST_DATES = 5
 
@@ -177,8 +189,15 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
     return found if len(divided) > _FEWEST and len(divided) * 2 > len(found) else []
 
 
+def is_year(line: str) -> bool:
+    """Whether a line is just a year, or some: "1931", "1932–33"."""
+    return bool(_YEAR.fullmatch(line))
+
+
 def is_date(line: str) -> bool:
-    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd"."""
+    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931"."""
+    if is_year(line):
+        return True
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False
     words = _WORDS.findall(line.casefold())
@@ -258,11 +277,7 @@ def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: 
 
 def _sections(text: str, titles: Sequence[Block]) -> list[Heading]:
     found = [Heading(block.start, block.end, block.text, Rank.NUMERAL) for block in titles]
-    chapters = chapters_from(text, found)
-    if len(chapters) < _FEWEST or len({chapter.title for chapter in chapters}) * 10 < len(chapters) * 7:
-        return []
-    usual_length = middle(chapter.end - chapter.start for chapter in chapters)
-    return found if usual_length >= _SHORTEST_SECTION else []
+    return found if _are_names_of_chapters(text, found, _FEWEST, _SHORTEST_SECTION) else []
 
 
 def _is_shouted_title(text: str) -> bool:
@@ -313,7 +328,7 @@ def styled_titles(lines: Iterable[StyledLine], text: str) -> list[Heading]:
     after_title_page = False
     for line in lines:
         after_title_page = after_title_page or not line.text
-        if not line.text or not (reads_as_title(line.text) or is_label(line.text)):
+        if not line.text or not (reads_as_title(line.text) or is_label(line.text) or is_year(line.text)):
             is_ornament = bool(line.text) and not any(map(str.isalnum, line.text))
             prose[line.look] += after_title_page and not is_ornament
         elif line.is_marked:
@@ -353,12 +368,20 @@ def _placed_from_end(text: str, lines: Sequence[str]) -> list[Heading]:
 
 def divides_into_chapters(text: str, headings: Sequence[Heading]) -> bool:
     """Whether headings stand as far from each other as those of chapters, and are not the same again and again."""
-    lengths = [chapter.end - chapter.start for chapter in chapters_from(text, headings)]
-    names = {heading.title for heading in headings}
+    return _are_names_of_chapters(text, headings, _FEWEST_STYLED, _SHORTEST_STYLED_CHAPTER)
+
+
+def _are_names_of_chapters(text: str, headings: Sequence[Heading], fewest: int, shortest: int) -> bool:
+    """Whether there are enough headings, far enough from each other. Where most come again, they must be farther from
+    each other than the heads of pages are: the names of those who tell the story in turn.
+    """
+    chapters = chapters_from(text, headings)
+    names = {chapter.title for chapter in chapters}
+    come_again = len(names) * 10 < len(chapters) * 7 or all(map(is_year, names))
     return (
-        len(lengths) >= _FEWEST_STYLED
-        and middle(lengths) >= _SHORTEST_STYLED_CHAPTER
-        and len(names) * 10 >= len(headings) * 7
+        len(chapters) >= fewest
+        and len(names) > 1
+        and middle(chapter.end - chapter.start for chapter in chapters) >= (_LONGEST_PAGE if come_again else shortest)
     )
 
 
@@ -393,18 +416,18 @@ def with_title_lines(
 ) -> list[Heading]:
     """Bare labels joined with the title that stands under them.
 
-    It is in capitals, or the contents list it, or most labels have one; where most announce what the chapter tells
-    ("In which …"), a title may be a whole sentence.
+    It is in capitals, or the contents list it, or most labels have one; where most have, it may be a whole sentence
+    that announces what the chapter tells ("In which …"), or a line in small letters, as most languages write titles.
     """
     starts = [block.start for block in blocks]
     ends = {block.end for block in blocks}
     named = {heading.start for heading in listed}
     titles: dict[int, Block] = {}
-    announced: dict[int, Block] = {}
+    less_certain: dict[int, Block] = {}
     bare = 0
     for each in candidates:
         heading = each.heading
-        if not is_bare_label(heading.title):
+        if each.label.is_certain and not is_bare_label(heading.title):
             continue
         bare += 1
         at = bisect_left(starts, heading.end)
@@ -412,13 +435,13 @@ def with_title_lines(
             continue
         if (blocks[at].start in named and not is_label(blocks[at].text)) or may_be_title(blocks[at]):
             titles[heading.start] = blocks[at]
-        elif _announces(blocks[at]):
-            announced[heading.start] = blocks[at]
-    if len(announced) >= _FEWEST_TITLES and (len(titles) + len(announced)) * 10 >= bare * 6:
-        titles |= announced
+        elif _announces(blocks[at]) or _is_line_above_prose(*blocks[at : at + 2]):
+            less_certain[heading.start] = blocks[at]
+    if len(less_certain) >= _FEWEST_TITLES and (len(titles) + len(less_certain)) * 10 >= bare * 6:
+        titles |= less_certain
     usual = len(titles) * 10 >= bare * 6
     return [
-        replace(each.heading, end=title.end, title=with_subtitle(each.heading.title, title.text))
+        replace(each.heading, end=title.end, title=with_subtitle(calm(each.heading.title), calm(title.text)))
         if (title := titles.get(each.heading.start)) and (usual or title.start in named or in_capitals(title.text))
         else each.heading
         for each in candidates
@@ -444,6 +467,16 @@ def _announces(block: Block) -> bool:
     if not text or len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text):
         return False
     return text.casefold().startswith(_ANNOUNCING)
+
+
+def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
+    """Whether a block is one line, neither speech nor a sentence, with a paragraph below it rather than a verse."""
+    text = block.text
+    if len(block.lines) != 1 or below is None or below.end - below.start <= LONGEST_TITLE:
+        return False
+    if len(text) > LONGEST_TITLE or text[-1] in _STOPS or not text[0].isalpha():
+        return False
+    return not (text[0].islower() or is_date(text) or is_label(text) or is_not_the_book(text))
 
 
 def may_be_title(block: Block) -> bool:

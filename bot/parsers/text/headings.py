@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from bot.parsers.chapters import chapters_from, has_words, middle
 from bot.parsers.headings import (
@@ -21,6 +21,7 @@ from bot.parsers.headings import (
     is_label,
     is_not_the_book,
     misspelt_label,
+    opens_cjk_label,
     order_of_parts,
     parse_any_label,
     parse_numeral,
@@ -58,6 +59,7 @@ _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
+_Place = TypeVar("_Place", Heading, Block)
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
 
 
@@ -82,7 +84,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         found = _bridged(text, blocks, labelled, listed)
         return _levelled(text, [*_titles_of_series(text, blocks, found), *found])
     inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
-    stories = _stories_above(blocks, inner)
+    stories = _stories_above(blocks, inner, labelled)
     apart = _not_within(listed, inner)
     if len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories):
         inner = listed
@@ -169,12 +171,9 @@ def _label_of(block: Block) -> Label | None:
     return label
 
 
-def _may_be_label(line: str) -> bool:
+def _may_be_label(line: str, longest: int = _LONGEST_FIRST_WORDS) -> bool:
     """A fast check: whether one of the first words is a label."""
-    first = line[0]
-    if first.islower():
-        return False
-    return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_FIRST_WORDS].casefold()))
+    return opens_cjk_label(line) or not _HINTS.isdisjoint(_WORDS.findall(line[:longest].casefold()))
 
 
 def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandidate]:
@@ -188,9 +187,9 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandida
     for index, line in enumerate(lines):
         start, at = at, at + len(line) + 1
         words = line.strip()
-        if not words or len(words) > LONGEST_TITLE + 60 or not _opens_label(words):
+        if not words or words[0].islower() or len(words) > LONGEST_TITLE + 60:
             continue
-        label = parse_any_label(words)
+        label = parse_any_label(words) if _may_be_label(words, _LONGEST_OPENING) else None
         if (
             label is None
             or label.rank is None
@@ -204,13 +203,6 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandida
         begin = start + line.index(words[0])
         found.append(HeadingCandidate(_heading(begin, begin + len(words), words, label), label, number))
     return found
-
-
-def _opens_label(line: str) -> bool:
-    first = line[0]
-    if first.islower():
-        return False
-    return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_OPENING].casefold()))
 
 
 def _may_follow(line: str, label: Label) -> bool:
@@ -440,14 +432,20 @@ def _may_end_before_heading(text: str, block: Block | None, ends_of_headings: Co
     return block is None or block.end in ends_of_headings or text[block.end - 1] in _ENDS_OF_SENTENCES
 
 
-def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list[Heading]:
-    """Titles of stories that are divided I, II, III, and those of the same style that are not."""
+def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: Sequence[Heading]) -> list[Heading]:
+    """Titles of stories that are divided I, II, III, and those of the same style that are not; other headings are
+    known already.
+    """
     firsts = [heading.start for heading in numbered if heading.label and heading.label.value == 1]
     if len(firsts) < _FEWEST:
         return []
     starts = [block.start for block in blocks]
     above = [blocks[at - 1] for first in firsts if (at := bisect_left(starts, first)) > 0]
-    titles = [block for block in above if block.is_short and reads_as_title(block.text) and not is_label(block.text)]
+    titles = [
+        block
+        for block in _not_within(above, known)
+        if block.is_short and reads_as_title(block.text) and not is_label(block.text)
+    ]
     if len(titles) * 10 < len(firsts) * 7:
         return []
     gap = min(block.gap for block in titles)
@@ -456,7 +454,7 @@ def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list
         return [Heading(block.start, block.end, block.text, Rank.CHAPTER) for block in titles]
     return [
         Heading(block.start, block.end, block.text, Rank.CHAPTER)
-        for block in blocks
+        for block in _not_within(blocks, known)
         if block.is_short
         and block.gap >= gap
         and reads_as_title(block.text)
@@ -470,7 +468,7 @@ def _titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Hea
     if any(heading.level and heading.level < Rank.CHAPTER for heading in chapters):
         return []
     firsts = [heading.start for heading in chapters if heading.label and heading.label.value == 1]
-    titles = _not_within(_stories_above(blocks, chapters), chapters)
+    titles = _stories_above(blocks, chapters, chapters)
     above = [title for title in titles if any(not has_words(text, title.end, first) for first in _next(firsts, title))]
     return [replace(title, level=Rank.PART) for title in above]
 
@@ -489,12 +487,12 @@ def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:
     ]
 
 
-def _not_within(headings: Sequence[Heading], others: Sequence[Heading]) -> list[Heading]:
-    """The headings outside the spans of the others; a title below a label is inside."""
-    starts = [other.start for other in others]
+def _not_within(places: Sequence[_Place], headings: Sequence[Heading]) -> list[_Place]:
+    """The places outside the spans of headings; a title below a label is inside."""
+    starts = [heading.start for heading in headings]
     result = []
-    for heading in headings:
-        at = bisect_left(starts, heading.start + 1) - 1
-        if at < 0 or others[at].end <= heading.start:
-            result.append(heading)
+    for place in places:
+        at = bisect_left(starts, place.start + 1) - 1
+        if at < 0 or headings[at].end <= place.start:
+            result.append(place)
     return result

@@ -136,7 +136,7 @@ def read(
     text, warnings = decode(data)
     report(0.2)
     if "\r" in text:
-        text = text.replace("\r\n", "\n")
+        text = text.replace("\r\n" if "\n" in text else "\r", "\n")
     draft = BookDraft(FORMAT, text, warnings=warnings)
     if aozora := read_aozora(text):
         draft = BookDraft(

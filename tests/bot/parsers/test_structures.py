@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.parsers.formats import read_book
+from bot.parsers.headings import parse_any_label
 from bot.parsers.text.parser import read_plain
 from domain.book import BookText, Chapter
 from domain.library.numerals import number_value
@@ -67,6 +68,19 @@ LANGUAGES = {
     "German with a misprint": ("Dreißigstes Kapitel", "Einunddreißgstes Kapitel", "Zweiunddreißigstes Kapitel"),
     "French letters": ("LETTRE PREMIÈRE", "LETTRE II", "LETTRE III"),
 }
+
+
+@pytest.mark.parametrize(
+    ("headings", "values"),
+    [
+        (("פרק ט״ו", "פרק ט״ז", 'פרק י"ז'), (15, 16, 17)),
+        (("ΚΕΦΑΛΑΙΟ ΣΤ΄", "ΚΕΦΑΛΑΙΟ Ζ΄", "ΚΕΦΑΛΑΙΟ ΙΑ΄"), (6, 7, 11)),
+        (("פרק של הספר", "פרק א", "פרק ב"), (None, 1, 2)),
+    ],
+)
+def test_letters_count_in_hebrew_and_greek(headings: tuple[str, ...], values: tuple[int | None, ...]) -> None:
+    labels = [parse_any_label(heading) for heading in headings]
+    assert tuple(label.value if label else None for label in labels) == values
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -22,6 +22,7 @@ from bot.parsers.titles import author_name, book_title, chapter_title, page_labe
         ("3. The Lantern Room", "3. The Lantern Room"),
         ("_An  Emphasised_ Title [1]", "An Emphasised Title"),
         ("The eBay Years", "The eBay Years"),
+        ("KIYI İNSANLARI", "Kıyı İnsanları"),
     ],
 )
 def test_chapter_titles(heading: str, title: str) -> None:

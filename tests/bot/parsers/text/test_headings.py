@@ -108,6 +108,63 @@ SHAPES = {
         ["THE GOLDEN BIRD¶", "HANS IN LUCK¶", "THE FOUR BROTHERS¶"],
         ["The Golden Bird", "Hans in Luck", "The Four Brothers"],
     ),
+    "parts with names, in each of which bare numbers begin again": (
+        [
+            "RIVER PARTS\n\nby Owen Slade\n\n\nPART ONE\n\nTHE FORD\n\n\n1¶",
+            "2¶",
+            "PART TWO\n\nTHE WEIR\n\n\n1¶",
+            "2¶",
+            "PART THREE\n\nTHE MOUTH\n\n\n1¶",
+            "2¶",
+        ],
+        [
+            "Part One. The Ford",
+            "  Chapter 1",
+            "  Chapter 2",
+            "Part Two. The Weir",
+            "  Chapter 1",
+            "  Chapter 2",
+            "Part Three. The Mouth",
+            "  Chapter 1",
+            "  Chapter 2",
+        ],
+    ),
+    "labels in small letters": (
+        ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
+        ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
+    ),
+    "labels in spaced letters": (
+        ["C H A P T E R   O N E\n\nThe Ferry¶", "C H A P T E R   T W O\n\nThe Toll¶"],
+        ["Chapter One. The Ferry", "Chapter Two. The Toll"],
+    ),
+    "titles in small letters, in a language that writes them so": (
+        ["Chapitre premier\n\nLa barque¶", "Chapitre deuxième\n\nLa pluie¶", "Chapitre troisième\n\nLes cloches¶"],
+        ["Chapitre premier. La barque", "Chapitre deuxième. La pluie", "Chapitre troisième. Les cloches"],
+    ),
+    "titles in a script without capitals, under numbers nobody understands": (
+        ["الفصل الأول\n\nالنهر¶", "الفصل الثاني\n\nالمطر¶", "الفصل الثالث\n\nالرسالة¶"],
+        ["الفصل الأول. النهر", "الفصل الثاني. المطر", "الفصل الثالث. الرسالة"],
+    ),
+    "Hebrew, with letters that count": (
+        ["פרק א'\n\nהנהר¶", "פרק ב'\n\nהגשם¶", "פרק ג'\n\nהמכתב¶"],
+        ["פרק א'. הנהר", "פרק ב'. הגשם", "פרק ג'. המכתב"],
+    ),
+    "Japanese, with a prologue and an aside": (
+        ["プロローグ¶", "第1話 渡し場¶", "閑話 猫の話¶", "第2話 夜の雨¶", "エピローグ¶"],
+        ["プロローグ", "第1話 渡し場", "閑話 猫の話", "第2話 夜の雨", "エピローグ"],
+    ),
+    "Korean, with numbers in front of their word": (
+        ["프롤로그¶", "1화. 나루터¶", "2화. 밤비¶", "에필로그¶"],
+        ["프롤로그", "1화. 나루터", "2화. 밤비", "에필로그"],
+    ),
+    "Chinese, with extras at the end": (
+        ["楔子¶", "第1章 渡口¶", "第2章 夜雨¶", "番外一 阿珍¶"],
+        ["楔子", "第1章 渡口", "第2章 夜雨", "番外一 阿珍"],
+    ),
+    "Turkish": (
+        ["BİRİNCİ BÖLÜM\n\nKıyı¶", "İKİNCİ BÖLÜM\n\nYağmur¶", "ÜÇÜNCÜ BÖLÜM\n\nMektup¶"],
+        ["Birinci Bölüm. Kıyı", "İkinci Bölüm. Yağmur", "Üçüncü Bölüm. Mektup"],
+    ),
     "German": (
         ["Erstes Kapitel\n\nVerhaftung¶", "Zweites Kapitel\n\nErste Untersuchung¶"],
         ["Erstes Kapitel. Verhaftung", "Zweites Kapitel. Erste Untersuchung"],
@@ -197,6 +254,34 @@ def test_numbered_points_of_an_essay_are_not_chapters() -> None:
 def test_a_sentence_about_a_chapter_is_no_heading() -> None:
     text = book_of("Chapter 1¶", "Chapter 5 of the report was lost.¶", "Chapter 2¶")
     assert titles(check(read_plain(text))) == ["Chapter 1", "Chapter 2"]
+
+
+def test_those_who_tell_the_story_in_turn_name_its_chapters() -> None:
+    names = ["MARA", "TOBIAS", "MARA", "INES", "TOBIAS", "MARA"]
+    parts = [f"{name}\n\n\n{prose(20 * at, 16)}" for at, name in enumerate(names)]
+    assert titles(check(read_plain("\n\n\n\n".join(parts)))) == [name.title() for name in names]
+
+
+def test_heads_of_pages_that_take_turns_are_not_chapters() -> None:
+    pages = [f"{'THE TOLL HOUSE' if at % 2 else 'RHEA STONE'}\n\n\n{prose(9 * at, 6)}" for at in range(30)]
+    assert titles(check(read_plain("\n\n\n\n".join(pages)))) == []
+
+
+def test_years_are_chapters_of_a_memoir() -> None:
+    years = ["1931", "1932–33", "1939", "1940", "1951"]
+    parts = [f"{year}\n\n\n{prose(20 * at, 16)}" for at, year in enumerate(years)]
+    assert titles(check(read_plain("\n\n\n\n".join(parts)))) == years
+
+
+def test_numbers_of_pages_beyond_a_thousand_are_no_years() -> None:
+    pages = [f"{prose(9 * at, 6)}\n\n{1001 + at}" for at in range(30)]
+    assert titles(check(read_plain("\n\n".join(pages)))) == []
+
+
+def test_the_first_verse_of_a_book_is_not_its_title() -> None:
+    verses = [f"And verse {at} of the poem goes on and on" for at in range(60)]
+    books = [f"Book {number}\n\n" + "\n\n".join(verses) for number in ("I", "II", "III", "IV")]
+    assert titles(check(read_plain("\n\n\n".join(books)))) == ["Book I", "Book II", "Book III", "Book IV"]
 
 
 def test_text_without_blank_lines_has_chapters_too() -> None:
