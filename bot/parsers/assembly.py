@@ -69,7 +69,12 @@ _FEWEST_LISTED = 3
 _CREDITS = re.compile(
     r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
 )
-_BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
+_WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
+_NAMED = r"(?P<name>[^\W\d_].{1,80})"
+_BY_A_PERSON = re.compile(rf"(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
+_BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:von|par|por|di|door|av):?\s+){_NAMED}", re.IGNORECASE)
+_BY_ALONE = frozenset(("by", "written by"))
+_CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
 _NO_NAME_WORDS = """
     a an the of to from in on at for with and or my our your his her its this that notes novel novels story stories tale
@@ -99,7 +104,7 @@ def read_title_page(front: str) -> tuple[str, str]:
 
 
 def _by_lines(blocks: Sequence[Block]) -> list[Block]:
-    """The first block, by lines if the second one is a person's name under a title that does not go on there."""
+    """The first block, by lines if the second one names a person under a title that does not go on there."""
     return [
         block._replace(lines=(line,))
         for block in blocks
@@ -108,6 +113,8 @@ def _by_lines(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _has_name_below(lines: Sequence[str]) -> bool:
+    if len(lines) == 2 and (match := _BY_A_PERSON.fullmatch(lines[1])) and not match["name"][0].islower():
+        return True
     if len(lines) < 2 or not _is_name(lines[1]) or lines[1][0].islower():
         return False
     last = lines[0].split()[-1]
@@ -133,7 +140,7 @@ def _is_name(text: str) -> bool:
 def _may_follow_by(text: str) -> bool:
     """Whether the words after "by" may be a name: "by the sea we sat." begins a sentence."""
     words = text.split()
-    begins = any(word[0].isupper() for word in words[:2])
+    begins = any(word[0].isupper() or not word[0].isascii() for word in words[:2])
     return begins and not (text[-1] in ".!?…" and words[-1][0].islower())
 
 
@@ -144,7 +151,7 @@ def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
         title = _title(blocks[:at])
         if (match := _BY_NAME.fullmatch(block.text)) and _may_follow_by(match["name"]):
             return title, calm(match["name"])
-        if block.text.casefold().rstrip(":") == "by" and at + 1 < len(blocks):
+        if block.text.casefold().rstrip(":") in _BY_ALONE and at + 1 < len(blocks):
             return title, calm(blocks[at + 1].text)
     return None
 
@@ -153,7 +160,8 @@ def _title(blocks: Sequence[Block]) -> str:
     """The first block, and the next if it continues it: "Frankenstein; / or, the Modern Prometheus"."""
     first, *others = (block.text for block in blocks)
     goes_on = others and (first[-1] in ";:," or others[0].casefold().startswith(("or,", "or ")))
-    return calm(f"{first} {others[0]}" if goes_on else first)
+    named = _CJK_TITLE.fullmatch(first)
+    return named["title"] if named else calm(f"{first} {others[0]}" if goes_on else first)
 
 
 def _fits_a_title_page(block: Block) -> bool:

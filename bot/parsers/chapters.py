@@ -129,18 +129,19 @@ def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
     """The headings with "CHAPTER ONE" and a directly following "THE EVE OF THE WAR" joined, and repeated titles
     merged.
 
-    A title of a deeper level belongs to a chapter only if most chapters have one.
+    A title of another level belongs to a chapter only if most chapters have one.
     """
     titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
     bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
-    inner = Counter(headings[at].level for at in titled if headings[at + 1].level > headings[at].level)
+    inner = Counter(headings[at].level for at in titled if headings[at + 1].level != headings[at].level)
     joins = {at + 1 for at in titled if headings[at + 1].level == headings[at].level}
     joins |= {at + 1 for at in titled if inner[headings[at].level] * 2 >= bare[headings[at].level]}
     result: list[Heading] = []
     for at, heading in enumerate(headings):
         if result and at in joins:
             label = result.pop()
-            heading = replace(label, end=heading.end, title=with_subtitle(label.title, heading.title))
+            title, level = with_subtitle(label.title, heading.title), min(label.level, heading.level)
+            heading = replace(label, end=heading.end, title=title, level=level)
         elif result and _says_again(text, result[-1], heading):
             heading = replace(result.pop(), end=heading.end)
         result.append(heading)
@@ -152,7 +153,7 @@ def _says_again(text: str, above: Heading, below: Heading) -> bool:
 
 
 def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
-    if below.level < above.level or not is_bare_label(above.title) or is_not_the_book(below.title):
+    if not is_bare_label(above.title) or is_not_the_book(below.title):
         return False
     label = parse_label(above.title)
     if below.level > above.level and label and label.rank and label.rank < Rank.CHAPTER:

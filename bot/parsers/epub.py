@@ -294,7 +294,7 @@ _FEWEST_LETTERS = 25
 _MOST_PICTURES = 5_000
 _SOURCES = ("src", "xlink:href", "href")
 _LONGEST_NAME = 60
-_FILE = re.compile(r"(?:section|split|file|page|text|document|untitled|html|index)[\W_]*\d*", re.IGNORECASE)
+_FILE = re.compile(r"(?:section|part|split|file|page|text|document|untitled|html|index)[\W_]*\d*", re.IGNORECASE)
 
 
 def read(
@@ -428,7 +428,8 @@ def _are_files(chapters: Sequence[Entry], builder: TextBuilder) -> bool:
     for entry in chapters:
         start = builder.anchors.get(_place(entry), builder.anchors.get(entry.target.path, 0))
         title, said = letters(entry.title), letters(builder.text[start : start + _LONGEST_NAME])
-        is_file = title == letters(posixpath.splitext(posixpath.basename(entry.target.path))[0])
+        name = posixpath.basename(entry.target.path)
+        is_file = title in map(letters, (name, posixpath.splitext(name)[0]))
         files += (is_file or bool(_FILE.fullmatch(entry.title))) and not said.startswith(title)
     return files * 10 > len(chapters) * 7
 

@@ -314,6 +314,7 @@ _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _AUTHOR_FIELDS = ("author", "dc.creator", "dcterms.creator", "citation_author")
 _AUTHOR_IN_WORD = re.compile(r"<o:Author>([^<]{1,200})</o:Author>")
 _LONGEST_HEAD = 100_000
+_SITE_JOINTS = (" - ", " | ", " – ", " — ", " · ")
 _TITLE_FIELDS = ("dc.title", "dcterms.title", "citation_title")
 
 
@@ -341,8 +342,8 @@ def read(
         styled=styled_titles(styled_lines([tree]), builder.text) if len(builder.headings) < FEWEST_HEADINGS else (),
         page_marks=builder.page_marks,
         readings=builder.readings,
-        title=_first(fields, _TITLE_FIELDS) or _text_of(tree, "title"),
-        author=_first(fields, _AUTHOR_FIELDS) or _author_in_word(markup),
+        title=_first(fields, _TITLE_FIELDS) or _without_site(_text_of(tree, "title"), _text_of(tree, "h1")),
+        author=_first(fields, _AUTHOR_FIELDS) or _text_of(tree, "a[rel='author']") or _author_in_word(markup),
         language=_language(tree),
     )
     return assemble(draft, filename, limits)
@@ -454,6 +455,12 @@ def _first(fields: dict[str, str], names: tuple[str, ...]) -> str:
 def _text_of(tree: "LexborHTMLParser", selector: str) -> str:
     node = tree.css_first(selector)
     return " ".join(node.text(deep=True).split()) if node else ""
+
+
+def _without_site(title: str, heading: str) -> str:
+    """A page's title without what a site adds to its first heading: "Fog - ann - Archive" is "Fog"."""
+    added = title.removeprefix(heading)
+    return heading if heading and added != title and added[:3] in _SITE_JOINTS else title
 
 
 def _author_in_word(markup: str) -> str:

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 FORMAT = "markdown"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(title|author|lang|language)[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
+_FIELD = re.compile(
+    r"^(title|author|lang|language)[ \t]*:[ \t]*(?:[|>][+-]?[ \t]*)?(?:\n(?=[ \t-])[ \t]*(?:-[ \t])?)?(.*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The value is behind the name, or in the next line as the first of a list or of a block."""
 _FRONT_MATTER_LINE = re.compile(r"[ \t#-].*|[\w][\w .-]{0,60}:.*|", re.ASCII)
 _PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
 _ANGLES = re.compile(r"<([A-Za-z][\w-]*+)([^<>=]*+)>")
@@ -32,6 +36,9 @@ _TABLE = re.compile(r"<table\b", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)[^*_\n]{1,90}\1")
 _NOTE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\](?![(\[])")
 """A link between notes: "[[Lock]]" or, as it is to be shown, "[[Lock|the lock]]"."""
+_SPAN = re.compile(r"\[([^\[\]\n]{0,400})\]\{[^{}\n]{1,400}\}")
+_ATTRIBUTES = re.compile(r"^(#{1,6} [^\n{]*)\{[#.][^{}\n]{1,400}\}[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"^:{3,}(?:[ \t]*[\w{][^\n]*)?$", re.MULTILINE)
 _HARD_BREAK = "  \n"
 _CELL_GAP = " | "
 _COLUMN = re.compile(r"(?<!\\)\|")
@@ -53,6 +60,7 @@ def read(
     text, warnings = decode(data)
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     body = _NOTE_LINK.sub(lambda link: link[2] or link[1], body) if "[[" in body else body
+    body = _without_attributes(body) if "{#" in body or "{." in body else body
     builder = TextBuilder(limits)
     bold = _add_blocks(body, builder)
     report(0.8)
@@ -76,6 +84,11 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
         return {}, text
     fields = {name.lower(): value.strip().strip("\"'") for name, value in _FIELD.findall(match[1])}
     return fields, text[match.end() :]
+
+
+def _without_attributes(body: str) -> str:
+    """The text without the classes and names that Pandoc gives to headings, to words, and to divisions."""
+    return _FENCE.sub("", _ATTRIBUTES.sub(r"\1", _SPAN.sub(r"\1", body)))
 
 
 def _own_title(headings: Sequence[Heading]) -> str:

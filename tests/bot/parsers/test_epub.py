@@ -190,7 +190,7 @@ def test_a_package_that_names_no_files_has_the_pages_of_its_archive() -> None:
     assert (book.title, titles(book)) == ("The Lock", ["One", "Two"])
 
 
-@pytest.mark.parametrize("name", ["Section {}", "part{:04}", "Untitled-{}"])
+@pytest.mark.parametrize("name", ["Section {}", "Part {}", "part{:04}", "part{:04}.xhtml", "Untitled-{}"])
 @pytest.mark.parametrize("tag", ["h2", 'p class="head"'])
 def test_contents_that_name_files_do_not_hide_the_titles(name: str, tag: str) -> None:
     names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")

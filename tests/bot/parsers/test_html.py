@@ -252,3 +252,10 @@ def test_of_a_switch_the_default_is_read() -> None:
         "<epub:switch><epub:case><p>formula</p></epub:case><epub:default><p>words</p></epub:default></epub:switch>"
     )
     assert book.text == "words"
+
+
+def test_what_a_site_adds_to_the_title_of_its_page_is_not_the_books() -> None:
+    byline = "<h1>Tidewater</h1><p>by <a rel='author' href='/u'>ferrygirl</a></p>"
+    page = f"<title>Tidewater - ferrygirl - The Salt Road (TV)</title>{byline}{chapter('Chapter 1', 1)}"
+    book = html.read(f"{page}{chapter('Chapter 2', 5)}".encode(), "a.html")
+    assert (book.title, book.author) == ("Tidewater", "ferrygirl")

@@ -107,3 +107,28 @@ def test_links_between_notes_are_what_they_show() -> None:
     book = read(f"# The [[Locks/Old|old lock]]\n\nSee [[Ann Ware]], [[1]](#n) and ![[map.png]].\n\n{prose(1)}")
     assert book.text.startswith("The old lock\n\nSee Ann Ware, ")
     assert "Locks/Old" not in book.text
+
+
+def test_what_pandoc_notes_about_words_and_divisions_is_no_text() -> None:
+    front = "---\ntitle: |\n  The Wood\nauthor:\n- F. Oak\n---\n\n::: {#nav .toc}\n- [1 Ash](#c1)\n:::\n\n"
+    chapters = (f"# [{at}]{{.num}} {tree} {{#c{at} .unnumbered}}" for at, tree in enumerate(("Ash", "Elm", "Fir"), 1))
+    book = read(front + "\n\n".join(f"{chapter}\n\n[]{{#p1}}{prose(10)}" for chapter in chapters))
+    assert (book.title, book.author) == ("The Wood", "F. Oak")
+    assert titles(book) == ["1 Ash", "2 Elm", "3 Fir"]
+    assert "{" not in book.text
+    assert ":::" not in book.text
+
+
+def test_braces_that_a_writer_typed_are_text() -> None:
+    assert read(f"The set {{1, 2}} and [a note] {{sic}}.\n\n{prose(1)}").text.startswith(
+        "The set {1, 2} and [a note] {sic}."
+    )
+
+
+def test_a_label_may_be_set_smaller_than_its_title() -> None:
+    book = read("\n\n".join(f"## CHAPTER {at}\n\n# Tree {at}\n\n{prose(10 * at)}" for at in range(1, 4)))
+    assert [(chapter.printed, chapter.title) for chapter in book.chapters] == [
+        ("1", "Chapter 1. Tree 1"),
+        ("2", "Chapter 2. Tree 2"),
+        ("3", "Chapter 3. Tree 3"),
+    ]

@@ -16,6 +16,12 @@ def test_text_stays_as_it_stands_but_for_carriage_returns() -> None:
     assert check(parser.read(text.encode(), "a.txt")).text == text.replace("\r\n", "\n")
 
 
+def test_a_carriage_return_alone_ends_the_lines_of_old_macs() -> None:
+    text = f"I. THE FERRY\n\n{prose(1)}\n\n\nII. THE TOLL\n\n{prose(9)}"
+    book = check(parser.read(text.replace("\n", "\r").encode(), "a.txt"))
+    assert (book.text, titles(book)) == (text, ["I. The Ferry", "II. The Toll"])
+
+
 @given(st.text(min_size=1, max_size=400).filter(str.strip))
 def test_read_plain_keeps_text_to_the_last_character(text: str) -> None:
     if "\ud800" <= max(text) <= "\udfff":
@@ -51,6 +57,10 @@ def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
         ("The Long Water\nJ. P. Donleavy", "The Long Water", "J. P. Donleavy"),
         ("The Long Water\n\nAnn Weaver\n\n- Chapter 1\n- Chapter 2\n- Chapter 3", "The Long Water", "Ann Weaver"),
         ("The Long Water\nAnn Weaver\nTable of Contents", "The Long Water", "Ann Weaver"),
+        ("The Long Water\nby Ann Weaver", "The Long Water", "Ann Weaver"),
+        ("The House\nby the Sea", "The House by the Sea", ""),
+        ("THE LONG WATER\n\nwritten by\n\nAnn Weaver", "The Long Water", "Ann Weaver"),
+        ("《渡口人家》\n作者：李渡", "渡口人家", "李渡"),
         ("The Adventures of\nSherlock Holmes", "The Adventures of Sherlock Holmes", ""),
         ("Sherlock Holmes\nSelected Stories", "Sherlock Holmes Selected Stories", ""),
         ("Der Graf\nvon Monte Christo", "Der Graf von Monte Christo", ""),
