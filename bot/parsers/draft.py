@@ -249,8 +249,8 @@ def _tidy_lines(text: str) -> str:
 
 
 _UNNESTED_NAMES = """
-    a area base body br col colgroup dd dt embed h1 h2 h3 h4 h5 h6 head hr html img input li link meta nobr optgroup
-    option p param source tbody td tfoot th thead tr track wbr
+    a area base body br col colgroup dd dt embed h1 h2 h3 h4 h5 h6 head hr html img input li link meta nobr p param
+    source tbody td tfoot th thead tr track wbr
 """
 _VALUE = r"""=\s*+(?:"[^"]*+"|'[^']*+')"""
 _TAG = re.compile(rf"""<(/?[A-Za-z][^\s/<>]*+)((?:[^"'>=]++|{_VALUE}|[="'])*+)>?""")
@@ -260,7 +260,7 @@ _DEEPEST = 512
 _MOST_ATTRIBUTES = 512
 """The same holds for the attributes of an element."""
 _UNNESTED = frozenset(_UNNESTED_NAMES.split())
-"""Elements that end where the next one begins, or with what contains them."""
+"""Elements that end where the next one begins, or with what contains them, though not in drawings and formulas."""
 
 
 def without_excess(markup: str, blocks: Collection[str]) -> str:
@@ -290,7 +290,7 @@ def _excesses(markup: str) -> tuple[set[str], bool]:
         elif name == "/ruby" and before_ruby:  # readings end with it
             depth["rt"] = before_ruby.pop()
         if name[0] != "/":
-            if name not in _UNNESTED:
+            if name not in _UNNESTED or depth["svg"] or depth["math"]:
                 depth[name] = now = depth[name] + 1
                 if now > deepest[name]:
                     deepest[name] = now
