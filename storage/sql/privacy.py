@@ -369,9 +369,9 @@ class SQLPrivacy:
         return [_removal(row) for row in rows] if reader_id else []
 
     async def removed(self, removal: Removal) -> None:
-        await self._database.write(
-            "DELETE FROM removals WHERE channel_id = ? AND message_id = ?", [removal.channel_id, removal.message_id]
-        )
+        place = [removal.channel_id, removal.message_id]
+        await self._database.write("DELETE FROM removals WHERE channel_id = ? AND message_id = ?", place)
+        await self._database.forget_deleted()  # it holds the name of somebody who was erased
 
     async def refused(self, removal: Removal) -> None:
         await self._database.write(

@@ -1,23 +1,30 @@
 """/privacy: a copy, or erasure."""
 
 import json
+from pathlib import Path
 
+from simcord.actors import MemberActor
 from simcord.results import InteractionResult
 
 from tests.cogs.stage import Stage, labels, text_of
 
 
-async def asked(stage: Stage) -> InteractionResult:
-    shown = await stage.ann.slash(stage.channel, "privacy")
+def holding(word: bytes, folder: Path) -> list[str]:
+    """The files of the data folder that hold a word."""
+    return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes().lower()]
+
+
+async def asked(stage: Stage, reader: MemberActor | None = None) -> InteractionResult:
+    shown = await (reader or stage.ann).slash(stage.channel, "privacy")
     assert shown.ephemeral
     return shown
 
 
-async def erase(stage: Stage, shown: InteractionResult) -> str:
+async def erase(stage: Stage, shown: InteractionResult, reader: MemberActor | None = None) -> str:
     assert shown.response
-    await stage.ann.click(shown.response, label="Erase it all")
+    await (reader or stage.ann).click(shown.response, label="Erase it all")
     assert "This can't be undone" in text_of(shown)
-    await stage.ann.click(shown.response, label="Erase it all")
+    await (reader or stage.ann).click(shown.response, label="Erase it all")
     return text_of(shown)
 
 
@@ -61,6 +68,22 @@ async def test_in_company_only_my_part_goes(stage: Stage) -> None:
     assert [message.content for message in thread.history() if message.content == "I do not know."] == answers[1:]
     kept = await stage.app.storage.messages.get_by_conversation(conversation.id)
     assert [message.content for message in kept if message.author_id] == ["And why?"]
+
+
+async def test_no_file_holds_my_words_or_my_name_when_all_is_removed(stage: Stage, tmp_path: Path) -> None:
+    mia = stage.member("Zanzibarine")
+    thread = await stage.chat(await stage.book(), mia, message="Who put the zanzibarine lamp out?")
+    conversation = await stage.conversation(thread)
+    await stage.ben.slash(
+        stage.channel, "chat", book=conversation.book_id, conversation=conversation.id, message="And why?"
+    )
+    for name in ("who", "recap"):
+        await mia.slash(
+            stage.channel, name, book=conversation.book_id, public=True, **({"name": "Marta"} if name == "who" else {})
+        )
+    assert holding(b"zanzibarine", tmp_path)
+    await erase(stage, await asked(stage, mia), mia)
+    assert not holding(b"zanzibarine", tmp_path)
 
 
 async def test_what_discord_does_not_let_go_is_said(stage: Stage) -> None:
