@@ -214,7 +214,13 @@ class ClubWork:
             thread_id=str(thread.id),
             private=section.private,
         )
-        await self._store.put_sections(club.id, [section])
+        await clubs.change(
+            club,
+            section,
+            conversation_id=section.conversation_id,
+            thread_id=section.thread_id,
+            private=section.private,
+        )
         await self._store.settle(club.id, post.key, PostState.DONE, str(thread.id))
         await clubs.limit(await clubs.get(club.id))
         return section
@@ -271,8 +277,7 @@ class ClubWork:
                 lambda message: message.content == text,
                 lambda nonce: thread.send(text, nonce=nonce, silent=True),
             )
-        section = (await clubs.get(club.id)).section(section.number)
-        await self._store.put_sections(club.id, [replace(section, ready=True)])
+        await clubs.change(club, section, ready=True)
 
     async def _questions(self, club: Club, section: Section) -> str:
         """Questions about the section that depend on nothing beyond its bound; as many as fit into one message."""

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from domain.book import Book, Chapter, Page
 from domain.clubs.plan import (
@@ -292,7 +293,8 @@ class ManageClubs:
         if all(each.is_over(now) for each in club.sections):
             message = "All dates in the plan have passed, so there was nothing to move."
             raise ClubError(ClubErrorCode.INVALID_PLAN, message)
-        await self.store.put_sections(club.id, [moved(each, days, now) for each in club.sections])
+        dates = {each.number: moved(each, days, now).due for each in club.sections}
+        await self.store.change_sections(club.id, lambda each: replace(each, due=dates[each.number]))
         return await self.get(club.id)
 
     async def end(self, club: Club) -> Club:
@@ -301,6 +303,12 @@ class ManageClubs:
         return await self.get(club.id)
 
     # Section threads
+
+    async def change(self, club: Club, section: Section, **fields: Any) -> None:
+        """Change fields of a section. The others stay as they are by now: its date may have moved meanwhile."""
+        await self.store.change_sections(
+            club.id, lambda each: replace(each, **fields) if each.number == section.number else each
+        )
 
     async def open_section(self, club: Club, section: Section) -> bool:
         """Decide to open a section's thread now; False if that was decided before, even if the thread does not exist
@@ -311,7 +319,7 @@ class ManageClubs:
         if section.opened_at is not None and section.ready and section.thread_id is None:
             number = section.number
             await self.store.forget(club.id, [f"{kind}/{number}" for kind in ("thread", "hello", "talk", "seats")])
-            await self.store.put_sections(club.id, [replace(section, ready=False)])
+            await self.change(club, section, ready=False)
             return True
         return await self.store.claim_opening(club.id, section.number, self._clock())
 
@@ -332,7 +340,7 @@ class ManageClubs:
         )
         await self._conversations.save(conversation)
         await self._conversations.update_read_to(conversation.id, club.bound_of(section, self._clock()))
-        await self.store.put_sections(club.id, [replace(section, conversation_id=conversation.id)])
+        await self.change(club, section, conversation_id=conversation.id)
         return conversation
 
     async def limit(self, club: Club) -> None:

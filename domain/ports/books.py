@@ -288,8 +288,11 @@ class ClubRepository(Protocol):
         """Insert or update everything but the position; missing clubs are ignored."""
         ...
 
-    async def put_sections(self, club_id: str, sections: Sequence[Section]) -> None:
-        """Update dates, conversations and threads, all or none; the time of opening is left alone."""
+    async def change_sections(self, club_id: str, change: Callable[[Section], Section]) -> None:
+        """Change dates, conversations and threads, all or none; the time of opening is left alone.
+
+        `change` is given each section as it is at that moment, perhaps several times.
+        """
         ...
 
     async def forget_thread(self, guild_id: str, thread_id: str) -> str | None:

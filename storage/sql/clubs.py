@@ -1,6 +1,6 @@
 """Clubs, what was posted for them, and votes, in SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -120,19 +120,21 @@ class SQLClubs:
 
         await self._database.atomically(put)
 
-    async def put_sections(self, club_id: str, sections: Sequence[Section]) -> None:
-        async def put(transaction: Transaction) -> None:
+    async def change_sections(self, club_id: str, change: Callable[[Section], Section]) -> None:
+        async def write(transaction: Transaction) -> None:
+            rows = await transaction.run("SELECT * FROM club_sections WHERE club_id = ? ORDER BY number", [club_id])
+            changed = [(section, change(section)) for section in await entities(_section, rows)]
             await transaction.run_many(
                 _UPDATE_SECTION,
                 [
                     [each.due.isoformat(), each.conversation_id, each.thread_id, int(each.private), int(each.ready),
                      club_id, each.number]
-                    for each in sections
+                    for before, each in changed if each != before
                 ],
             )  # fmt: skip
             await transaction.run(_NOW, [club_id])
 
-        await self._database.atomically(put)
+        await self._database.atomically(write)
 
     async def forget_thread(self, guild_id: str, thread_id: str) -> str | None:
         async def forget(transaction: Transaction) -> str | None:

@@ -93,7 +93,7 @@ class TestClubs:
         first = replace(
             a_club().sections[0], due=date(2027, 1, 1), conversation_id="talk", thread_id="5", private=True, ready=True
         )
-        await storage.clubs.put_sections("club", [first])
+        await storage.clubs.change_sections("club", lambda each: first if each.number == 1 else each)
         assert (await kept(storage)).sections[0] == replace(first, opened_at=at(2))
         found = await storage.clubs.get_by_conversation("talk")
         assert found is not None
@@ -104,7 +104,9 @@ class TestClubs:
     async def test_a_section_whose_thread_was_deleted_has_none(self, storage: Storage) -> None:
         await storage.clubs.create(a_club())
         first, *others = a_club().sections
-        await storage.clubs.put_sections("club", [replace(first, thread_id="5")])
+        await storage.clubs.change_sections(
+            "club", lambda each: replace(each, thread_id="5") if each.number == 1 else each
+        )
         assert await storage.clubs.forget_thread("another", "5") is None
         assert await storage.clubs.forget_thread(a_club().guild_id, "6") is None
         assert await storage.clubs.forget_thread(a_club().guild_id, "5") == "club"

@@ -264,6 +264,23 @@ class TestEvents:
         assert events() == []
 
 
+async def test_dates_that_move_while_a_thread_is_being_opened_stay_moved(
+    reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = discord_http.HTTPClient.start_thread_without_message
+
+    async def slow(self: Any, *arguments: Any, **options: Any) -> Any:
+        await reading.stage.app.clubs.move(await reading.club(), 3)
+        return await genuine(self, *arguments, **options)
+
+    monkeypatch.setattr(discord_http.HTTPClient, "start_thread_without_message", slow)
+    await reading.start()
+    await reading.press(reading.ann, "I'm there")
+    sections = (await reading.club()).sections
+    assert [each.due.isoformat() for each in sections] == ["2026-03-11", "2026-03-18", "2026-03-25"]
+    assert sections[0].thread_id == str(reading.channel.threads[0].id)
+
+
 class TestVotes:
     async def test_a_poll_whose_end_is_told_also_after_an_absence(self, reading: ClubStage) -> None:
         told = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma; Dracula ;Emma", days=2))
