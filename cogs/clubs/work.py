@@ -9,7 +9,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from cogs.permissions import FOR_A_CARD, FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THRE
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.threads import A_WEEK, public_kind
-from domain.clubs.plan import Club, Post, PostState, Section
+from domain.clubs.plan import Club, Post, PostState, Section, midnight
 from domain.ports import ClubRepository
 from domain.reading.companion import Asker
 from domain.use_cases import UseCases
@@ -386,8 +386,9 @@ class ClubWork:
         if post.state is PostState.GONE or (post.state is PostState.DONE and post.shown == due and not is_over):
             return
         starts = section.due_at + cards.NOON
+        is_held = bool(post.shown) and midnight(date.fromisoformat(post.shown)) + cards.NOON <= self.scene.now
         try:
-            if post.state is PostState.CLAIMED:
+            if post.state is PostState.CLAIMED or (is_held and not is_over):  # Discord moves none that has begun
                 known = None if post.is_new else await self._standing_event(section)
                 event = known or await self._new_event(section, starts)
             else:

@@ -264,6 +264,23 @@ class TestEvents:
         assert events() == []
 
 
+    async def test_a_date_that_moves_after_its_event_has_begun_has_another_event(self, reading: ClubStage) -> None:
+        guild, backend = reading.stage.guild, reading.stage.env.backend
+        role = guild.create_role("events", permissions=discord.Permissions(create_events=True))
+        backend.add_member_role(guild.id, backend.bot_user.id, role.id)
+        await reading.start(events=True, start="2026-02-22")
+        events = backend.get_guild(guild.id).scheduled_events
+        [held] = [each.id for each in events.values() if each.scheduled_start_time.startswith("2026-03-01")]
+        reading.calendar.pass_days(0.2)
+        reading.stage.env.inject_error(
+            "PATCH", f"/guilds/*/scheduled-events/{held}", status=400, code=180000, times=None
+        )
+        await reading.ann.slash(reading.channel, "club move", days=7)
+        await reading.sweep()
+        coming = sorted(each.scheduled_start_time[:10] for each in events.values() if each.id != held)
+        assert coming == ["2026-03-08", "2026-03-15", "2026-03-22"]
+
+
 async def test_dates_that_move_while_a_thread_is_being_opened_stay_moved(
     reading: ClubStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
