@@ -105,13 +105,20 @@ class ClubWork:
         make: Callable[[str], Awaitable[discord.Message]],
         shown: str = "",
     ) -> Post:
-        """The post with that key, made if it does not exist yet. `make` receives its nonce."""
+        """The post with that key, made if it does not exist yet. `make` receives its nonce.
+
+        What it will show is recorded before: one that is found after an interruption may show something older.
+        """
         club = self.scene.club
         post: Post = await self._store.claim(club.id, key, self.use_cases.clubs.now())
         if post.state is not PostState.CLAIMED:
             return post
         message = None if post.is_new else await standing(place, post.claimed_at, is_it)
-        if message is None:
+        if message is not None:
+            shown = post.shown
+        else:
+            if shown:
+                await self._store.settle(club.id, key, PostState.CLAIMED, shown=shown)
             message = await make(f"c:{club.id[:12]}:{key}"[:25])
         await self._store.settle(club.id, key, PostState.DONE, str(message.id), shown)
         return replace(post, state=PostState.DONE, message_id=str(message.id), shown=shown)
@@ -271,11 +278,14 @@ class ClubWork:
             return
         text = await self._questions(club, section)
         if text:
+            key = f"talk/{section.number}"
+            interrupted = (await self._store.get_posts(club.id)).get(key)
             await self._once(
-                f"talk/{section.number}",
+                key,
                 thread,
-                lambda message: message.content == text,
+                lambda message: interrupted is not None and _digest(message.content) == interrupted.shown,
                 lambda nonce: thread.send(text, nonce=nonce, silent=True),
+                _digest(text),
             )
         await clubs.change(club, section, ready=True)
 
@@ -475,4 +485,8 @@ def _mark(club_id: str, reader_id: str) -> str:
 
 def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:
     """Identifies one state of a card."""
-    return hashlib.sha256(json.dumps([embed.to_dict(), ended], sort_keys=True).encode()).hexdigest()[:16]
+    return _digest(json.dumps([embed.to_dict(), ended], sort_keys=True))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

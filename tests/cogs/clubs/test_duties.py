@@ -131,6 +131,37 @@ class TestCrashes:
         assert len([each for each in reading.said(thread) if "This thread talks about" in each]) == 1
         assert (await reading.club()).sections[0].thread_id == str(thread.id)
 
+    async def test_a_card_that_was_posted_shows_what_has_changed_since(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        revive = killed_after(monkeypatch, "send_message", 1)
+        await reading.start()
+        revive()
+        await reading.stage.app.clubs.join(await reading.club(), str(reading.ben.id))
+        reading.calendar.pass_days(0.2)  # Discord has forgotten the nonce
+        await reading.stage.restart()
+        await reading.sweep()
+        assert reading.ben.mention in str(reading.card().embeds[0].fields[0].value)
+
+    async def test_questions_that_were_posted_are_not_posted_again_in_other_words(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        deny(reading, create_private_threads=True)
+        await reading.start(sections=1)
+        await reading.ben.slash(reading.channel, "club checkin", page="1")
+        await reading.ann.slash(reading.channel, "club checkin", finished=True)
+        revive = killed_after(monkeypatch, "send_message", 2)
+        await reading.ann.slash(reading.channel, "club open", section=1)
+        await reading.stage.env.settle()
+        revive()
+        await reading.stage.app.positions.set_page(str(reading.ben.id), reading.book, "2")
+        reading.calendar.pass_days(0.2)  # Discord has forgotten the nonce
+        await reading.stage.restart()
+        await reading.sweep()
+        [thread] = reading.channel.threads
+        assert len([each for each in reading.said(thread) if each.startswith("**1.")]) == 1
+        assert (await reading.club()).sections[0].ready
+
     async def test_what_was_claimed_and_never_sent_is_sent_after_the_start(
         self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -262,7 +293,6 @@ class TestEvents:
         assert asked.response is not None
         await reading.ann.click(asked.response, label="End it")
         assert events() == []
-
 
     async def test_a_date_that_moves_after_its_event_has_begun_has_another_event(self, reading: ClubStage) -> None:
         guild, backend = reading.stage.guild, reading.stage.env.backend
