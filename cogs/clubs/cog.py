@@ -180,7 +180,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             )
         elif member and club.is_paused(member, self._clubs.now()):
             lines.append(say("You're behind the plan, but you aren't holding anybody up. Check in whenever you like."))
-        await self._answer(interaction, club, lines, say)
+        back_to = [] if known else [each.number for each in club.sections]
+        await self._answer(interaction, club, lines, say, back_to=back_to)
 
     @app_commands.command(description="Leave the club")
     async def leave(self, interaction: discord.Interaction[Any]) -> None:
@@ -264,15 +265,21 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         assert member is not None
         line = cards.check_in_line(scene, member, say, was_there=was_there)
         read = club.sections[: club.finished(member)]
-        back_to = about.number if about else max((each.number for each in read if each.thread_id), default=0)
+        back_to = [about.number] if about else [each.number for each in read if each.thread_id][-1:]
         await self._answer(interaction, club, [line], say, back_to=back_to)
 
     async def _answer(
-        self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str], say: Speech, *, back_to: int = 0
+        self,
+        interaction: discord.Interaction[Any],
+        club: Club,
+        lines: Sequence[str],
+        say: Speech,
+        *,
+        back_to: Sequence[int] = (),
     ) -> None:
         """Reply at once, then do what follows, and add what could not be done.
 
-        The person is let into the thread of the section `back_to` even if they have left it.
+        The person is let into the threads of the sections `back_to` even if they have left them.
         """
         await reply(interaction, content="\n".join(lines))
         if back_to:

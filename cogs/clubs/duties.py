@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -115,10 +115,10 @@ class ClubDuties:
         for club_id in club_ids:
             self._in_background(self._attend_quietly(club_id))
 
-    async def let_back_in(self, club_id: str, number: int, reader_id: str) -> None:
-        """Have the next round add somebody to a section's thread again, if they had been added and have left."""
+    async def let_back_in(self, club_id: str, numbers: Collection[int], reader_id: str) -> None:
+        """Have the next round add somebody to sections' threads again, if they had been added and have left."""
         async with self._attendances.setdefault(club_id, _Attendance()).lock:
-            await unseat(self._clubs.store, club_id, number, reader_id)
+            await unseat(self._clubs.store, club_id, numbers, reader_id)
 
     async def _attend_quietly(self, club_id: str) -> None:
         await self.attend(club_id)

@@ -7,7 +7,7 @@ Discord, so that a crash at any moment neither loses nor repeats a post.
 import hashlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -468,14 +468,14 @@ def _is_about(custom_id: str, message: discord.Message, *, warns: bool) -> bool:
     return _has_button(custom_id, message) and message.content.startswith("⚠️") is warns
 
 
-async def unseat(store: ClubRepository, club_id: str, number: int, reader_id: str) -> None:
-    """Forget that somebody was added to a section's thread, so that they are added again."""
-    key, mark = f"seats/{number}", _mark(club_id, reader_id)
-    post = (await store.get_posts(club_id)).get(key)
-    seated = post.shown.split() if post else []
-    if mark in seated:
-        kept = " ".join(each for each in seated if each != mark)
-        await store.settle(club_id, key, PostState.DONE, "", kept)
+async def unseat(store: ClubRepository, club_id: str, numbers: Collection[int], reader_id: str) -> None:
+    """Forget that somebody was added to sections' threads, so that they are added again."""
+    posts, mark = await store.get_posts(club_id), _mark(club_id, reader_id)
+    for key in (f"seats/{number}" for number in numbers):
+        seated = posts[key].shown.split() if key in posts else []
+        if mark in seated:
+            kept = " ".join(each for each in seated if each != mark)
+            await store.settle(club_id, key, PostState.DONE, "", kept)
 
 
 def _mark(club_id: str, reader_id: str) -> str:

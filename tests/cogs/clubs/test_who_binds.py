@@ -134,6 +134,22 @@ async def test_who_leaves_the_server_binds_nobody_from_the_next_day_on(reading: 
     assert reading.card().embeds[0].fields[0].value == reading.ann.mention
 
 
+async def test_who_comes_back_to_the_server_and_joins_again_is_let_into_what_they_have_read(reading: ClubStage) -> None:
+    await ann_ahead_of_ben(reading)
+    await reading.ben.slash(reading.channel, "club checkin", section=2)
+    await reading.stage.env.settle()
+    first, second = reading.channel.threads
+    assert first.history(viewer=reading.ben)
+    reading.stage.guild.remove_member(reading.ben)
+    reading.calendar.pass_days(1.1)
+    await reading.sweep()
+    ben = reading.stage.guild.add_member(reading.ben.user)
+    await reading.press(ben, "Join")
+    await reading.stage.env.settle()
+    for thread in (first, second):
+        assert thread.history(viewer=ben)
+
+
 async def test_a_host_who_leaves_the_server_hands_over(reading: ClubStage) -> None:
     await ann_ahead_of_ben(reading)
     reading.stage.guild.remove_member(reading.ann)
