@@ -449,7 +449,7 @@ class ConversationWorkers:
 
     def _come_back(self, conversation_id: str) -> None:
         failures = self._failures[conversation_id]
-        if failures < len(COME_BACK_AFTER_S):
+        if conversation_id not in self._later and failures < len(COME_BACK_AFTER_S):
             self._failures[conversation_id] += 1
             start = partial(self._start_again, conversation_id)
             self._later[conversation_id] = asyncio.get_running_loop().call_later(COME_BACK_AFTER_S[failures], start)

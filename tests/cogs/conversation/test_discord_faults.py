@@ -253,6 +253,23 @@ async def test_when_the_permission_is_back_the_answer_comes_at_once_and_once(
     assert len(room.model.requests) == 1
 
 
+async def test_a_question_while_a_retry_is_to_come_brings_no_second_one(
+    room: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (1.0, 10_000.0))
+    hush(room)
+    await ask(room)
+    await held_up(room)
+    before = len(room.double.calls(SEND))
+    await room.ann.say(room.thread, "Are you there?")
+    await room.until(lambda: len(room.double.calls(SEND)) > before)
+    await asyncio.sleep(0.2)  # the worker gives up
+    let_speak(room)
+    await room.until_delivered(2)
+    await asyncio.sleep(1.2)  # the time of the retry
+    assert [each for each in caplog.records if each.name == "asyncio"] == []
+
+
 async def test_when_the_permission_comes_with_a_role_it_is_the_same(
     room: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
