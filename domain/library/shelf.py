@@ -246,8 +246,8 @@ class Bookshelf:
             if not await self._books.count_by_hash(book.sha256):
                 await self._files.remove(book.sha256)
 
-    async def all_on(self, shelf: str) -> Sequence[Book]:
-        """The books of a shelf, and those that can be restored to it."""
+    async def all_on(self, shelf: str | None) -> Sequence[Book]:
+        """The books of a shelf, or of all shelves for None, and those that can be restored."""
         return [*await self.list(shelf), *await self.removed(shelf)]
 
     async def delete_unused(self, books: Iterable[Book]) -> None:

@@ -158,6 +158,17 @@ def test_the_database_in_use_is_no_target(tmp_path: Path) -> None:
     assert "in use" in refused.output
 
 
+async def test_a_removed_book_can_be_restored_from_the_copy(tmp_path: Path) -> None:
+    files = SQLiteBookFiles(tmp_path / "data" / "books")
+    await files.write("f" * 64, a_text(2_000))
+    await files.close()
+    async with await open_storage(f"sqlite:///{tmp_path}/data/marginalia.db") as storage:
+        await storage.books.save(a_book("removed", sha256="f" * 64, removed_at=MIDNIGHT, removed_by="hatter"))
+    copied = await asyncio.to_thread(run, "--to", f"sqlite:///{tmp_path}/copy.db", "--books", "copies")
+    assert copied.exit_code == 0, copied.output
+    assert (tmp_path / "copies" / f"{'f' * 64}.book").exists()
+
+
 def test_a_book_whose_file_is_gone_is_named(tmp_path: Path, postgres: str) -> None:
     (tmp_path / "data" / "books" / f"{3:064}.book").unlink()
     copied = run("--to", postgres, "--books", str(tmp_path / "copies"))

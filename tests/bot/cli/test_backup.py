@@ -1,0 +1,40 @@
+"""marginalia backup: a copy from which everything can go on."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.__main__ import app
+from bot.settings import Settings
+from domain.book import Book
+from storage.book_files.files import SQLiteBookFiles
+from storage.opening import open_storage
+from tests.storage.book_files.test_files import a_text
+from tests.storage.values import MIDNIGHT, a_book
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+async def _shelve(folder: Path, book: Book) -> None:
+    files = SQLiteBookFiles(folder / "books")
+    await files.write(book.sha256, a_text(200))
+    await files.close()
+    async with await open_storage(f"sqlite:///{folder}/marginalia.db") as storage:
+        await storage.books.save(book)
+
+
+@pytest.mark.usefixtures("environment")
+async def test_a_removed_book_can_be_restored_from_the_copy(tmp_path: Path) -> None:
+    await _shelve(tmp_path, a_book("here", sha256="a" * 64))
+    await _shelve(tmp_path, a_book("removed", sha256="b" * 64, removed_at=MIDNIGHT, removed_by="hatter"))
+    made = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])
+    assert made.exit_code == 0, made.output
+    assert sorted(each.stem for each in (tmp_path / "copy" / "books").iterdir()) == ["a" * 64, "b" * 64]
