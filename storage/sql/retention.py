@@ -9,7 +9,8 @@ from storage.sql.privacy import utc_now
 from storage.sql.rows import time_to_text
 
 # What waits in a thread that is there will be answered, however late. A turn that runs has begun since, or is one of a
-# thread; in the terminal, nobody but whoever takes the conversation up waits for anything.
+# thread; in the terminal, nobody but whoever takes the conversation up waits for anything. A club's section may have a
+# thread for weeks before anybody has read so far.
 _IDLE = """
 DELETE FROM conversations WHERE created_at < ?1
   AND NOT EXISTS (SELECT 1 FROM chat_messages WHERE conversation_id = conversations.id AND created_at >= ?1)
@@ -20,6 +21,9 @@ DELETE FROM conversations WHERE created_at < ?1
     AND NOT EXISTS (
       SELECT 1 FROM turns WHERE conversation_id = conversations.id
         AND (state IN ('running', 'answered') OR (state = 'failed' AND told = 0)))))
+  AND (EXISTS (SELECT 1 FROM chat_messages WHERE conversation_id = conversations.id) OR NOT EXISTS (
+    SELECT 1 FROM club_sections JOIN clubs ON clubs.id = club_id
+    WHERE conversation_id = conversations.id AND ended_at IS NULL))
 RETURNING id
 """
 

@@ -1,12 +1,15 @@
 """What every storage promises of erasing what is not to be kept any longer."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from domain.clubs.plan import Section
 from domain.conversation import TurnState
 from storage.opening import Storage
+from tests.contracts.test_clubs import a_club
 from tests.storage.values import a_book, a_conversation, a_question, at, everything_said, furnish, hold_turn, ids_of
 
 A_DAY = 24 * 60
@@ -20,6 +23,10 @@ async def table(storage: Storage) -> None:
 async def deliver(storage: Storage, name: str, conversation_id: str = "tea") -> None:
     turn = await hold_turn(storage, name, conversation_id)
     await storage.turns.finish(replace(turn, state=TurnState.DELIVERED))
+
+
+def _with_conversation(number: int, conversation_id: str) -> Callable[[Section], Section]:
+    return lambda each: replace(each, conversation_id=conversation_id) if each.number == number else each
 
 
 class TestConversations:
@@ -67,6 +74,18 @@ class TestConversations:
         await storage.messages.add_incoming(a_question())
         await storage.turns.begin("tea", ["question"], at(2 * A_DAY))
         assert await storage.retention.erase_conversations(at(A_DAY)) == 0
+
+    async def test_those_of_a_running_club_stay_until_somebody_has_written_in_them(self, storage: Storage) -> None:
+        await storage.clubs.create(a_club())
+        for number, name in enumerate(("section 1", "section 2"), 1):
+            await storage.conversations.save(a_conversation(name, thread_id=name, guild_id="1"))
+            await storage.clubs.change_sections("club", _with_conversation(number, name))
+        await deliver(storage, "first", "section 1")
+        await storage.conversations.delete("tea")
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 1
+        assert [each.id for each in await storage.conversations.get_by_book("alice")] == ["section 2"]
+        await storage.clubs.end("club", at(0))
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 1
 
     async def test_those_that_never_got_their_thread_go(self, storage: Storage) -> None:
         await storage.conversations.save(a_conversation("unopened", owner_id="4711"))
