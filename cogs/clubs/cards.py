@@ -4,6 +4,8 @@ Public messages are made with `bound` = the lowest position of the active member
 message for one person uses that person's own position.
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -352,3 +354,13 @@ def result_line(vote: Vote, votes: Sequence[int], say: Speech) -> str:
         best=best,
         all=sum(votes),
     )
+
+
+def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:
+    """Identifies one state of a card."""
+    return digest(json.dumps([embed.to_dict(), ended], sort_keys=True))
+
+
+def digest(text: str) -> str:
+    """Identifies a text without containing it."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

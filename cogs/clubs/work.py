@@ -4,10 +4,9 @@ Each post is claimed in storage before it is made and marked afterwards. An unfi
 Discord, so that a crash at any moment neither loses nor repeats a post.
 """
 
-import hashlib
-import json
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -134,7 +133,7 @@ class ClubWork:
             return
         embed = cards.plan_card(self.scene, self.say)
         view = None if club.ended_at else cards.plan_buttons(club, self.say)
-        shown = fingerprint(embed, ended=club.ended_at is not None)
+        shown = cards.fingerprint(embed, ended=club.ended_at is not None)
         post = await self._once(
             "card",
             self.channel,
@@ -149,7 +148,7 @@ class ClubWork:
         post = self.posts.get("board")
         if post is not None:
             embed = cards.board_card(self.scene, self.say)
-            await self._bring_up_to_date(post, fingerprint(embed), embed=embed)
+            await self._bring_up_to_date(post, cards.fingerprint(embed), embed=embed)
 
     async def _bring_up_to_date(self, post: Post, shown: str, **parts: Any) -> None:
         if post.state is not PostState.DONE or post.shown == shown:
@@ -283,9 +282,9 @@ class ClubWork:
             await self._once(
                 key,
                 thread,
-                lambda message: interrupted is not None and _digest(message.content) == interrupted.shown,
+                lambda message: interrupted is not None and cards.digest(message.content) == interrupted.shown,
                 lambda nonce: thread.send(text, nonce=nonce, silent=True),
-                _digest(text),
+                cards.digest(text),
             )
         await clubs.change(club, section, ready=True)
 
@@ -373,9 +372,7 @@ class ClubWork:
         return await self.channel.send(text, view=view, allowed_mentions=pings, nonce=nonce)
 
     async def make_events(self) -> None:
-        """Create a native event for each future date, move it along with the date, and delete it when the club has
-        ended.
-        """
+        """Have a native event for each future date. Those that have begun stay: Discord changes them no more."""
         club = self.scene.club
         if not club.events:
             return
@@ -384,34 +381,47 @@ class ClubWork:
             self.trouble.events = lacking
             return
         for section in club.sections:
-            if section.due_at + cards.NOON > self.scene.now:
-                await self._event(section, is_over=club.ended_at is not None)
+            post = self.posts.get(f"event/{section.number}")
+            if club.ended_at is None and _starts_at(section.due) > self.scene.now:
+                await self._event(section)
+            elif post is not None and not self._has_begun(post):
+                await self._cancel_event(section, post)
 
-    async def _event(self, section: Section, *, is_over: bool) -> None:
-        club, guild, key = self.scene.club, self.channel.guild, f"event/{section.number}"
-        if is_over and key not in self.posts:
+    async def _event(self, section: Section) -> None:
+        """Create the event of a date, or move the one of the date before."""
+        club, starts, due = self.scene.club, _starts_at(section.due), section.due.isoformat()
+        post: Post = await self._store.claim(club.id, f"event/{section.number}", self.use_cases.clubs.now())
+        if post.state is PostState.GONE or (post.state is PostState.DONE and post.shown == due):
             return
-        post: Post = await self._store.claim(club.id, key, self.use_cases.clubs.now())
-        due = section.due.isoformat()
-        if post.state is PostState.GONE or (post.state is PostState.DONE and post.shown == due and not is_over):
-            return
-        starts = section.due_at + cards.NOON
-        is_held = bool(post.shown) and midnight(date.fromisoformat(post.shown)) + cards.NOON <= self.scene.now
         try:
-            if post.state is PostState.CLAIMED or (is_held and not is_over):  # Discord moves none that has begun
+            if post.state is PostState.CLAIMED or self._has_begun(post):
                 known = None if post.is_new else await self._standing_event(section)
                 event = known or await self._new_event(section, starts)
             else:
-                event = await retry_transient(partial(guild.fetch_scheduled_event, int(post.message_id)))
-                if not is_over:
-                    await event.edit(start_time=starts, end_time=starts + timedelta(hours=1))
-            if is_over:
-                await event.delete()
+                event = await self._posted_event(post)
+                await event.edit(start_time=starts, end_time=starts + timedelta(hours=1))
         except discord.NotFound:  # somebody has deleted it
-            await self._store.settle(club.id, key, PostState.GONE)
+            await self._store.settle(club.id, post.key, PostState.GONE)
             return
-        state = PostState.GONE if is_over else PostState.DONE
-        await self._store.settle(club.id, key, state, str(event.id), due)
+        await self._store.settle(club.id, post.key, PostState.DONE, str(event.id), due)
+
+    async def _cancel_event(self, section: Section, post: Post) -> None:
+        """Delete the event of a date that does not come."""
+        if post.state is PostState.GONE:
+            return
+        with suppress(discord.NotFound):  # somebody has deleted it
+            is_sure = post.state is PostState.DONE
+            event = await (self._posted_event(post) if is_sure else self._standing_event(section))
+            if event is not None:
+                await event.delete()
+        await self._store.forget(self.scene.club.id, [post.key])
+
+    def _has_begun(self, post: Post) -> bool:
+        """Whether the event of a post has begun."""
+        return bool(post.shown) and _starts_at(date.fromisoformat(post.shown)) <= self.scene.now
+
+    async def _posted_event(self, post: Post) -> discord.ScheduledEvent:
+        return await retry_transient(partial(self.channel.guild.fetch_scheduled_event, int(post.message_id)))
 
     async def _standing_event(self, section: Section) -> discord.ScheduledEvent | None:
         name, me = cards.event_name(self.scene, section, self.say), self.channel.guild.me.id
@@ -429,6 +439,10 @@ class ClubWork:
             privacy_level=discord.PrivacyLevel.guild_only,
             location=f"#{self.channel.name}"[:100],
         )
+
+
+def _starts_at(day: date) -> datetime:
+    return midnight(day) + cards.NOON
 
 
 async def standing(
@@ -480,13 +494,4 @@ async def unseat(store: ClubRepository, club_id: str, numbers: Collection[int], 
 
 def _mark(club_id: str, reader_id: str) -> str:
     """A pseudonym of a member within the club, which remains after they have erased their data."""
-    return hashlib.sha256(f"{club_id}:{reader_id}".encode()).hexdigest()[:12]
-
-
-def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:
-    """Identifies one state of a card."""
-    return _digest(json.dumps([embed.to_dict(), ended], sort_keys=True))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return cards.digest(f"{club_id}:{reader_id}")[:12]

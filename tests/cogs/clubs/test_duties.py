@@ -271,12 +271,15 @@ class TestPermissions:
             assert "“Create Events”" in told
 
 
+def allow_events(reading: ClubStage) -> None:
+    guild, backend = reading.stage.guild, reading.stage.env.backend
+    role = guild.create_role("events", permissions=discord.Permissions(create_events=True))
+    backend.add_member_role(guild.id, backend.bot_user.id, role.id)
+
+
 class TestEvents:
     async def test_there_is_one_for_each_coming_date_which_moves_and_goes_with_it(self, reading: ClubStage) -> None:
-        role = reading.stage.guild.create_role("events", permissions=discord.Permissions(create_events=True))
-        reading.stage.env.backend.add_member_role(
-            reading.stage.guild.id, reading.stage.env.backend.bot_user.id, role.id
-        )
+        allow_events(reading)
         await reading.start(events=True, start="2026-02-20")
 
         def events() -> list[tuple[str, str]]:
@@ -294,10 +297,19 @@ class TestEvents:
         await reading.ann.click(asked.response, label="End it")
         assert events() == []
 
+    async def test_a_date_that_moves_into_the_past_has_none(self, reading: ClubStage) -> None:
+        guild, backend = reading.stage.guild, reading.stage.env.backend
+        allow_events(reading)
+        await reading.start(events=True)
+        events = backend.get_guild(guild.id).scheduled_events
+        await reading.ann.slash(reading.channel, "club move", days=-8)
+        assert sorted(each.scheduled_start_time[:10] for each in events.values()) == ["2026-03-07", "2026-03-14"]
+        await reading.ann.slash(reading.channel, "club move", days=1)
+        assert sorted(each.scheduled_start_time[:10] for each in events.values()) == ["2026-03-08", "2026-03-15"]
+
     async def test_a_date_that_moves_after_its_event_has_begun_has_another_event(self, reading: ClubStage) -> None:
         guild, backend = reading.stage.guild, reading.stage.env.backend
-        role = guild.create_role("events", permissions=discord.Permissions(create_events=True))
-        backend.add_member_role(guild.id, backend.bot_user.id, role.id)
+        allow_events(reading)
         await reading.start(events=True, start="2026-02-22")
         events = backend.get_guild(guild.id).scheduled_events
         [held] = [each.id for each in events.values() if each.scheduled_start_time.startswith("2026-03-01")]
