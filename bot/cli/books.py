@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.app import App
-from bot.cli.running import console, errors, fail, obeyed_by_none, opened, run_async
+from bot.cli.running import console, errors, fail, obeyed_by_none, opened, run_async, said_yes, typed
 from bot.tools.results import counted
 from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page
 from domain.errors import BookError, BookErrorCode, MarginaliaError
@@ -258,10 +258,10 @@ async def _chosen(offered: Sequence[OfferedBook]) -> OfferedBook | None:
         console.print("To add one of them: marginalia books fetch URL, with its address from --json")
         return None
     while True:
-        answer = await asyncio.to_thread(console.input, f"Add which? [1-{len(offered)}, Enter for none] ", markup=False)
-        if not answer.strip():
+        answer = (await typed(f"Add which? [1-{len(offered)}, Enter for none] ") or "").strip()
+        if not answer:
             return None
-        if answer.strip().isdecimal() and 1 <= int(answer) <= len(offered):
+        if answer.isdecimal() and 1 <= int(answer) <= len(offered):
             return offered[int(answer) - 1]
 
 
@@ -373,5 +373,4 @@ def _book_fields(book: Book) -> dict[str, object]:
 async def _confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
         fail("To remove a book without being asked, add --yes.")
-    answer = await asyncio.to_thread(console.input, f"{question} [y/N] ", markup=False)
-    return answer.strip().casefold() in ("y", "yes")
+    return await said_yes(f"{question} [y/N]")

@@ -15,7 +15,16 @@ from rich.text import Text
 from bot.app import SAMPLE, App, answerer_name
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
-from bot.cli.running import console, errors, fail, in_daemon_thread, interrupts, opened_for_talk, run_async
+from bot.cli.running import (
+    console,
+    fail,
+    in_daemon_thread,
+    interrupts,
+    opened_for_talk,
+    run_async,
+    said_yes,
+    typed,
+)
 from bot.parsers.formats import named_format
 from domain.book import Book, PositionState, ReadingPosition
 from domain.chat import ChatMessage
@@ -160,7 +169,7 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
         await app.tools_ready()
         return app.missing_tools()
 
-    confirm = _confirm if sys.stdin.isatty() and not as_json else None
+    confirm = said_yes if sys.stdin.isatty() and not as_json else None
     return ConsoleChat(
         app.chat, talk, console, move=move, missing=missing, confirm=confirm, verbose=verbose, as_json=as_json
     )
@@ -205,20 +214,8 @@ def _echo(line: str) -> None:
     console.print(f"[bold cyan]› {escape(line.strip())}[/]", soft_wrap=True)
 
 
-async def _confirm(question: str) -> bool:
-    """Whether a person types yes. It does not use `_input`, because while a turn runs Ctrl-C has to stop it."""
-    try:
-        answer = await in_daemon_thread(lambda: console.input(f"[bold cyan]{escape(question)}[/] "))
-    except EOFError:
-        return False
-    return answer.strip().casefold() in ("y", "yes")
-
-
 async def _input(prompt: str) -> str:
     """A line that a person types, or an empty string at Ctrl-D. Ctrl-C only prints how to leave."""
     with interrupts(lambda: console.print(f"\n[dim]quit, exit or Ctrl-D to leave[/]\n[bold cyan]{prompt}[/]", end="")):
-        try:
-            return await in_daemon_thread(lambda: console.input(f"[bold cyan]{prompt}[/]")) or "\n"
-        except EOFError:
-            errors.print()
-            return ""
+        line = await typed(prompt)
+    return "" if line is None else line or "\n"

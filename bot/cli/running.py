@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import logging
 import re
 import signal
@@ -176,6 +177,28 @@ async def in_daemon_thread(read: Callable[[], str]) -> str:
 
 console = GuardedConsole()
 errors = GuardedConsole(stderr=True)
+
+
+async def typed(prompt: str) -> str | None:
+    """The line that a person types after the prompt; None at Ctrl-D. Ctrl-C ends the wait for it."""
+    try:
+        return await in_daemon_thread(lambda: console.input(Text(prompt, "bold cyan")))
+    except EOFError:
+        errors.print()
+        return None
+
+
+async def said_yes(question: str) -> bool:
+    """Whether a person types yes."""
+    return (await typed(f"{question} ") or "").strip().casefold() in ("y", "yes")
+
+
+async def standard_input() -> AsyncIterator[str]:
+    """The lines of standard input; the wait for one can be cancelled."""
+    # Not sys.stdin: a thread that still waits for a line holds the lock of its buffer, also against the end.
+    lines = io.TextIOWrapper(io.FileIO(sys.stdin.fileno(), closefd=False), "utf-8", "replace")
+    while line := await in_daemon_thread(lines.readline):
+        yield line
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:

@@ -306,16 +306,22 @@ async def _progress(ctx: _Context, tool: str) -> AsyncIterator[None]:
         await asyncio.wait({beating})
 
 
-async def serve_stdio(server: Server[Any]) -> None:
-    """Serve the program at the other end of standard input and output until it hangs up."""
-    async with stdio_server() as (incoming, outgoing):
+async def serve_stdio(server: Server[Any], lines: AsyncIterator[str]) -> None:
+    """Serve the program at the other end of standard output, which sends `lines`, until it hangs up.
 
-        async def answer_unreadable(item: SessionMessage | Exception) -> SessionMessage | Exception:
-            if isinstance(item, ValidationError):
-                await outgoing.send(_parse_error(item))
-            return item
+    The SDK would read standard input itself, but nothing can end its wait for a line.
+    """
+    try:
+        async with stdio_server(lines) as (incoming, outgoing):  # type: ignore[arg-type] # it only iterates over them
 
-        await server.run(Incoming(incoming, answer_unreadable), outgoing, server.create_initialization_options())
+            async def answer_unreadable(item: SessionMessage | Exception) -> SessionMessage | Exception:
+                if isinstance(item, ValidationError):
+                    await outgoing.send(_parse_error(item))
+                return item
+
+            await server.run(Incoming(incoming, answer_unreadable), outgoing, server.create_initialization_options())
+    except* BrokenPipeError:
+        _log.info("the client no longer reads standard output")
 
 
 async def _refuse_half_characters(ctx: _Context, call_next: CallNext) -> HandlerResult:

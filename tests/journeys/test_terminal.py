@@ -244,10 +244,22 @@ async def test_a_person_types_in_a_narrow_window_and_comes_back_later(terminal: 
     assert "“Marta found a brass key under the stairs.”" in retried
 
 
+@pytest.mark.parametrize("leaving", ["\x04", signal.SIGINT])
+async def test_a_person_who_leaves_at_a_question_is_let_go_and_nothing_is_done(
+    terminal: Terminal, leaving: str | signal.Signals
+) -> None:
+    await terminal.run("books", "add", str(terminal.write("tale.txt", TALE)), "--title", "The Dark Lamp")
+    shown = await typed_in(terminal, ["books", "remove", "The Dark Lamp"], [], leaving)
+    assert "Something went wrong" not in shown
+    assert "The Dark Lamp" in (await terminal.run("books", "list")).out
+
+
 NARROW = 40
 
 
-async def typed_in(terminal: Terminal, arguments: list[str], lines: list[str]) -> str:
+async def typed_in(
+    terminal: Terminal, arguments: list[str], lines: list[str], leaving: str | signal.Signals = "\x04"
+) -> str:
     """What is in a narrow window once the lines were typed in it, each at a prompt, and Ctrl-D after them."""
     window, inside = os.openpty()
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, NARROW, 0, 0))
@@ -265,12 +277,15 @@ async def typed_in(terminal: Terminal, arguments: list[str], lines: list[str]) -
         process = Forked(arguments, environment, terminal.folder, (end, end, end))
     try:
         async with asyncio.timeout(60):
-            for line in [*(f"{line}\r" for line in lines), "\x04"]:
-                while not re.search(r"(› |: )$", shown[at:]):
+            for line in [*(f"{line}\r" for line in lines), leaving]:
+                while not re.search(r"(› |: |\] )$", shown[at:]):
                     came.clear()
                     await came.wait()
                 at = len(shown)
-                os.write(window, line.encode())
+                if isinstance(line, signal.Signals):
+                    os.kill(process.pid, line)
+                else:
+                    os.write(window, line.encode())
             await process.end()
     finally:
         asyncio.get_running_loop().remove_reader(window)

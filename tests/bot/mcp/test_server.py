@@ -568,6 +568,28 @@ class TestTransports:
         assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (8, "marginalia")
         assert f"Serving 1 book from {tmp_path}" in said.decode()
 
+    @pytest.mark.parametrize("leaving", ["the client stops reading", "ctrl-c"])
+    async def test_it_ends_without_a_word_although_its_standard_input_stays_open(
+        self, environment: dict[str, str], tmp_path: Path, leaving: str
+    ) -> None:
+        asked, ask = os.pipe()
+        answer, answered = os.pipe()
+        with TemporaryFile() as said, os.fdopen(ask, "wb", buffering=0) as client:
+            with os.fdopen(asked, "rb") as given, os.fdopen(answered, "wb") as out:
+                process = Forked(["mcp"], environment, tmp_path, (given, out, said))
+            with os.fdopen(answer, "rb") as answers:
+                client.write(b"no json\n")
+                assert await asyncio.to_thread(answers.readline), "it is at work"
+                if leaving == "ctrl-c":
+                    os.kill(process.pid, signal.SIGINT)
+                    code = await asyncio.wait_for(process.end(), 30)
+            if leaving != "ctrl-c":
+                client.write(b"no json\n")
+                code = await asyncio.wait_for(process.end(), 30)
+            words = os.pread(said.fileno(), 2**20, 0).decode()
+        assert code == (130 if leaving == "ctrl-c" else 0)
+        assert words.splitlines() == [f"Serving 1 book from {tmp_path} on standard input and output"]
+
     @pytest.mark.parametrize("version", [types.LATEST_PROTOCOL_VERSION, "2025-11-25", "2025-06-18"])
     async def test_half_a_character_over_http_is_refused_in_every_version_of_the_protocol(
         self, served: str, version: str
