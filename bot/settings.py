@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -128,6 +128,13 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Drop blanks around values, which `docker run --env-file` keeps, and values of nothing else."""
+        plain = {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
+        return {name: value for name, value in plain.items() if value != "" or name in _OFF_WHEN_BLANK}
+
     @field_validator(
         "discord_guild_ids", "llm_models", "extra_tools", "mcp_trusted", "book_hosts", "ocr_languages", mode="before"
     )
@@ -140,7 +147,7 @@ class Settings(BaseSettings):
     )
     @classmethod
     def _web_address(cls, value: str) -> str:
-        address = value.strip().rstrip("/")
+        address = value.rstrip("/")
         if address and not (address.startswith(("http://", "https://")) and urlsplit(address).hostname):
             raise ValueError("must be a web address that begins with http:// or https://")
         return address
@@ -259,9 +266,14 @@ def load_settings(**overrides: object) -> Settings:
             f"{error.filename} cannot be read in the folder you are in ({error.strerror}). Make it readable, or start "
             "the program in another folder."
         ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            "The file .env in the folder you are in is not UTF-8 text. Save it as UTF-8, or start the program in "
+            "another folder."
+        ) from error
     except ValidationError as error:
         faults = (f"{str(fault['loc'][0]).upper()} {_in_words(fault)}" for fault in error.errors() if fault["loc"])
-        raise SettingsError(f"A setting cannot be used: {'; '.join(faults)}.") from error
+        raise SettingsError(f"A setting cannot be used: {'; '.join(dict.fromkeys(faults))}.") from error
     return settings.model_copy(update=_from_files(settings))
 
 

@@ -231,7 +231,9 @@ async def _add(app: App, file: DownloadedFile, follow: Follow, title: str, autho
 def _bar(name: str) -> Iterator[Follow]:
     """A progress bar for work on a file, during the block."""
     description = TextColumn("{task.description}", markup=False)
-    bar = Progress(SpinnerColumn(), description, BarColumn(), console=errors, transient=True)
+    bar = Progress(
+        SpinnerColumn(), description, BarColumn(), console=errors, transient=True, disable=not errors.is_terminal
+    )
     shown = _short(obeyed_by_none(name))
     with bar:
         task = bar.add_task(shown, total=1.0)

@@ -67,7 +67,13 @@ def backup(
                 await app.storage.backup(path / DATABASE)
                 missing = [
                     book.title
-                    for book in track(await app.shelf.all_on(None), "Copying books", console=errors, transient=True)
+                    for book in track(
+                        await app.shelf.all_on(None),
+                        "Copying books",
+                        console=errors,
+                        transient=True,
+                        disable=not errors.is_terminal,
+                    )
                     if not await _fetched_and_copied(app, book, target)
                 ]
             except OSError as error:
@@ -204,7 +210,9 @@ async def _copy_books(app: App, put: PutBook) -> list[str]:
     """Copy the books' files; returns the titles of those whose file is missing."""
     lost = []
     books = {book.sha256: book for book in await app.shelf.all_on(None)}
-    for book in track(books.values(), "Copying the books", console=errors, transient=True):
+    for book in track(
+        books.values(), "Copying the books", console=errors, transient=True, disable=not errors.is_terminal
+    ):
         try:
             await app.shelf.open(book)  # fetched, where it is in a store
             content = await asyncio.to_thread((books_folder(app.settings) / f"{book.sha256}.book").read_bytes)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import io
 import logging
 import re
@@ -149,6 +150,7 @@ def interrupts(handler: Callable[[], object]) -> AbstractContextManager[None]:
     return signal_handler(handler, signal.SIGINT)
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _STOPS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 """What asks a program to end: its manager, or a terminal whose window is closed."""
 
@@ -224,6 +226,8 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         raise typer.Exit(0) from None
     except Exception as error:
         logger.exception("%s", error)
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            fail("The disk is full, so this could not be finished. Make room, and try again.")
         fail("Something went wrong inside the program. LOG_LEVEL=DEBUG shows more; please report it.")
     if code:
         raise typer.Exit(code)

@@ -242,7 +242,10 @@ async def _report(file: Path, limit: int | None) -> Report:
     from domain.library.evaluation import evaluate as run
     from storage.book_files.files import SQLiteBookFiles
 
-    with tempfile.TemporaryDirectory() as folder, Progress(console=errors, transient=True) as bar:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar,
+    ):
         files = SQLiteBookFiles(Path(folder), confine=shut_in)
         task = bar.add_task("Asking", total=1.0)
         try:

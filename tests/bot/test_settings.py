@@ -90,6 +90,27 @@ def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
+def test_a_file_that_is_not_text_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("LLM_MODEL=modèle".encode("latin-1"))
+    with pytest.raises(SettingsError, match=r"\.env .* is not UTF-8 text"):
+        load_settings()
+
+
+def test_blanks_around_a_value_are_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_PROVIDER", "openai \r")
+    monkeypatch.setenv("OPENAI_API_KEY", " key ")
+    monkeypatch.setenv("MAX_UPLOAD_MB", " ")
+    settings = load_settings()
+    assert (settings.provider, settings.openai_api_key, settings.max_upload_mb) == ("openai", "key", 50)
+
+
+def test_a_fault_of_several_entries_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCORD_GUILD_IDS", "mine,yours")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings()
+    assert refusal.value.message.count("DISCORD_GUILD_IDS") == 1
+
+
 def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCORD_GUILD_IDS", "1, 23")
     assert load_settings().discord_guild_ids == (1, 23)

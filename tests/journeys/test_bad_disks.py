@@ -63,6 +63,15 @@ def terminal(tmp_path: Path) -> Terminal:
 
 
 @needs_mounts
+async def test_output_that_does_not_fit_is_a_sentence(terminal: Terminal) -> None:
+    terminal.write("long.txt", LONG)
+    disk = Disk(terminal, 3_000)
+    ran = disk.run("M books add long.txt", 'M books text long > "$D/out"; M books text long > "$D/2"; echo exit $?')
+    assert "exit 1" in ran.out
+    assert ran.err.splitlines()[-1] == "The disk is full, so this could not be finished. Make room, and try again."
+
+
+@needs_mounts
 async def test_a_book_that_does_not_fit_is_a_sentence_and_leaves_nothing(terminal: Terminal) -> None:
     terminal.write("long.txt", LONG)
     terminal.write("short.txt", SHORT)
