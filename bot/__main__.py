@@ -5,9 +5,10 @@ import os
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.main
 
 from bot.cli import books, chat, maintenance, run, search
 from bot.cli.running import console, fail
@@ -51,11 +52,25 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        app()
+        _with_named_values(typer.main.get_command(app))()
     except MarginaliaError as error:
         fail(error.message)
     finally:
         gc.freeze()  # or Python collects everything that was loaded as garbage at exit, which takes up to a second
+
+
+def _with_named_values(command: Any, parent: typer.Context | None = None) -> Any:
+    """The command, whose help names values as documentation does: `--title TITLE`, and none for a switch.
+
+    Typer shows Python's types: `<str>`, `<bool>`.
+    """
+    context = typer.Context(command, parent, **command.context_settings)
+    for parameter in [*command.params, command.get_help_option(context)]:
+        if parameter.metavar is None:
+            parameter.metavar = "" if getattr(parameter, "is_flag", False) else parameter.name.upper()
+    for each in getattr(command, "commands", {}).values():
+        _with_named_values(each, context)
+    return command
 
 
 def _open_missing_streams() -> None:

@@ -40,7 +40,7 @@ AUTHOR = Annotated[str, typer.Option(help="The author, if the file's own is miss
 def add(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="EPUB, PDF, DOCX, ODT, RTF, FB2, MOBI, AZW3, HTML, Markdown or text"),
+        typer.Argument(metavar="PATH", help="EPUB, PDF, DOCX, ODT, RTF, FB2, MOBI, AZW3, HTML, Markdown or text"),
     ],
     title: TITLE = "",
     author: AUTHOR = "",
@@ -65,7 +65,7 @@ def add(
 
 @commands.command()
 def find(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words of the title or the author's name")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words of the title or the author's name")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list")] = False,
 ) -> None:
     """Search Project Gutenberg's catalogue, and add the book you choose."""

@@ -45,7 +45,9 @@ def chat(
     book: Annotated[
         str | None, typer.Argument(help="Title, id or path of a file; the sample novel if left out")
     ] = None,
-    conversation: Annotated[str | None, typer.Option(help="Continue the conversation with this id")] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="ID", help="Continue the conversation with this id")
+    ] = None,
     new: Annotated[bool, typer.Option("--new", help="Start a new conversation without asking")] = False,
     verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show how answers are looked up")] = None,
     page: Annotated[str | None, typer.Option(help="The page you're on; nothing after it is revealed")] = None,

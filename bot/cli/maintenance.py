@@ -123,9 +123,12 @@ def health() -> None:
 
 
 def migrate(
-    to: Annotated[str, typer.Option(help="The DATABASE_URL to copy to; the database must be empty")],
+    to: Annotated[str, typer.Option(metavar="URL", help="The DATABASE_URL to copy to; the database must be empty")],
     books: Annotated[
-        str, typer.Option(help="The BOOKS_URL to copy the books to, or a folder. Without it they stay where they are")
+        str,
+        typer.Option(
+            metavar="URL", help="The BOOKS_URL to copy the books to, or a folder. Without it they stay where they are"
+        ),
     ] = "",
 ) -> None:
     """Copy everything to another database, and the books to another place. Stop the bot first."""

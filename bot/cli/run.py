@@ -199,7 +199,7 @@ async def until_stopped(
 
 
 def preview(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port; 0: any free one")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="The page's port; 0: any free one")] = 0,
 ) -> None:
     """Show the bot in your browser as it looks on Discord. It needs no token and keeps nothing."""
     if not all(map(importlib.util.find_spec, ("simcord", "PIL"))):
@@ -248,8 +248,12 @@ def mcp(
         bool, typer.Option("--positions", help="Let clients set how far their reader has read (set_position)")
     ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of standard input")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0: any free one")] = DEFAULT_PORT,
-    host: Annotated[str, typer.Option(help="The address for --http; any but the default needs MCP_TOKEN")] = LOOPBACK,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, metavar="N", help="The port for --http; 0: any free one")
+    ] = DEFAULT_PORT,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address for --http; any but the default needs MCP_TOKEN")
+    ] = LOOPBACK,
 ) -> None:
     """Offer your books to other programs over the Model Context Protocol, up to your page."""
     with uncollected():

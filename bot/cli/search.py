@@ -28,12 +28,14 @@ from domain.reading.questions import MOST_QUESTIONS, question_text
 def search(
     book: Annotated[str, typer.Argument(help="Title, id, path or file name")],
     query: Annotated[str | None, typer.Argument(help="What to look for")] = None,
-    top_k: Annotated[int, typer.Option(min=1, help=f"How many passages, {MAX_RESULTS} at most")] = 5,
+    top_k: Annotated[int, typer.Option(min=1, metavar="N", help=f"How many passages, {MAX_RESULTS} at most")] = 5,
     page: Annotated[str | None, typer.Option(help="Only what a reader on this page has read")] = None,
     chapter: Annotated[
         str | None, typer.Option(help="Only what a reader of this chapter, as printed, has read")
     ] = None,
-    queries: Annotated[str | None, typer.Option(help="A file with one query per line; - is standard input")] = None,
+    queries: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A file with one query per line; - is standard input")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list; with --queries, one list per line")
     ] = False,
@@ -110,7 +112,7 @@ def who(
 def discuss(
     book: BOOK,
     section: Annotated[str, typer.Option(help="This chapter or part, as printed; by default the last three")] = "",
-    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, help="How many questions")] = 3,
+    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, metavar="N", help="How many questions")] = 3,
     page: PAGE = None,
     as_json: AS_JSON = False,
 ) -> None:
@@ -219,7 +221,9 @@ def _queries(name: str) -> list[str]:
 
 def evaluate(
     file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Labelled questions, one JSON object per line")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only this many questions, from the first")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only this many questions, from the first")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object")] = False,
 ) -> None:
     """Measure the search on labelled questions."""

@@ -112,6 +112,14 @@ async def test_a_book_is_added_listed_read_searched_and_removed(terminal: Termin
     assert list((terminal.folder / "data" / "books").glob("*.book")) == []
 
 
+@pytest.mark.parametrize("command", [["search"], ["books", "add"], ["mcp"], []])
+async def test_help_names_what_to_type_and_not_how_it_is_programmed(terminal: Terminal, command: list[str]) -> None:
+    shown = (await terminal.run(*command, "--help")).out
+    options = shown.partition("Options")[2].partition("Commands")[0]
+    assert "Show this message and exit." in options
+    assert not re.search(r"<\w+.*?>", options)
+
+
 async def test_a_path_is_added_and_opened_at_once(terminal: Terminal) -> None:
     path = terminal.write("tale.txt", TALE)
     ran = await terminal.run("chat", str(path), stdin="Who found a brass key?\n")
