@@ -77,7 +77,10 @@ def backup(
                     if not await _fetched_and_copied(app, book, target)
                 ]
             except OSError as error:
-                fail(f"The copy could not be written to {path}: {error.strerror}. Make room there and try again.")
+                fail(
+                    f"The copy could not be written to {path}: {error.strerror}. "
+                    "Make room there, or choose another folder."
+                )
         for title in missing:
             errors.print(f"The file of “{title}” is gone, so it is not in the copy.", style="yellow", markup=False)
         console.print(f"Copied the database and the books to {path}.", markup=False)

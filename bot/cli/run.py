@@ -299,4 +299,5 @@ async def _serve_http(app: App, server: "Server[Any]", host: str, port: int, whi
         await serve_http(server, host, port, app.settings.mcp_token, ready)
     except OSError as error:
         where = f"Port {port}" if host == LOOPBACK else f"Port {port} on {host}"
-        fail(f"{where} cannot be used: {os.strerror(error.errno or 0)}. Choose another with --port or --host.")
+        reason = str(error.strerror).partition(" (while")[0]  # the address, which `create_server` adds, has been named
+        fail(f"{where} cannot be used: {reason}. Choose another with --port or --host.")

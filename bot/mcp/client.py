@@ -265,7 +265,10 @@ class ServerLink:
             if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
                 raise ServerUnavailableError("the line broke during the call") from error
             sentence = without_secrets(error.message, self.address.secrets)
-            raise ReportedError(sentence.split(_SDK_DETAILS)[0]) from error
+            told = sentence.split(_SDK_DETAILS)[0].strip()
+            raise ReportedError(
+                told or f"The server reports the error {error.code} and does not explain it."
+            ) from error
         except ValidationError as error:
             self._hangs = 0
             fault = error.errors()[0]

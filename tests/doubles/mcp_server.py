@@ -3,10 +3,10 @@
 It speaks the handshake of 2025-06-18. Its tools: `echo` gives back its text, `add` adds, `fail` reports an error,
 `blank` returns nothing, `picture` returns no text, `sleep` takes its time, `die` ends the process in the middle of
 the call, `env` tells an environment variable, `count` has a result without text, and `attach` one with attachments.
-`work` tells of its progress, `refuse` is an error of the protocol with a code of the caller's choice, `learn` adds the
-tool `learned` and says so, and `look` is the only one that says it changes nothing. The variable `ODD_TOOLS` has
-a JSON list of more tools, of any kind. `calls` tells how often tools have been called, and `show` returns
-a picture and a sound.
+`work` tells of its progress, `refuse` is an error of the protocol with a code and a sentence of the caller's
+choice, `learn` adds the tool `learned` and says so, and `look` is the only one that says it changes nothing. The
+variable `ODD_TOOLS` has a JSON list of more tools, of any kind. `calls` tells how often tools have been called, and
+`show` returns a picture and a sound.
 """
 
 import base64
@@ -76,7 +76,7 @@ def answer(message: Json, notify: Notify = lambda method, params: None) -> Json 
             try:
                 return {**reply, "result": _call(params["name"], params.get("arguments", {}), params, notify)}
             except Refused as refused:
-                return {**reply, "error": {"code": refused.args[0], "message": "no, the server says"}}
+                return {**reply, "error": {"code": refused.args[0], "message": refused.args[1]}}
     return {**reply, "error": {"code": -32601, "message": "Method not found"}}
 
 
@@ -102,7 +102,7 @@ def _call(tool: str, arguments: Json, params: Json, notify: Notify) -> Json:  # 
                 notify("notifications/progress", {"progressToken": token, "progress": step})
             return _text("worked")
         case "refuse":
-            raise Refused(arguments["code"])
+            raise Refused(arguments["code"], arguments.get("sentence", "no, the server says"))
         case "learn":
             _LEARNED.append({"name": "learned", "description": "Learned.", "inputSchema": {"type": "object"}})
             notify("notifications/tools/list_changed", {})

@@ -539,6 +539,13 @@ class TestTransports:
         assert ran.code == 1
         assert f"Port {port} cannot be used" in ran.err
 
+    async def test_a_host_that_is_not_there_is_said_in_a_sentence(self, tmp_path: Path) -> None:
+        options = ("mcp", "--http", "--host", "nowhere.invalid")
+        ran = await Terminal(tmp_path).run(*options, MCP_TOKEN="a secret of some length")
+        assert ran.code == 1
+        assert "nowhere.invalid cannot be used: " in ran.err
+        assert "Unknown error" not in ran.err
+
     async def test_half_a_character_gets_an_error_reply_and_the_next_message_its_answer(
         self, environment: dict[str, str], book: Book, tmp_path: Path
     ) -> None:

@@ -403,6 +403,10 @@ class TestErrorsOfServers:
             assert (await call(tools, "mortal_calls")).content == "2"
             assert pid_of_mortal() == first
 
+    async def test_an_error_without_a_word_is_a_sentence_all_the_same(self, stdio: McpTools) -> None:
+        error = error_of(await call(stdio, "double_refuse", code=-1, sentence=" "))
+        assert error == "The server reports the error -1 and does not explain it."
+
     async def test_half_a_character_breaks_no_connection(
         self, tmp_path: Path, pid_of_mortal: Callable[[], int]
     ) -> None:
