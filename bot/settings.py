@@ -1,5 +1,6 @@
 """Settings, read once from the environment and from `.env`; `.env.example` lists and explains them all."""
 
+import logging
 import math
 import os
 from collections.abc import Mapping
@@ -233,6 +234,23 @@ class _BlankInFile(DotEnvSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         return {name: "" for name in _OFF_WHEN_BLANK if self.env_vars.get(name) == ""}
+
+
+class _ReportedOnce(logging.Filter):
+    """Reports each line of `.env` that cannot be read in our words, and once: the file is read several times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reported: set[object] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_new = record.args not in self._reported
+        self._reported.add(record.args)
+        record.msg = "Line %s of .env is ignored: it is not NAME=value, or a quotation mark in it is not closed."
+        return is_new
+
+
+logging.getLogger("dotenv.main").addFilter(_ReportedOnce())
 
 
 _IN_WORDS = {

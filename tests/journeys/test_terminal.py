@@ -201,6 +201,16 @@ async def test_bad_settings_are_a_sentence_and_an_exit_code(
     assert_refused(await terminal.run("chat", stdin="Hello\n", **environment), says)
 
 
+async def test_a_line_of_the_settings_file_that_cannot_be_read_is_told_once(terminal: Terminal) -> None:
+    terminal.write(".env", 'no setting\nHISTORY_MESSAGES=30\nMCP_SERVERS="notes=http://127.0.0.1:9/mcp\n')
+    ran = await terminal.run("books", "list")
+    assert ran.code == 0
+    assert [line.split(":")[0] for line in ran.err.splitlines()] == [
+        "Line 1 of .env is ignored",
+        "Line 3 of .env is ignored",
+    ]
+
+
 async def test_no_network_is_a_sentence_and_an_exit_code(terminal: Terminal) -> None:
     nowhere = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
     ran = await terminal.run("chat", stdin="Who drives the cart?\n", **nowhere)
