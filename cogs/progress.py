@@ -1,6 +1,10 @@
-"""/progress: how far a reader is in a book. Only people move a position, and only their own."""
+"""/progress: how far a reader is in a book; and how far a book may be told in a place.
+
+Only people move a position, and only their own.
+"""
 
 import contextlib
+from dataclasses import dataclass
 from typing import Any
 
 import discord
@@ -10,24 +14,43 @@ from discord.ext import commands
 from discord.ui import View
 
 from cogs import access
-from cogs.access import bound_conversation, resolve_book, resolve_conversation
+from cogs.access import assert_may_post, bound_conversation, resolve_book, resolve_conversation
 from cogs.cards import clipped, plain, position_line
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import action_button, on_press, row
 from cogs.permissions import everywhere, may_change
 from cogs.rendering.answers import binding_note, page_name
-from cogs.services import ServingBot, note_deed, server_of, shelf_of
-from cogs.threads import dismiss_absent, thread_of
-from domain.book import Book, ReadingPosition
+from cogs.services import ServingBot, note_deed, server_of, shelf_of, use_cases_of
+from cogs.threads import dismiss_absent, has_left, thread_of
+from domain.book import Binding, Book, ReadingPosition
+from domain.clubs.plan import Club
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100
 MOST_OFFERED = 5
 WHO_BINDS, UNBIND = "who-binds", "unbind"
+MOST_LOOKED_FOR = 5
+"""Readers about whom Discord is asked whether they are still on the server; the next one is taken to be."""
 HIDDEN = "hidden"
 """Stands on a button in place of the id of a person who hides their place in a club."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A book, and how far it may be told: to the asker, or publicly, to everybody who sees it there.
+
+    `binding` is who or what keeps it from going further, if that is not the asker. `page` is the label of the last
+    page. `club` is the channel's club.
+    """
+
+    book: Book
+    read_to: int
+    public: bool = False
+    binding: Binding | None = None
+    page: str = ""
+    club: Club | None = None
 
 
 class Progress(commands.Cog):
@@ -201,3 +224,68 @@ async def _name(server: discord.Guild | None, person: str, say: Speech) -> str:
         with contextlib.suppress(*DISCORD_ERRORS):
             return (await server.fetch_member(int(person))).display_name
     return say("somebody who has left")
+
+
+async def scope_here(interaction: discord.Interaction[Any], book: str | None, *, public: bool) -> Scope:
+    """How far a book may be told here. Where only the person has installed the bot, nothing is public."""
+    club = await club_here(interaction)
+    found = await resolve_book(interaction, club.book_id if club and book is None else book)
+    if public and server_of(interaction) is not None:
+        assert_may_post(interaction)
+    return await scope_of(interaction, found, club, public=public)
+
+
+async def scope_of(interaction: discord.Interaction[Any], book: Book, club: Club | None, *, public: bool) -> Scope:
+    """The same for a book that is known, where `club` reads."""
+    positions, own = use_cases_of(interaction).positions, await own_bound(interaction, book)
+    if not public or server_of(interaction) is None:
+        return Scope(book, own, page=await positions.page_at(book, own))
+    club = club if club is not None and club.book_id == book.id else None
+    binding = await _public_binding(interaction, book, own, club)
+    read_to = own if binding is None else binding.read_to
+    page = await positions.page_at(book, read_to)
+    return Scope(book, read_to, public=True, binding=binding, page=page, club=club)
+
+
+async def _public_binding(
+    interaction: discord.Interaction[Any], book: Book, own: int, club: Club | None
+) -> Binding | None:
+    """Who or what limits what is public here; None if the asker does.
+
+    In a thread it is the people there, in a club's channel its members, elsewhere everybody who reads the book.
+    """
+    use_cases = use_cases_of(interaction)
+    conversation = await bound_conversation(interaction)
+    if conversation is not None and conversation.book_id == book.id:
+        people = await use_cases.company.of(conversation.id)
+        return await use_cases.positions.binding(people, [str(interaction.user.id)], book, conversation)
+    if club is not None:
+        binding = await use_cases.positions.binding_in(club, book, use_cases.clubs.now())
+    else:
+        binding = await _slowest_here(interaction, book)
+    return binding if binding is not None and binding.read_to < own else None
+
+
+async def _slowest_here(interaction: discord.Interaction[Any], book: Book) -> Binding | None:
+    """The slowest reader of a book who has not left the server."""
+    positions, server = use_cases_of(interaction).positions, server_of(interaction)
+    underway = await positions.slowest(book)
+    for number, (read_to, reader) in enumerate(underway):
+        if reader == str(interaction.user.id):
+            return None
+        if number >= MOST_LOOKED_FOR or server is None or not await has_left(server, reader):
+            last = [each for at, each in underway[number:] if at == read_to]
+            return await positions.binding_by(last, read_to, book)
+    return None
+
+
+async def club_here(interaction: discord.Interaction[Any]) -> Club | None:
+    """The club that reads in this channel, not in one of its threads."""
+    server = server_of(interaction)
+    running = await use_cases_of(interaction).clubs.store.get_running(str(server.id)) if server else ()
+    return next((each for each in running if each.channel_id == str(interaction.channel_id)), None)
+
+
+async def own_bound(interaction: discord.Interaction[Any], book: Book) -> int:
+    """How far a person may be told of a book, for them alone."""
+    return (await use_cases_of(interaction).positions.get(str(interaction.user.id), book)).bound(book.length)

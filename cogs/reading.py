@@ -3,18 +3,17 @@ the lowest one.
 """
 
 import io
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any
 
 import discord
-from babel import Locale, UnknownLocaleError
 from discord import app_commands
 from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.access import assert_may_post, bound_conversation, matching, resolve_book
+from cogs.access import matching, resolve_book
 from cogs.cards import clipped, plain
 from cogs.conversation.buttons import (
     ASK_AGAIN,
@@ -25,19 +24,19 @@ from cogs.conversation.buttons import (
     sources_button,
     view_of,
 )
+from cogs.conversation.recovery import BEGAN, TELLING, WORK, tell_restarted
 from cogs.delivery.turn_messages import messages_of
-from cogs.errors import Refusal
-from cogs.i18n import Speech, speech_in, speech_of
+from cogs.errors import PLACE, Refusal, edit_reply, sentence_for
+from cogs.i18n import Speech, english_name, speech_for_all, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
 from cogs.permissions import everywhere, in_servers
+from cogs.progress import Scope, club_here, own_bound, scope_here, scope_of
 from cogs.rendering.answers import answer_note, binding_note, failure_note, nothing_read, page_name, with_offer
 from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of, shelf_of
-from cogs.threads import has_left
-from domain.book import Binding, Book
+from domain.book import Book
 from domain.citations.matching import in_language
-from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed
 from domain.reading.companion import Asker
@@ -57,37 +56,23 @@ TITLE_SHOWN = 100
 LONGEST_NAME = 100
 NAMES_S = 0.1
 """How long somebody who types waits for the names of a long book; later ones are offered at the next letter."""
-MOST_LOOKED_FOR = 5
-"""Readers about whom Discord is asked whether they are still on the server; the next one is taken to be."""
-
-T = TypeVar("T")
-
 SEEN_BY_ALL = "seen by all"
 """On an interaction: whether its reply was acknowledged publicly."""
 APART = "apart"
 """On a press: whether the result follows the message with the button instead of replacing it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """A book, and how far it may be told: to the asker, or publicly, to everybody who sees it there.
-
-    `binding` is who or what keeps it from going further, if that is not the asker. `page` is the label of the last
-    page. `club` is the channel's club.
-    """
-
-    book: Book
-    read_to: int
-    public: bool = False
-    binding: Binding | None = None
-    page: str = ""
-    club: Club | None = None
-
-
 class ReadingCog(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
+        self._tellings: dict[str, Callable[..., Awaitable[None]]] = {
+            "recap": self._tell_recap,
+            "who": self._tell_who,
+            "discuss": self._tell_questions,
+            "ask": self._ask,
+        }
         bot.handle(on_press(RECAP, self._recap_pressed), on_press(ASK_AGAIN, self._ask_again))
+        bot.continuations[TELLING] = self._go_on
 
     # The commands
 
@@ -123,11 +108,10 @@ class ReadingCog(commands.Cog):
         book: str | None = None,
         public: bool = False,
     ) -> None:
-        scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)
-        say = _speech(interaction, scope)
-        told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
-        nothing = say("“{name}” hasn't come up so far.", name=plain(clipped(name, LONGEST_NAME)))
-        await self._show(interaction, scope, told.text, told.trouble, nothing)
+        async def prepare() -> tuple[Scope, str]:
+            return await scope_here(interaction, book, public=public), name
+
+        await self._tell(interaction, "who", prepare(), public=public)
 
     @app_commands.command(description="Questions to discuss, each with a quotation from the book")
     @in_servers
@@ -141,12 +125,10 @@ class ReadingCog(commands.Cog):
         section: Range[str, 1, LONGEST_NAME] | None = None,
         count: Range[int, 1, MOST_QUESTIONS] = 3,
     ) -> None:
-        scope, since, end = await self._acknowledged(interaction, self._stretch(interaction, section), public=True)
-        say = _speech(interaction, scope)
-        reading = self._use_cases.reading
-        discussion = await reading.discuss(scope.book, end, since, count, _asker(interaction, scope))
-        text = discussion.text(say) or say("There's too little to discuss yet. Read on a bit first.")
-        await self._show(interaction, scope, text, discussion.trouble, "")
+        async def prepare() -> tuple[Scope, int, int, int]:
+            return *await self._stretch(interaction, section), count
+
+        await self._tell(interaction, "discuss", prepare(), public=True)
 
     @app_commands.command(description="Ask about the book, up to your page; only you see the answer")
     @everywhere
@@ -171,8 +153,11 @@ class ReadingCog(commands.Cog):
         """Answer a private question, in reply to the interaction by which it was asked."""
         if not question.strip():
             raise Refusal(speech_of(interaction)("What would you like to know about the book?"))
-        scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)
-        await self._ask(interaction, scope, question)
+
+        async def prepare() -> tuple[Scope, str, str]:
+            return await scope_here(interaction, book, public=public), question, interaction.user.display_name
+
+        await self._tell(interaction, "ask", prepare(), public=public)
 
     # What is offered while somebody types
 
@@ -187,7 +172,7 @@ class ReadingCog(commands.Cog):
         """Names met so far, none beyond the person's position."""
         try:
             book = await self._book_meant(interaction)
-            read_to = await self._own_bound(interaction, book)
+            read_to = await own_bound(interaction, book)
             names = await self._use_cases.reading.names(book, read_to, NAMES_S)
         except (BookError, Refusal):
             return []
@@ -197,7 +182,7 @@ class ReadingCog(commands.Cog):
     @discuss.autocomplete("section")
     async def _sections(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
         """Sections of the channel's club, by number alone; without a club, chapters."""
-        club, say = await self._club(interaction), speech_of(interaction)
+        club, say = await club_here(interaction), speech_of(interaction)
         if club is None:
             return await self._chapters_read(interaction, typed)
         numbers = (each.number for each in club.sections)
@@ -211,7 +196,7 @@ class ReadingCog(commands.Cog):
         """Chapters that the person has reached."""
         try:
             book = await self._book_meant(interaction)
-            read_to = await self._own_bound(interaction, book)
+            read_to = await own_bound(interaction, book)
             chapters = await (await self._use_cases.shelf.open(book)).chapters()
         except (BookError, Refusal):
             return []
@@ -219,68 +204,15 @@ class ReadingCog(commands.Cog):
 
     async def _book_meant(self, interaction: discord.Interaction[Any]) -> Book:
         """The book that is already chosen, else the channel's."""
-        club = await self._club(interaction)
+        club = await club_here(interaction)
         chosen = getattr(interaction.namespace, "book", None)
         return await resolve_book(interaction, chosen or (club.book_id if club else None))
 
     # How far
 
-    async def _scope(self, interaction: discord.Interaction[Any], book: str | None, *, public: bool) -> Scope:
-        """How far a book may be told here. Where only the person has installed the bot, nothing is public."""
-        club = await self._club(interaction)
-        found = await resolve_book(interaction, club.book_id if club and book is None else book)
-        own = await self._own_bound(interaction, found)
-        if not public or server_of(interaction) is None:
-            return Scope(found, own, page=await self._use_cases.positions.page_at(found, own))
-        assert_may_post(interaction)
-        club = club if club is not None and club.book_id == found.id else None
-        binding = await self._public_binding(interaction, found, own, club)
-        read_to = own if binding is None else binding.read_to
-        page = await self._use_cases.positions.page_at(found, read_to)
-        return Scope(found, read_to, public=True, binding=binding, page=page, club=club)
-
-    async def _public_binding(
-        self, interaction: discord.Interaction[Any], book: Book, own: int, club: Club | None
-    ) -> Binding | None:
-        """Who or what limits what is public here; None if the asker does.
-
-        In a thread it is the people there, in a club's channel its members, elsewhere everybody who reads the book.
-        """
-        positions = self._use_cases.positions
-        conversation = await bound_conversation(interaction)
-        if conversation is not None and conversation.book_id == book.id:
-            people = await self._use_cases.company.of(conversation.id)
-            return await positions.binding(people, [str(interaction.user.id)], book, conversation)
-        if club is not None:
-            binding = await positions.binding_in(club, book, self._use_cases.clubs.now())
-        else:
-            binding = await self._slowest_here(interaction, book)
-        return binding if binding is not None and binding.read_to < own else None
-
-    async def _slowest_here(self, interaction: discord.Interaction[Any], book: Book) -> Binding | None:
-        """The slowest reader of a book who has not left the server."""
-        positions, server, asker = self._use_cases.positions, server_of(interaction), str(interaction.user.id)
-        underway = await positions.slowest(book)
-        for number, (read_to, reader) in enumerate(underway):
-            if reader == asker:
-                return None
-            if number >= MOST_LOOKED_FOR or server is None or not await has_left(server, reader):
-                last = [each for at, each in underway[number:] if at == read_to]
-                return await positions.binding_by(last, read_to, book)
-        return None
-
-    async def _club(self, interaction: discord.Interaction[Any]) -> Club | None:
-        """The club that reads in this channel, not in one of its threads."""
-        server = server_of(interaction)
-        running = await self._use_cases.clubs.store.get_running(str(server.id)) if server else ()
-        return next((each for each in running if each.channel_id == str(interaction.channel_id)), None)
-
-    async def _own_bound(self, interaction: discord.Interaction[Any], book: Book) -> int:
-        return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
-
     async def _stretch(self, interaction: discord.Interaction[Any], section: str | None) -> tuple[Scope, int, int]:
         """What to discuss: how far it may be told, where it begins and where it ends."""
-        scope, reading = await self._scope(interaction, None, public=True), self._use_cases.reading
+        scope, reading = await scope_here(interaction, None, public=True), self._use_cases.reading
         if section is None:
             return scope, await reading.lately(scope.book, scope.read_to), scope.read_to
         if scope.club is None:
@@ -300,30 +232,87 @@ class ReadingCog(commands.Cog):
         self, interaction: discord.Interaction[Any], book: str | None, since: str | None, *, public: bool
     ) -> None:
         async def prepare() -> tuple[Scope, int]:
-            scope = await self._scope(interaction, book, public=public)
+            scope = await scope_here(interaction, book, public=public)
             reading = self._use_cases.reading
             return scope, await reading.place(scope.book, scope.read_to, since) if since else 0
 
-        scope, start = await self._acknowledged(interaction, prepare(), public=public)
-        say = _speech(interaction, scope)
-        told = await self._use_cases.reading.recap(scope.book, scope.read_to, start, _asker(interaction, scope))
-        nothing = say("There's too little to recap yet. Read on a bit first.")
-        await self._show(interaction, scope, told.text, told.trouble, nothing)
+        await self._tell(interaction, "recap", prepare(), public=public)
 
     async def _recap_pressed(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         await self._recap(interaction, book_id, None, public=False)
 
-    async def _ask(self, interaction: discord.Interaction[Any], scope: Scope, question: str) -> None:
-        reader = Reader(str(interaction.user.id), interaction.user.display_name)
-        asked = await self._use_cases.questions.ask(
-            scope.book,
-            reader,
-            question,
-            external_id=f"ask:{interaction.id}",
-            written_at=interaction.created_at,
-            read_to=scope.read_to if scope.public else None,
+    async def _tell(
+        self,
+        interaction: discord.Interaction[Any],
+        kind: str,
+        work: Coroutine[Any, Any, tuple[Any, ...]],
+        *,
+        public: bool = False,
+    ) -> None:
+        """Acknowledge a wish, and tell what it asks for.
+
+        `work` looks up how far that may go, and what else is needed for it, which a start continues with after a kill;
+        its refusal is told privately.
+        """
+        scope, *arguments = await defer_if_slow(interaction, work)
+        interaction.extras[WORK] = TELLING, [kind, scope.book.id, scope.public, arguments]
+        if not interaction.response.is_done():
+            shown = public and server_of(interaction) is not None
+            await interaction.response.defer(ephemeral=not shown, thinking=True)
+            interaction.extras[SEEN_BY_ALL] = shown
+        await self._tellings[kind](interaction, scope, *arguments)
+
+    async def _go_on(self, interaction: discord.Interaction[Any], noted: Any) -> None:
+        """Tell what a kill has interrupted; if that has happened before, or it is too late, say so."""
+        if noted is None or interaction.is_expired():
+            await tell_restarted(interaction)
+            return
+        kind, book_id, public, arguments = noted
+        interaction.extras[SEEN_BY_ALL] = interaction.extras[PLACE] is not None
+        try:
+            book, club = await self._use_cases.shelf.get(book_id), await club_here(interaction)
+            scope = await scope_of(interaction, book, club, public=public)
+            await self._tellings[kind](interaction, scope, *arguments)
+        except Exception as error:  # noqa: BLE001 - nobody else tells it
+            say = speech_for_all(interaction) if public else speech_of(interaction)
+            await edit_reply(interaction, content=sentence_for(error, say))
+
+    async def _tell_recap(self, interaction: discord.Interaction[Any], scope: Scope, start: int) -> None:
+        told = await self._use_cases.reading.recap(scope.book, scope.read_to, start, _asker(interaction, scope))
+        say = _speech(interaction, scope)
+        nothing = say("There's too little to recap yet. Read on a bit first.")
+        await self._show(interaction, scope, told.text, told.trouble, nothing)
+
+    async def _tell_who(self, interaction: discord.Interaction[Any], scope: Scope, name: str) -> None:
+        told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
+        say, shown = _speech(interaction, scope), plain(clipped(name, LONGEST_NAME))
+        await self._show(
+            interaction, scope, told.text, told.trouble, say("“{name}” hasn't come up so far.", name=shown)
         )
-        await self._show_answer(interaction, scope, asked, question)
+
+    async def _tell_questions(
+        self, interaction: discord.Interaction[Any], scope: Scope, since: int, end: int, count: int
+    ) -> None:
+        say, asker = _speech(interaction, scope), _asker(interaction, scope)
+        end = min(end, scope.read_to)  # somebody may have gone back since a kill
+        discussion = await self._use_cases.reading.discuss(scope.book, end, since, count, asker)
+        text = discussion.text(say) or say("There's too little to discuss yet. Read on a bit first.")
+        await self._show(interaction, scope, text, discussion.trouble, "")
+
+    async def _ask(self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str) -> None:
+        reader = Reader(str(interaction.user.id), name)
+        read_to, question_id = scope.read_to if scope.public else None, f"ask:{interaction.id}"
+        asked = await self._answered_before(question_id) if BEGAN in interaction.extras else None
+        asked = asked or await self._use_cases.questions.ask(
+            scope.book, reader, question, external_id=question_id, written_at=interaction.created_at, read_to=read_to
+        )
+        await self._show_answer(interaction, scope, asked, question, name)
+
+    async def _answered_before(self, question_id: str) -> Asked | None:
+        """The answer that was made for a question, if a kill came before it was shown."""
+        kept = await self._use_cases.transcripts.question(question_id)
+        played = await self._use_cases.transcripts.played(kept.turn_id) if kept and kept.turn_id else None
+        return Asked(played.conversation, played.answer) if played and played.is_answered else None
 
     async def _ask_again(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         """Answer a question of /ask again for its asker; the new answer replaces the one above the button."""
@@ -333,7 +322,7 @@ class ReadingCog(commands.Cog):
         if played.askers != [str(interaction.user.id)]:
             raise Refusal(say("Only the person who asked can have this answered again."))
         public = interaction.message is not None and not interaction.message.flags.ephemeral
-        work = self._scope(interaction, played.conversation.book_id, public=public)
+        work = scope_here(interaction, played.conversation.book_id, public=public)
         scope = await defer_if_slow(interaction, work, thinking=False)
         if not interaction.response.is_done():
             await interaction.response.defer()
@@ -350,10 +339,10 @@ class ReadingCog(commands.Cog):
             )
             await interaction.followup.send(note, ephemeral=True)
         else:
-            await self._show_answer(interaction, scope, asked, played.messages[0].content)
+            await self._show_answer(interaction, scope, asked, played.messages[0].content, reader.name)
 
     async def _show_answer(
-        self, interaction: discord.Interaction[Any], scope: Scope, asked: Asked, question: str
+        self, interaction: discord.Interaction[Any], scope: Scope, asked: Asked, question: str, name: str
     ) -> None:
         say, ending = _speech(interaction, scope), asked.ending
         buttons: Buttons = ()
@@ -366,8 +355,7 @@ class ReadingCog(commands.Cog):
         else:
             note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending, say)
             text = in_language(ending.partial, asked.citations, say)
-        who = plain(interaction.user.display_name)
-        heading = say("**{who}** asks: {question}", who=who, question=_shown_question(question))
+        heading = say("**{who}** asks: {question}", who=plain(name), question=_shown_question(question))
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
         await self._use_cases.questions.told(asked, shown)
 
@@ -400,17 +388,6 @@ class ReadingCog(commands.Cog):
             return await _post(interaction, scope, messages, None, buttons)
         whole = discord.File(io.BytesIO(inert_in_files(f"{text}\n").encode()), FILE_NAME)
         return await _post(interaction, scope, [_cut(messages[0], say)], whole, buttons)
-
-    async def _acknowledged(
-        self, interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, public: bool = False
-    ) -> T:
-        """The result of a lookup, acknowledged; a refusal is told privately. After that there is time to work."""
-        found = await defer_if_slow(interaction, work)
-        if not interaction.response.is_done():
-            shown = public and server_of(interaction) is not None
-            await interaction.response.defer(ephemeral=not shown, thinking=True)
-            interaction.extras[SEEN_BY_ALL] = shown
-        return found
 
 
 async def _post(
@@ -488,12 +465,4 @@ def _asker(interaction: discord.Interaction[Any], scope: Scope) -> Asker:
     server = server_of(interaction)
     locale = server.preferred_locale if server is not None and scope.public else interaction.locale
     shelf = None if server is None else str(server.id)
-    return Asker(str(interaction.user.id), shelf, _language(locale), _speech(interaction, scope))
-
-
-def _language(locale: discord.Locale) -> str:
-    """The English name of a language, without its country."""
-    try:
-        return Locale.parse(str(locale).split("-")[0]).english_name or ""
-    except (UnknownLocaleError, ValueError):
-        return ""
+    return Asker(str(interaction.user.id), shelf, english_name(locale), _speech(interaction, scope))

@@ -54,6 +54,8 @@ WORK = "work"
 """On an interaction: what its reply is about, as `(action, arguments for JSON)`, if a start can continue it."""
 OPENING = "opening"
 """The action of a reply that the thread of a new conversation starts from; both have the same id."""
+TELLING = "telling"
+"""The action of a reply that tells something of a book, and stands for it as soon as it says anything."""
 BEGAN = "began"
 """On an interaction of an earlier process: when that began to work on it."""
 
@@ -404,7 +406,7 @@ async def _is_whole(reply: discord.Message, action: str, interaction: discord.In
     """Whether a reply stands as it was meant to. One that announces a thread does once that has its conversation."""
     if action == OPENING:
         return await use_cases_of(interaction).conversations.in_thread(str(reply.id)) is not None
-    return bool(reply.embeds) or not (action or _is_empty(reply))
+    return bool(reply.embeds) or not (_is_empty(reply) or action not in ("", TELLING))
 
 
 def _is_empty(message: discord.Message) -> bool:

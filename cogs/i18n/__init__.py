@@ -174,6 +174,14 @@ def language_name(code: str, locale: discord.Locale) -> str:
         return code
 
 
+def english_name(locale: discord.Locale) -> str:
+    """The English name of a language, without its country."""
+    try:
+        return babel.Locale.parse(str(locale).split("-")[0]).english_name or ""
+    except (babel.UnknownLocaleError, ValueError):
+        return ""
+
+
 def later(text: str) -> str:
     """Mark a text that is translated elsewhere, by a Speech that receives it as a value."""
     return text

@@ -437,8 +437,8 @@ class PersonalQuestions:
     ) -> Asked:
         """Answer a question about a book from as far as its reader has read, but no further than `read_to`.
 
-        `external_id` identifies the question; `written_at` is as in `ChatWithBook.receive`. The caller has to confirm
-        the answer by `told`. Tools that change something are not used, because nobody is there to allow it.
+        `external_id` identifies the question, also after a crash; `written_at` is as in `ChatWithBook.receive`. The
+        caller has to confirm the answer by `told`. Tools that change something are not used: nobody could allow it.
 
         Raises:
             BookError, ConversationError, StorageError: there is no answer, and the sentence says why.
@@ -446,7 +446,7 @@ class PersonalQuestions:
         """
         async with self._locks.setdefault((book.id, book.shelf, reader.id), asyncio.Lock()):
             conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
-            await self._forget_unanswered(conversation.id)
+            await self._forget_unanswered(conversation.id, but=external_id)
             await self._chat.receive(conversation.id, question, reader, external_id=external_id, written_at=written_at)
             return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
 
@@ -492,8 +492,9 @@ class PersonalQuestions:
         """Record that the reader has the answer, or knows that there is none, and in which messages."""
         await self._chat.delivered(asked.ending.turn_id, message_ids)
 
-    async def _forget_unanswered(self, conversation_id: str) -> None:
-        """Delete questions that a crash or a failure has left without an answer: nobody waits for them any more."""
+    async def _forget_unanswered(self, conversation_id: str, *, but: str) -> None:
+        """Delete other questions that a crash or a failure has left without an answer: nobody waits for them."""
         await self._chat.recover(conversation_id)
         for message in await self._chat.waiting(conversation_id):
-            await self._chat.take_back(message.external_id or "")
+            if message.external_id != but:
+                await self._chat.take_back(message.external_id or "")

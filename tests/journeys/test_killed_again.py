@@ -8,6 +8,7 @@ from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,14 @@ from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageTy
 from tests.doubles.discord_api.interactions import Interaction
 from tests.doubles.script import Fault, Handler, Json, Reply, Text, say
 from tests.journeys.discord_process import BotProcess
+from tests.journeys.reading_room import TALE
 from tests.journeys.test_discord_chaos import damage
 
 ROUNDS, SEED = 4, 11
 LONGEST_LIFE_S = 1.2
 ANSWERS = count(1)
 HOOK, THREAD = "PATCH /webhooks/{app}/{token}/messages/{message}", "POST /channels/{channel}/messages/{message}/threads"
+CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 SEND, RENAME = "POST /channels/{channel}/messages", "PATCH /channels/{channel}"
 
 pytestmark = pytest.mark.usefixtures("quick_posting")
@@ -134,6 +137,12 @@ async def small_book_added(bot: BotProcess, discord: DiscordDouble) -> Interacti
     added = await discord.user("ann").slash("books add", file=small, title="Lamp")
     await discord.until(lambda: added.original and added.original.embeds)
     return added
+
+
+async def ready(bot: BotProcess, discord: DiscordDouble) -> list[Json]:
+    """How the bot offers a small book that ann has added."""
+    await small_book_added(bot, discord)
+    return await discord.user("ann").autocomplete("chat", "book", "lamp")
 
 
 def noted(folder: Path) -> list[str | None]:
@@ -306,12 +315,106 @@ async def test_what_a_killed_request_has_used_counts(
     assert sum(estimated for *_, estimated in used(tmp_path).values()) == 1
 
 
-async def test_a_command_that_is_killed_has_an_end(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+@pytest.mark.parametrize("public", [False, True])
+async def test_a_question_of_ask_that_is_killed_is_answered(
+    bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble, tmp_path: Path, public: bool
+) -> None:
+    """In the same reply, to the same people, and once: the answer is kept alone."""
+    ann, [book] = discord.user("ann"), await ready(bot, discord)
+    model.handler = lambda _: say(LINE, fault=Fault.STALL)
+    asked = await ann.slash("ask", question="Why was it dark?", book=book["value"], public=public)
+    await discord.until(lambda: asked.thinking and noted(tmp_path) and model.requests)
+    await bot.kill()
+    model.handler = numbered
+    await bot.start()
+    await discord.until(lambda: asked.messages)
+    assert asked.text.startswith("**Ann** asks: Why was it dark?\n")
+    assert kept(tmp_path)[0] in asked.text
+    assert len(kept(tmp_path)) == 1
+    assert asked.ephemeral is not public
+    await discord.until(lambda: noted(tmp_path) == [])
+    assert discord.violations == []
+
+
+async def test_who_limits_a_public_answer_is_named_after_a_kill(
+    bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble, tmp_path: Path
+) -> None:
+    ann, ben = discord.user("ann"), discord.user("ben")
+    await small_book_added(bot, discord)
+    await ann.slash("books add", file=discord.file("tale.txt", TALE.encode()), title="Tale")
+    await discord.until(lambda: len(discord.messages()) == 2 and all(each.embeds for each in discord.messages()))
+    [book] = await ann.autocomplete("chat", "book", "tale")
+    await ben.slash("progress", book=book["value"], chapter="1")
+    model.handler = lambda _: say(LINE, fault=Fault.STALL)
+    asked = await ann.slash("ask", question="Who was Hobb?", book=book["value"], public=True)
+    await discord.until(lambda: asked.thinking and noted(tmp_path) and model.requests)
+    await bot.kill()
+    model.handler = numbered
+    await bot.start()
+    await discord.until(lambda: asked.messages)
+    assert asked.text.endswith(f"as far as {ben.mention} has read.")
+
+
+async def test_an_answer_that_was_made_before_the_kill_is_shown_as_it_is(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path
+) -> None:
+    ann, [book] = discord.user("ann"), await ready(bot, discord)
+    discord.fail(HOOK, status=503, times=3)
+    asked = await ann.slash("ask", question="Why was it dark?", book=book["value"])
+    await discord.until(lambda: kept(tmp_path))
+    await bot.kill()
+    discord.rest.faults.clear()
+    assert not asked.messages
+    await bot.start()
+    await discord.until(lambda: asked.messages)
+    [answer] = kept(tmp_path)
+    assert answer in asked.text
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "told"),
+    [
+        pytest.param("recap", {}, "The lamp was dark", id="recap"),
+        pytest.param("who", {"name": "Hobb"}, "hasn't come up so far", id="who"),
+        pytest.param("discuss", {}, "The lamp was dark", id="discuss"),
+    ],
+)
+async def test_what_is_told_of_a_book_is_told_after_a_kill(
+    bot: BotProcess,
+    discord: DiscordDouble,
+    model: AnthropicDouble,
+    tmp_path: Path,
+    command: str,
+    options: dict[str, Any],
+    told: str,
+) -> None:
+    ann = discord.user("ann")
+    await ready(bot, discord)
+    discord.hold(CALLBACK)
+    model.handler = lambda _: say(LINE, fault=Fault.STALL)
+    asked = await ann.slash(command, **options)
+    await discord.until(lambda: asked.thinking and noted(tmp_path))
+    await bot.kill()
+    model.handler = numbered
+    await bot.start()
+    await discord.until(lambda: asked.messages)
+    assert told in asked.text
+    await discord.until(lambda: noted(tmp_path) == [])
+    assert len(asked.messages) == 1
+
+
+async def test_a_command_that_is_killed_twice_has_an_end(
+    bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble, tmp_path: Path
+) -> None:
     """Whoever asked reads what has happened; a reply that stands already stays as it is."""
     ann, added = discord.user("ann"), await small_book_added(bot, discord)
     card, [book] = added.text, await ann.autocomplete("chat", "book", "lamp")
+    model.handler = lambda _: say(LINE, fault=Fault.STALL)
     asked = await ann.slash("ask", question="Why was it dark?", book=book["value"])
     await discord.until(lambda: asked.thinking and noted(tmp_path))
+    await bot.kill()
+    await bot.start()
+    await discord.until(lambda: noted(tmp_path) == [None])
     await bot.kill()
     await bot.start()
     await discord.until(lambda: asked.messages)
