@@ -13,9 +13,21 @@ from discord.ui import Button, View
 
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, book_card, plain, position_line, usage_line
+from cogs.conversation.intake import TALK_ABOUT, remove_notice, words_of
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
-from cogs.interactions import Field, buttons_of, change, defer_if_slow, form, on_press, reply, row, written_in
+from cogs.interactions import (
+    Field,
+    buttons_of,
+    change,
+    defer_if_slow,
+    form,
+    on_choice,
+    on_press,
+    reply,
+    row,
+    written_in,
+)
 from cogs.opening import Opening
 from cogs.permissions import everywhere, in_conversations, may_change, missing
 from cogs.reading import ReadingCog
@@ -301,6 +313,7 @@ class FirstSteps(commands.Cog):
             on_press("page", self._ask_page),
             on_press("help", self._help),
             on_press("first", self._ask),
+            on_choice(TALK_ABOUT, self._talk_about),
         )
         bot.handle_form("page", self._set_page)
 
@@ -316,6 +329,19 @@ class FirstSteps(commands.Cog):
             await self._reading.answer(interaction, question, book_id)
         else:
             await self._read(interaction, book_id, question)
+
+    async def _talk_about(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        """Ask what was said outside of conversations in one about the chosen book, for the person who said it."""
+        offer, own = interaction.message, interaction.client.user
+        said = offer.reference.resolved if offer and offer.reference else None
+        question = ""
+        if isinstance(said, discord.Message):
+            if said.author.id != interaction.user.id:
+                raise Refusal(speech_of(interaction)("Only the person who asked can choose the book."))
+            question = words_of(said, own.id if own else 0)
+        await self._read(interaction, book_id, question)
+        if offer is not None:
+            await remove_notice(offer)
 
     async def _contents(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         card = await defer_if_slow(interaction, self._contents_card(interaction, book_id))

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import discord
 from discord import ButtonStyle
-from discord.ui import Button, View
+from discord.ui import Button, Select, View
 
 from cogs.i18n import Speech, language_name, later, speech_for
 from cogs.interactions import action_button, action_menu, row
@@ -26,6 +26,8 @@ TITLE_LENGTH = 256
 LABEL_LENGTH = 80
 """Characters of a button's label."""
 DESCRIPTION_LENGTH = 4096
+BOOKS_IN_A_MENU = 25
+"""Discord's limit for the options of a menu."""
 CENT = 0.01
 _MEGA = 1_000_000
 MICRODOLLARS = 1_000_000
@@ -281,6 +283,15 @@ def usage_line(total: UsageTotal, say: Speech) -> str:
             say.counted(total.unpriced, "{number} request of unknown cost", "{number} requests of unknown cost")
         )
     return " · ".join(parts)
+
+
+def books_menu(action: str, argument: str, books: Sequence[Book], placeholder: str) -> Select[View]:
+    """A menu of books on the shelf, at most `BOOKS_IN_A_MENU`; each option's value is the book's id."""
+    options = [
+        discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
+        for book in books
+    ]
+    return action_menu(action, argument, options=options, placeholder=placeholder)
 
 
 def offers_menu(action: str, offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.ui.View:

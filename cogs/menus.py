@@ -1,7 +1,6 @@
 """Commands in the menus of messages and people: ask about it, find it in the book, see how far somebody has read."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import discord
@@ -9,11 +8,11 @@ from discord import app_commands
 from discord.ext import commands
 
 from cogs.access import bound_conversation
-from cogs.cards import clipped, plain
+from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
 from cogs.clubs.cards import bar_line
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
-from cogs.interactions import Field, action_menu, defer_if_slow, form, in_time, on_choice, reply, row, written_in
+from cogs.interactions import Field, defer_if_slow, form, in_time, on_choice, reply, row, written_in
 from cogs.reading import ReadingCog
 from cogs.rendering.answers import page_name
 from cogs.services import ServingBot, server_of, shelf_of
@@ -25,8 +24,8 @@ ASK, WHERE = "ask-about", "where"
 
 LONGEST_PASSAGE = 1_000
 LONGEST_QUESTION = 400
-BOOKS_IN_A_MENU, MENUS = 25, 5
-"""Discord's limits for a menu, and for menus under a message."""
+MENUS = 5
+"""Discord's limit for menus under a message."""
 SPAN_END = 70
 """Characters of the first and of the last title, in the placeholder of a further menu."""
 MOST_PLACES = 5
@@ -216,12 +215,12 @@ class ContextMenus(commands.Cog):
         say = speech_of(interaction)
         books = await defer_if_slow(interaction, self._last_talked_about_first(interaction))
         likely, others = books[:BOOKS_IN_A_MENU], books[BOOKS_IN_A_MENU : BOOKS_IN_A_MENU * MENUS]
-        menus = [_menu_of(action, "", likely, say("Choose the book"))]
+        menus = [books_menu(action, "", likely, say("Choose the book"))]
         others.sort(key=lambda book: book.title.casefold())
         for at in range(0, len(others), BOOKS_IN_A_MENU):
             part = others[at : at + BOOKS_IN_A_MENU]
             span = f"{clipped(part[0].title, SPAN_END)} – {clipped(part[-1].title, SPAN_END)}"
-            menus.append(_menu_of(action, f"{at}:", part, span))
+            menus.append(books_menu(action, f"{at}:", part, span))
         quoted = "\n".join(f"> {line}" for line in clipped(text, LONGEST_PASSAGE).splitlines())
         question = say("Which book is this about?")
         await reply(interaction, content=f"{question}\n{quoted}", view=row(*menus))
@@ -235,14 +234,6 @@ class ContextMenus(commands.Cog):
 
     async def _own_bound(self, interaction: discord.Interaction[Any], book: Book) -> int:
         return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
-
-
-def _menu_of(action: str, argument: str, books: Sequence[Book], placeholder: str) -> discord.ui.Select[Any]:
-    options = [
-        discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
-        for book in books
-    ]
-    return action_menu(action, argument, options=options, placeholder=placeholder)
 
 
 def _book_id(chosen: str) -> str:

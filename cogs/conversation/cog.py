@@ -11,11 +11,13 @@ import discord
 from discord.ext import commands
 
 from cogs.access import assert_may_post
+from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
-from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting
+from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting, view_of
 from cogs.conversation.deletions import AnswersWithoutQuestion, note_place_gone
 from cogs.conversation.intake import (
+    TALK_ABOUT,
     CaughtUp,
     Corrections,
     IntakeResult,
@@ -35,7 +37,7 @@ from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.writer import ChannelWriters
 from cogs.errors import DISCORD_ERRORS, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in
-from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
+from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, row, take_away
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
@@ -208,7 +210,7 @@ class ConversationCog(commands.Cog):
             ids = [str(place.id), str(getattr(place, "category_id", None))]
             may_be_used = await self._use_cases.servers.may_be_used_in(str(message.guild.id), ids)
             say = speech_in(message.guild)
-            await hint(message, how_to_start(say) if may_be_used else not_here(say))
+            await (self._offer_books(message, say) if may_be_used else hint(message, not_here(say)))
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
@@ -292,7 +294,7 @@ class ConversationCog(commands.Cog):
                     told.add(message.channel.id)
                 says = self._known_speeches_at(message) if away else [await self._speech_at(message)]
                 trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
-                notice = await hint(message, trouble, hear_button(message.id, says[0]))
+                notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])))
                 if notice is None:
                     told.discard(message.channel.id)
             if isinstance(error, StorageError):
@@ -301,11 +303,11 @@ class ConversationCog(commands.Cog):
         say = await self._speech_at(message)
         if heard is None:
             if message.guild is None:
-                await hint(message, await self._how_to_start_directly(message, say))
+                await self._offer_books(message, say)
             elif self._is_being_opened(message):
                 logger.info("message %s waits until its thread is bound", message.id)
             elif mentions(message, self._bot_id):
-                await hint(message, how_to_start(say))
+                await self._offer_books(message, say)
             elif self._has_lost_its_conversation(message):
                 await hint(message, conversation_gone(say))
         elif text := hint_for(heard, message, say):
@@ -326,12 +328,19 @@ class ConversationCog(commands.Cog):
             return [speech_in(message.guild)]
         return last_direct_speeches(self._use_cases, str(message.author.id))
 
-    async def _how_to_start_directly(self, message: discord.Message, say: Speech) -> str:
+    async def _offer_books(self, message: discord.Message, say: Speech) -> None:
+        """Tell somebody who speaks to the bot where there is no conversation how to start one, and let them choose."""
+        server, view = message.guild, discord.utils.MISSING
         try:
-            books = await self._use_cases.shelf.list(personal_shelf(str(message.author.id)))
+            shelf = str(server.id) if server else personal_shelf(str(message.author.id))
+            books = (await self._use_cases.shelf.list(shelf))[:BOOKS_IN_A_MENU]
         except StorageError as error:
-            return sentence_for(error, say)
-        return how_to_start_directly(say, has_books=bool(books))
+            await hint(message, sentence_for(error, say))
+            return
+        if books:
+            view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book")))
+        text = how_to_start(say) if server else how_to_start_directly(say, has_books=bool(books))
+        await hint(message, text, view)
 
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message
@@ -402,7 +411,7 @@ class ConversationCog(commands.Cog):
             return
         if last is not None and message.created_at - last >= AWAY:
             text = say("-# It's been a while. Shall I tell you what's happened so far, up to your page?")
-            await hint(message, text, recap_button(conversation.book_id, say), about=RECAP)
+            await hint(message, text, view_of(recap_button(conversation.book_id, say)), about=RECAP)
 
     async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
         """Before the first message of a session in a thread: take in the ones that were missed."""

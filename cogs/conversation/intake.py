@@ -11,8 +11,9 @@ from pathlib import PurePath
 from weakref import WeakValueDictionary
 
 import discord
+from discord.ui import View
 
-from cogs.conversation.buttons import Buttons, tells_of_waiting, view_of
+from cogs.conversation.buttons import tells_of_waiting
 from cogs.conversation.deletions import AnswersWithoutQuestion
 from cogs.conversation.presenter import NOTHING, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
@@ -28,6 +29,8 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
+TALK_ABOUT = "talk-about"
+"""The action of the menu of books below a message that belongs to no conversation."""
 ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
 
 _TOKEN = re.compile(
@@ -400,12 +403,12 @@ def conversation_gone(say: Speech) -> str:
 def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
     """A reply to somebody who writes direct messages before there is a conversation in them."""
     if has_books:
-        return say("Which book shall we talk about? Choose one with /chat and I'll answer everything you write here.")
+        return say("Which book shall we talk about? Choose one, here or with /chat, and I'll answer what you write.")
     return say("Let's read a book together. Add one with /books add, then start with /chat.")
 
 
 async def hint(
-    message: discord.Message, text: str, buttons: Buttons = (), *, about: str = "hint"
+    message: discord.Message, text: str, view: View = discord.utils.MISSING, *, about: str = "hint"
 ) -> discord.Message | None:
     """Say it below the message, without disturbing anybody, and once however often the message is seen.
 
@@ -417,7 +420,7 @@ async def hint(
         allowed_mentions=discord.AllowedMentions.none(),
         nonce=f"{about}:{message.id}",
         silent=True,
-        view=view_of(buttons) if buttons else discord.utils.MISSING,
+        view=view,
     )
     try:
         try:

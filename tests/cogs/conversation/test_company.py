@@ -132,6 +132,21 @@ async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene
     await room.until(lambda: "To talk about a book, open a thread with /chat." in "".join(room.said(where)))
 
 
+async def test_a_mention_where_there_is_no_book_is_answered_once_one_is_chosen_by_who_wrote_it(room: Scene) -> None:
+    book = await room.book()
+    await room.ann.say(room.double.channel, "Who was it?", mention=room.double.bot)
+    await room.until(lambda: "open a thread with /chat" in room.double.said()[-1])
+    offer = room.double.messages()[-1]
+    refused = await room.ben.select(offer, book.title)
+    assert refused.text == "Only the person who asked can choose the book."
+    room.model.say("It was Hobb.")
+    pressed = await room.ann.select(offer, book.title)
+    await room.until(lambda: "It was Hobb." in room.said())
+    assert f"continues here: {room.thread.mention}" in pressed.text
+    assert any("Who was it?" in each.embed_texts for each in room.double.messages(room.thread))
+    await room.until(lambda: offer.deleted)
+
+
 async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) -> None:
     said = await room.ann.direct("Hello?")
     await room.until(lambda: "Add one with /books add" in "".join(room.said(said.channel)))

@@ -144,6 +144,36 @@ async def test_conversations_are_listed_renamed_exported_and_deleted(ann: Reader
     await ann.heard("Which book shall we talk about?")
 
 
+async def test_what_is_asked_before_there_is_a_conversation_is_answered_once_its_book_is_chosen(ann: Reader) -> None:
+    lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+    await choose(ann, lamp, "Who keeps it?")
+    first = await ann.current()
+    assert (first.book_id, await ann.questions(first)) == (lamp, ["Who keeps it?"])
+    await ann.says("And who else?", "Nobody else.")
+    await ann.chat(boat)
+    asked = await ann.person.slash("conversations delete", channel=ann.place)
+    await used_says(ann.double, asked, "Delete")
+    await ann.person.click(asked.message, label="Delete it")
+    await used_says(ann.double, asked, "Deleted")
+    await choose(ann, lamp, "Who put it out?")
+    assert await ann.questions(await ann.current()) == ["Who keeps it?", "And who else?", "Who put it out?"]
+
+
+async def choose(ann: Reader, book: str, question: str) -> None:
+    """Ask where there is no conversation, and choose the book that it is about."""
+    await ann.person.say(ann.place, question)
+
+    def offers() -> list[Message]:
+        return [each for each in ann.double.messages(ann.place) if "Which book" in each.content]
+
+    await ann.double.until(offers)
+    [offer] = offers()
+    ann.bot.model.say(f"About “{question}”.")
+    await ann.person.select(offer, book)
+    await ann.heard(f"About “{question}”.")
+    await ann.double.until(lambda: not offers())
+
+
 async def test_another_book_is_talked_about_once_the_current_one_is_removed(ann: Reader) -> None:
     lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
     await ann.chat(lamp)
