@@ -10,6 +10,7 @@ from discord.ext import commands
 from cogs.access import bound_conversation
 from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
 from cogs.clubs.cards import bar_line
+from cogs.conversation.intake import words_of
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
 from cogs.interactions import Field, defer_if_slow, form, in_time, on_choice, reply, row, written_in
@@ -242,12 +243,17 @@ def _book_id(chosen: str) -> str:
 
 
 def _text_of(interaction: discord.Interaction[Any], message: discord.Message) -> str:
-    """The words of a message, or of those that are forwarded in it.
+    """The words of a message, or of those that are forwarded in it, with names for mentions; of the bot's own messages
+    without the small print.
 
     Raises:
         Refusal: there are none.
     """
-    text = "\n".join([message.content, *(each.content for each in message.message_snapshots)]).strip()
+    own = interaction.client.user
+    words = words_of(message, own.id if own else 0)
+    if message.author == own:
+        words = "\n".join(line for line in words.splitlines() if not line.startswith("-# "))
+    text = "\n".join([words, *(each.content for each in message.message_snapshots)]).strip()
     if not text:
         raise Refusal(speech_of(interaction)("There's no text in this message that I could read."))
     return text

@@ -118,6 +118,19 @@ class TestWhereIsThis:
         assert "**p. 2**" in text_of(await stage.ann.context_menu(thread, WHERE, forwarded))
         assert "the lamp had been dark" in about(await stage.ann.context_menu(thread, ASK, forwarded)).lower()
 
+    async def test_of_an_answer_what_it_says_is_asked_about_and_not_who_limited_it(self, stage: Stage) -> None:
+        thread = await stage.chat(await stage.book())
+        place = stage.bot.get_channel(thread.id)
+        assert isinstance(place, discord.Thread)
+        await place.send(f"Nobody knows.\n\n-# Answering up to p. 1, as far as {stage.ben.mention} has read.")
+        opened = await stage.ann.context_menu(thread, ASK, thread.history()[-1])
+        assert about(opened) == "Nobody knows."
+
+    async def test_people_who_are_mentioned_have_their_names(self, stage: Stage) -> None:
+        await stage.book()
+        message = await stage.ben.send(stage.channel, f"{stage.ann.mention} says that the lamp was dark.")
+        assert about(await stage.ann.context_menu(stage.channel, ASK, message)) == "@ann says that the lamp was dark."
+
     async def test_a_message_without_words_is_a_sentence(self, stage: Stage) -> None:
         await stage.book()
         message = await stage.ben.send(stage.channel, attachments=[("a.png", b"x")])
