@@ -104,7 +104,12 @@ class Bookshelf:
     async def _shelve(
         self, book: Book, text: BookText, progress: Progress | None, limits: ShelfLimits | None
     ) -> AddedBook:
-        """Index a parsed book and put it on its shelf, taking the same steps and time whoever else has the file."""
+        """Index a parsed book and put it on its shelf, unless somebody has done so meanwhile.
+
+        It takes the same steps and time whatever other shelf has the file.
+        """
+        if twin := await self._known(book.shelf, book.sha256, limits):
+            return twin
         words = await self._files.write(book.sha256, text, progress, anew=True)
         known = await self._books.get_by_hash(book.shelf, book.sha256)
         if known is None:

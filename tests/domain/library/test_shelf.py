@@ -1,5 +1,6 @@
 """What becomes of books that are added twice, elsewhere, or taken off their shelf."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -57,6 +58,13 @@ async def test_a_file_that_another_shelf_has_is_read_and_indexed_all_the_same(
     again = await app.shelf.add(TALE, "whistle.md", shelf="two")
     assert (again.book, again.is_new) == (added["two"].book, False)
     assert len(written) == 2
+
+
+async def test_people_who_add_a_file_at_the_same_time_have_one_book_and_no_warning(app: App) -> None:
+    added = await asyncio.gather(*(app.shelf.add(TALE, "whistle.md", added_by=who) for who in ("ann", "ben", "cleo")))
+    assert len({each.book.id for each in added}) == 1
+    assert sorted(each.is_new for each in added) == [False, False, True]
+    assert all(each.warnings == () for each in added)
 
 
 async def test_the_same_bytes_read_as_another_format_change_nothing_for_others(app: App) -> None:
