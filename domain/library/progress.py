@@ -16,6 +16,8 @@ from domain.spoilers.detector import label_at
 
 _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
 
+_LIKE_A_NUMBER = re.compile(r"\d|^[ivxlcdm]+$", re.IGNORECASE)
+
 
 def find_page(pages: Sequence[Page], label: str) -> Page | None:
     """The page with that label, with or without "page" in front; if no page is labelled so, the one
@@ -46,6 +48,9 @@ def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookE
     if estimated:
         one, many = Worded("about 1 page"), Worded("about {pages} pages", pages=len(pages))
     count = one if len(pages) == 1 else many
+    if not _LIKE_A_NUMBER.search(named):
+        told = Worded("“{page}” is not a page's number (the book has {count}).", page=named, count=count)
+        return BookError(BookErrorCode.NOT_FOUND, told)
     message = Worded("There's no page {page} in this book (it has {count}).", page=named, count=count)
     if pages and pages[0].label != "1":
         message = Worded(

@@ -88,6 +88,14 @@ def test_a_missing_page_is_answered_with_how_many_there_are(pages: list[Page], e
     assert caught.value.message == f"There's no page 9999 in this book {told}."
 
 
+@pytest.mark.parametrize("typed", ["three", "page three", "where Marta wakes"])
+def test_words_in_place_of_a_page_are_told_apart_from_a_page_that_is_missing(typed: str) -> None:
+    with pytest.raises(BookError) as caught:
+        end_of_page(PAGES, typed, estimated=False)
+    named = typed.removeprefix("page ")
+    assert caught.value.message == f"“{named}” is not a page's number (the book has 4 pages)."
+
+
 def refusal(find: Callable[[Sequence[Place], str], int], places: Sequence[Place]) -> str:
     with pytest.raises(BookError) as caught:
         find(places, "99")
