@@ -306,7 +306,7 @@ def _card(interaction: discord.Interaction[Any], press: Press, calls: list[Shown
 
 
 async def _hand_out(interaction: discord.Interaction[Any], calls: list[ShownCall]) -> None:
-    file = discord.File(io.BytesIO(trace_markdown(calls)), TRACE_NAME)
+    file = discord.File(io.BytesIO(trace_markdown(calls, say=speech_of(interaction))), TRACE_NAME)
     if interaction.response.is_done():
         await interaction.followup.send(file=file, ephemeral=True)
     else:

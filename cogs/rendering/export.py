@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from cogs.rendering.inline import Say, in_english, inert_in_files
-from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration
+from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration, outcome_in_words
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import in_language
@@ -19,14 +19,16 @@ from domain.spoilers.filter import redacted
 TRACE_NAME = "trace.md"
 
 
-def trace_markdown(calls: Sequence[ShownCall], title: str = "Tool calls") -> bytes:
+def trace_markdown(calls: Sequence[ShownCall], title: str = "", say: Say = in_english) -> bytes:
     """The arguments and results of all calls, uncut."""
-    return inert_in_files("\n".join([f"# {title}", "", *map(call_section, calls)])).encode()
+    head = f"# {title or say('Tool calls')}"
+    return inert_in_files("\n".join([head, "", *(call_section(call, say) for call in calls)])).encode()
 
 
-def call_section(call: ShownCall, level: int = 2) -> str:
+def call_section(call: ShownCall, say: Say, level: int = 2) -> str:
     """A call as a section of Markdown."""
-    outcome = " · ".join(part for part in (call.state.value, call.summary, duration(call.milliseconds)) if part)
+    told = [outcome_in_words(each, say) for each in (call.state.value, call.summary)]
+    outcome = " · ".join(filter(None, (*told, duration(call.milliseconds))))
     arguments = json.dumps(dict(call.arguments), ensure_ascii=False, indent=2, default=str)
     head = f"{'#' * level} {call.number}. {describe(call)}\n\n{outcome}\n\n{fenced(arguments, 'json')}\n"
     return head if call.state is CallState.RUNNING else f"{head}\n{fenced(call.content)}\n"
@@ -109,10 +111,11 @@ def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence
     for message in messages:
         if message.turn_id and message.role is not MessageRole.USER and message.turn_id not in traced:
             traced.add(message.turn_id)
-            parts += [call_section(call, level=3) for call in calls_of(messages, message.turn_id)]
+            parts += [call_section(call, say, level=3) for call in calls_of(messages, message.turn_id)]
         if is_said(message):
             content = in_language(message.content, message.citations, say)
-            parts += [f"## {speaker(message)}, {message.created_at:%Y-%m-%d %H:%M}", content]
+            written = message.created_at.strftime(f"{say('%Y-%m-%d')} %H:%M")
+            parts += [f"## {speaker(message)}, {written}", content]
             parts += [_cited(message.citations, say)] if message.citations else []
     return inert_in_files("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import discord
 import pytest
 
+from cogs.i18n import speech_for
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, fenced, trace_markdown
 from cogs.rendering.tool_calls import CallState, ShownCall
 from domain.book import Citation
@@ -63,6 +65,16 @@ def test_a_conversation_as_markdown() -> None:
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert "## Bob" in text
+
+
+def test_a_file_for_a_german_is_german_but_for_what_the_model_was_given() -> None:
+    say = speech_for(discord.Locale.german)
+    text = export_conversation(CONVERSATION, "Alice", MESSAGES, ExportFormat.MARKDOWN, say).decode()
+    assert "## Ann, 21.11.2026 09:30" in text
+    assert "fertig · 1 Abschnitt · " in text
+    trace = trace_markdown([CALL], say=say).decode()
+    assert trace.startswith("# Werkzeugaufrufe\n")
+    assert "fertig · 2 Abschnitte · 8 ms" in trace
 
 
 LIVE = re.compile(r"(?i)\w://|\]\(|\]:|<[a-z/!?]|www\.|mailto:|[\u202a-\u202e]")
