@@ -266,7 +266,8 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         embed = discord.Embed(title=say("Conversations"), colour=INK)
         lines = [_line(each, books.get(each.book_id, ""), say) for each in page.items]
         embed.description = "\n".join(lines) or say("You have no conversations yet. Start one with /chat.")
-        embed.set_footer(text=say("page {page} of {pages}", page=page.number, pages=page.count))
+        if lines:
+            embed.set_footer(text=say("page {page} of {pages}", page=page.number, pages=page.count))
         return embed, page_turner("talks-page", book_id, page, say)
 
     @commands.Cog.listener()

@@ -48,7 +48,7 @@ from cogs.threads import (
 )
 from domain.book import Book
 from domain.chat import ChatMessage
-from domain.conversation import Conversation
+from domain.conversation import UNTITLED, Conversation
 from domain.errors import MarginaliaError
 from domain.turn.chat_with_book import Reader
 from domain.usage import Deed, PersonalPost
@@ -273,7 +273,8 @@ class Opening:
         asked = await self._keep(interaction, conversation, message)
         place, bound = await self._conversing.make_current(interaction, conversation)
         if answerable:
-            await _reply(interaction, _talking_line(bound.title, speech_of(interaction)))
+            title = (await self._use_cases.shelf.get(bound.book_id)).title if bound.title == UNTITLED else bound.title
+            await _reply(interaction, _talking_line(title, speech_of(interaction)))
         await self._repeat(interaction, place, bound, asked)
         return bound if asked else None
 

@@ -122,6 +122,14 @@ async def test_chat_switches_and_what_is_written_belongs_to_the_current_one(ann:
     assert await ann.questions(second) == ["About the boat?"]
 
 
+async def test_who_returns_to_a_conversation_without_a_title_reads_its_books(ann: Reader) -> None:
+    lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+    first = await ann.chat(lamp)
+    await ann.chat(boat)
+    used = await ann.person.slash("chat", channel=ann.place, book=lamp, conversation=first.id)
+    await used_says(ann.double, used, "We're talking about “The Lamp” now. Just write here.")
+
+
 async def test_conversations_are_listed_renamed_exported_and_deleted(ann: Reader) -> None:
     conversation = await ann.chat(await ann.add("The Lamp"))
     await ann.says("Who keeps it?", "The keeper does.")
@@ -183,6 +191,12 @@ async def test_another_book_is_talked_about_once_the_current_one_is_removed(ann:
     await used_says(ann.double, asked, "Removed")
     assert (await ann.chat(boat)).book_id == boat
     await ann.says("About the boat?", "It is a boat.")
+
+
+async def test_an_empty_list_has_no_pages(ann: Reader) -> None:
+    listed = await ann.person.slash("conversations list", channel=ann.place)
+    await used_says(ann.double, listed, "You have no conversations yet.")
+    assert "page" not in listed.text
 
 
 async def test_who_has_no_book_yet_is_told_how_to_begin(ann: Reader) -> None:
