@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -22,7 +23,7 @@ from bot.cli.running import console, errors, fail, obeyed_by_none, opened, run_a
 from bot.tools.results import counted
 from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page
 from domain.errors import BookError, BookErrorCode, MarginaliaError
-from domain.library.shelf import AddedBook
+from domain.library.shelf import LOCAL_SHELF, AddedBook
 from domain.ports import Progress as Follow
 from domain.spoilers.detector import label_at
 
@@ -44,15 +45,22 @@ def add(
     ],
     title: TITLE = "",
     author: AUTHOR = "",
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="ID", help="Put them on the shelf of this Discord server, also files too large to upload there"
+        ),
+    ] = "",
 ) -> None:
     """Read files and put them on the shelf."""
+    shelf = _shelf_of(server) if server else LOCAL_SHELF
 
     async def work() -> int:
         failures = 0
         async with opened() as app:
             for path in paths:
                 try:
-                    await add_path(app, path, title=title, author=author)
+                    await add_path(app, path, title=title, author=author, shelf=shelf)
                 except MarginaliaError as error:
                     errors.print(
                         f"{_short(path.name or path)}: {error.message}", style="red", markup=False, soft_wrap=True
@@ -199,7 +207,17 @@ def text(
     run_async(work)
 
 
-async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -> Book:
+def _shelf_of(server: str) -> str:
+    """The key of a Discord server's shelf, which is the server's id."""
+    if not re.fullmatch(r"[0-9]{15,20}", server):
+        fail(
+            "--server takes the id of a Discord server, a number of 17 digits or more. To copy it, switch on Developer "
+            "Mode in Discord's settings, then right-click the server."
+        )
+    return server
+
+
+async def add_path(app: App, path: Path, *, title: str = "", author: str = "", shelf: str = LOCAL_SHELF) -> Book:
     """Add a file with a progress bar on standard error, and print the result.
 
     Raises:
@@ -207,7 +225,7 @@ async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -
     """
     data = await asyncio.to_thread(_bytes_of, path, app.settings.max_upload_mb)
     with _bar(path.name) as follow:
-        return await _add(app, DownloadedFile(data, path.name), follow, title, author)
+        return await _add(app, DownloadedFile(data, path.name), follow, title, author, shelf)
 
 
 async def _fetch(app: App, url: str, *, title: str = "", author: str = "") -> Book:
@@ -220,9 +238,11 @@ async def _fetch(app: App, url: str, *, title: str = "", author: str = "") -> Bo
         return await _add(app, await app.downloads.download(url, follow), follow, title, author)
 
 
-async def _add(app: App, file: DownloadedFile, follow: Follow, title: str, author: str) -> Book:
+async def _add(
+    app: App, file: DownloadedFile, follow: Follow, title: str, author: str, shelf: str = LOCAL_SHELF
+) -> Book:
     started = time.perf_counter()
-    added = await app.shelf.add(file.data, file.name, title=title, author=author, progress=follow)
+    added = await app.shelf.add(file.data, file.name, shelf=shelf, title=title, author=author, progress=follow)
     _report(added, time.perf_counter() - started)
     return added.book
 

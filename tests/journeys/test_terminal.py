@@ -112,6 +112,20 @@ async def test_a_book_is_added_listed_read_searched_and_removed(terminal: Termin
     assert list((terminal.folder / "data" / "books").glob("*.book")) == []
 
 
+async def test_a_book_is_added_to_the_shelf_of_a_server(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    refused = await terminal.run("books", "add", str(path), "--server", "readers")
+    assert refused.code == 1
+    assert "the id of a Discord server" in refused.err
+
+    for server in ("101234567890123456", "101234567890123457"):
+        added = await terminal.run("books", "add", str(path), "--title", "Tale", "--server", server)
+        assert added.code == 0, added.err
+        assert "Added “Tale”" in added.err
+    books = json.loads((await terminal.run("books", "list", "--json")).out)
+    assert {book["shelf"] for book in books} == {"101234567890123456", "101234567890123457"}
+
+
 @pytest.mark.parametrize("command", [["search"], ["books", "add"], ["mcp"], []])
 async def test_help_names_what_to_type_and_not_how_it_is_programmed(terminal: Terminal, command: list[str]) -> None:
     shown = (await terminal.run(*command, "--help")).out
