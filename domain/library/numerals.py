@@ -445,10 +445,10 @@ OF_A_BOOK = (
 _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
 _SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
 PLACED = re.compile(
-    r"(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|around|au?|vers|apres|autour de|au bout d[eu]|al"
-    rf"|{fold_letters('на|в районе')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?|por volta d[eo]s?|rond"
-    rf"|vid|w okolicach) {_SOMEHOW}\0|[.!?:;,—–\n(]\s?{_SOMEHOW}(?:by|after|before|until|past|between"
-    rf"|(?<!, )(?<!up )from|op|sobre el|a partir del?|{fold_letters('около|после|к|до')}) {_SOMEHOW}\0"
+    r"(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|(?<!is )(?<!was )around|au?|vers|apres|autour de"
+    rf"|au bout d[eu]|al|{fold_letters('на|в районе')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?"
+    rf"|por volta d[eo]s?|rond|vid|w okolicach) {_SOMEHOW}\0|[.!?:;,—–\n(]\s?{_SOMEHOW}(?:by|after|before|until|past"
+    rf"|between|(?<!, )(?<!up )from|op|sobre el|a partir del?|{fold_letters('около|после|к|до')}) {_SOMEHOW}\0"
     rf"|{_PROGRESS}[^.!?\n]{{1,20}}\0|(?P<surely>(?:{fold_letters('進捗|在')})\0"
     rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
     rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近|处|處|时|時|지점|부분|쯤')}))"
@@ -462,7 +462,7 @@ TOLD = re.compile(
     rf"|halfte|[vd]\w{{3}}tel|mehrheit|moitie|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
     r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes"
     rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
-    r"|f[ae]lls?|r[io]se|drop\w*|\w\wcreas\w+|solution|is|was|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
+    r"|f[ae]lls?|r[io]se|drop\w*|\w\wcreas\w+|solution|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
 )
 """A share, here as NUL, of something that is told, or a rate; `surely` also one of the book, or the reader's own."""
 HOTLINE = re.compile(

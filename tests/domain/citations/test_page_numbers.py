@@ -340,7 +340,7 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "It rose by 47 %. Er stieg um 47 %. Bei 47 % der Fälle half es. Il gagne avec 47 % des voix. Он вырос на 47 %.",
         "47% of readers like it, and Ann is 50% sure. Ben keeps 31 percent; his share is 31%. It fell from 60% to 47%.",
         "- Wheat: 40%\n- Rye: 25%\nHalf (50%) of the crew, a third (33%) of it, most (62%) voted.",
-        "Some 40% died. Of us, 40% died. Keep it between 40% and 60%; it fell around 5%. Set it to 180 °C, at 93 °C.",
+        "Some 40% died. Of us, 40% died. Keep it between 40% and 60%; it was around 5%. Set it to 180 °C, at 93 °C.",
         "Fat: 12%, protein: 3%. Set the limit to 512 MB, at 4 in the afternoon. Er stieg von 40 auf 65 Taler.",
         "47% of this book is dialogue. Two thirds of the men died, three quarters of them at sea. Zwei Drittel leben.",
         "On Kindle, 47% of readers like it; the Kindle has 256 shades. Turn it to position 12. 约40%的人死了。",
