@@ -212,8 +212,9 @@ LONGEST_WORD = 24
 
 def settled(text: str, *, begins: bool = False) -> int:
     """The length of the prefix without unfinished references; where an answer `begins`, its first word is one."""
-    longest = max(len(text) - LONGEST_REFERENCE, 0)
-    window = max(text.rfind(blank, 0, longest) for blank in " \n") + 1  # no number is cut in two
+    window = max(len(text) - LONGEST_REFERENCE, 0)
+    while window and text[window - 1].isdecimal():  # no number is cut in two
+        window -= 1
     seen = as_seen(text[window:])
     read = marked(seen.text)
     words = [*_TOKEN.finditer(read)]
