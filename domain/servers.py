@@ -1,5 +1,6 @@
 """What the managers of a Discord server have chosen for it."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -36,6 +37,9 @@ class ManageServers:
     def __init__(self, servers: ServerRepository, models: Models) -> None:
         self._servers = servers
         self._known: dict[str, ServerSettings] | None = None
+        self._changing = asyncio.Lock()
+        """Held while memory and storage change together: a shard that begins here loads them while others change them.
+        """
         self.models = models
 
     async def load(self) -> Mapping[str, ServerSettings]:
@@ -44,8 +48,9 @@ class ManageServers:
         Raises:
             StorageError: they cannot be read.
         """
-        self._known = dict(await self._servers.all())
-        return self._known
+        async with self._changing:
+            self._known = dict(await self._servers.all())
+            return self._known
 
     async def settings(self, server_id: str | None) -> ServerSettings:
         """A server's settings; the defaults outside servers (None)."""
@@ -93,15 +98,17 @@ class ManageServers:
 
     async def erase(self, server_id: str) -> None:
         """Forget all of a server's settings."""
-        await self._servers.delete(server_id)
-        if self._known is not None:
-            self._known.pop(server_id, None)
+        async with self._changing:
+            await self._servers.delete(server_id)
+            if self._known is not None:
+                self._known.pop(server_id, None)
 
     async def _update(self, server_id: str, change: Callable[[ServerSettings], ServerSettings]) -> ServerSettings:
-        changed = await self._servers.update(server_id, change)
-        if self._known is not None:
-            self._known[server_id] = changed
-        return changed
+        async with self._changing:
+            changed = await self._servers.update(server_id, change)
+            if self._known is not None:
+                self._known[server_id] = changed
+            return changed
 
     async def may_be_used_in(self, server_id: str, channel_ids: Iterable[str | None]) -> bool:
         """Whether the bot may be used in a channel, given the channel's id and the ids of its parents."""

@@ -1,6 +1,7 @@
 """What every storage promises of the settings of servers, of counting what people do, and of what they look for."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -55,6 +56,28 @@ class TestSettings:
         await storage.servers.delete("wonderland")
         await storage.servers.delete("nowhere")
         assert await storage.servers.get("wonderland") == ServerSettings()
+
+    async def test_a_change_while_all_are_loaded_again_is_not_lost(
+        self, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        servers, genuine = ManageServers(storage.servers, Models("model")), storage.servers.all
+        await servers.load()
+        is_read, may_go_on = asyncio.Event(), asyncio.Event()
+
+        async def slow() -> Mapping[str, ServerSettings]:
+            found = await genuine()
+            is_read.set()
+            await may_go_on.wait()
+            return found
+
+        monkeypatch.setattr(storage.servers, "all", slow)
+        loading = asyncio.create_task(servers.load())  # as another shard begins to be served here
+        await is_read.wait()
+        changing = asyncio.create_task(servers.change("wonderland", language="de"))
+        await asyncio.wait([changing], timeout=0.2)
+        may_go_on.set()
+        await asyncio.gather(loading, changing)
+        assert (await servers.settings("wonderland")).language == "de"
 
     async def test_servers_that_have_known_the_bot_for_long_are_not_greeted(self, storage: Storage) -> None:
         servers = ManageServers(storage.servers, Models("model"))
