@@ -224,17 +224,16 @@ class ClubDuties:
             self._posing.discard((work.scene.club.id, section.number))
 
     async def _look_again(self, club_id: str, trouble: Trouble) -> None:
+        """Note when the next round is: when something is due, after a day, or sooner if something is left to do."""
         club, now = await self._clubs.get(club_id), self._clubs.now()
-        following = club.next_look(now)
-        unready = any(each.opened_at and not each.ready for each in club.sections) and club.ended_at is None
-        if trouble.passing or unready:
-            soon = now + (LATER if trouble.threads else SOON)
-            following = min(following or soon, soon)
-        elif trouble.threads or trouble.events or trouble.card:
-            following = min(following or now + LATER, now + LATER)
-        if club.ended_at is None:
-            following = min(following or now + A_DAY, now + A_DAY)
-        await self._clubs.store.look_again(club_id, following)
+        is_running = club.ended_at is None
+        moments = [now + A_DAY, club.next_look(now)] if is_running else []
+        is_unready = is_running and any(each.opened_at and not each.ready for each in club.sections)
+        if (trouble.passing or is_unready) and not trouble.threads:
+            moments.append(now + SOON)
+        elif trouble.passing or is_unready or trouble.threads or trouble.events or trouble.card:
+            moments.append(now + LATER)
+        await self._clubs.store.look_again(club_id, min(filter(None, moments), default=None))
 
     async def _channel(self, guild: discord.Guild, club: Club) -> discord.TextChannel | None:
         """The club's channel; None if it was deleted."""

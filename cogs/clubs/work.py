@@ -113,12 +113,12 @@ class ClubWork:
         if post.state is not PostState.CLAIMED:
             return post
         message = None if post.is_new else await standing(place, post.claimed_at, is_it)
-        if message is not None:
-            shown = post.shown
-        else:
+        if message is None:
             if shown:
                 await self._store.settle(club.id, key, PostState.CLAIMED, shown=shown)
             message = await make(f"c:{club.id[:12]}:{key}"[:25])
+        else:
+            shown = post.shown
         await self._store.settle(club.id, key, PostState.DONE, str(message.id), shown)
         return replace(post, state=PostState.DONE, message_id=str(message.id), shown=shown)
 
@@ -317,11 +317,12 @@ class ClubWork:
             coming = [each.reader_id for each in there if _mark(club.id, each.reader_id) not in seated]
             if not coming:
                 continue
-            await self._store.claim(club.id, key, self.scene.now)
             thread = self.channel.guild.get_thread(int(section.thread_id)) or await self._fetched(section)
+            if thread is None:
+                continue
+            await self._store.claim(club.id, key, self.scene.now)
             try:
-                for reader_id in coming if thread else ():
-                    assert thread is not None
+                for reader_id in coming:
                     if await self._let_in(thread, reader_id):
                         seated.append(_mark(club.id, reader_id))
             finally:
