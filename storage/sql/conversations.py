@@ -141,6 +141,7 @@ class SQLConversations:
 
     async def delete(self, conversation_id: str) -> None:
         await self._database.write("DELETE FROM conversations WHERE id = ?", [conversation_id])
+        await self._database.forget_deleted()
 
     async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
         await self._database.write("UPDATE conversations SET read_to = ? WHERE id = ?", [read_to, conversation_id])
@@ -396,6 +397,7 @@ class SQLMessages:
 
     async def delete(self, message_id: str) -> None:
         await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])
+        await self._database.forget_deleted()
 
     async def delete_by_conversation(self, conversation_id: str) -> None:
         async def delete_all(transaction: Transaction) -> None:
@@ -403,6 +405,7 @@ class SQLMessages:
             await transaction.run("DELETE FROM turns WHERE conversation_id = ?", [conversation_id])
 
         await self._database.atomically(delete_all)
+        await self._database.forget_deleted()
 
 
 def _message_row(message: ChatMessage) -> tuple[str | int | None, ...]:

@@ -1,6 +1,7 @@
 """The whole bot on simcord's Discord: a guild with readers, short tales for its shelf, a model that keeps a script."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import discord
@@ -85,6 +86,11 @@ class Stage:
 
     async def change(self, conversation: Conversation, **changes: Any) -> None:
         await self.app.storage.conversations.save(replace(conversation, **changes))
+
+
+def holding(word: bytes, folder: Path) -> list[str]:
+    """The files of the data folder that hold a word."""
+    return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes().lower()]
 
 
 def text_of(shown: InteractionResult | Shown | None) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from unittest.mock import AsyncMock
 
 import discord
@@ -13,7 +14,7 @@ from simcord.results import InteractionResult
 from cogs import conversations, interactions
 from cogs.services import Memberships
 from domain.conversation import UNTITLED, TitleSource
-from tests.cogs.stage import Stage, labels, text_of
+from tests.cogs.stage import Stage, holding, labels, text_of
 
 
 async def listed(stage: Stage, member: MemberActor, **options: str) -> str:
@@ -263,6 +264,15 @@ class TestDelete:
         assert stage.channel.threads == []
         assert await stage.conversations() == []
         assert await stage.app.storage.messages.get_by_conversation(conversation.id) == []
+
+    async def test_no_file_holds_its_words_any_more(self, stage: Stage, tmp_path: Path) -> None:
+        thread = await stage.chat(await stage.book(), message="Who put the zanzibarine lamp out?")
+        asked = await self.ask(stage, thread)
+        assert holding(b"zanzibarine", tmp_path)
+        assert asked.response
+        await stage.ann.click(asked.response, label="Delete it")
+        await stage.env.settle()
+        assert not holding(b"zanzibarine", tmp_path)
 
     async def test_a_question_of_long_ago_is_asked_again(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
         asked = await self.ask(stage, await stage.chat(await stage.book()))

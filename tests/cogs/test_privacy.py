@@ -6,12 +6,7 @@ from pathlib import Path
 from simcord.actors import MemberActor
 from simcord.results import InteractionResult
 
-from tests.cogs.stage import Stage, labels, text_of
-
-
-def holding(word: bytes, folder: Path) -> list[str]:
-    """The files of the data folder that hold a word."""
-    return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes().lower()]
+from tests.cogs.stage import Stage, holding, labels, text_of
 
 
 async def asked(stage: Stage, reader: MemberActor | None = None) -> InteractionResult:
