@@ -424,6 +424,9 @@ _MORE_SPACE = 4 / 3
 _RUNS_ON = 2.0
 """How much more a neighbour of what is quoted counts: what answers a question often runs over two sentences."""
 
+_FEW = 6
+"""Words as which any shorter sentence counts: an exclamation is worth little beside what is quoted."""
+
 _ENOUGH = 0.9
 """The total confidence after which nothing more is quoted."""
 
@@ -489,7 +492,7 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
         fitting = [at for at, value in worth.items() if value >= least and candidates[at].length <= left]
         if not fitting:
             break
-        chosen.append(max(fitting, key=lambda at: worth[at] / candidates[at].length))
+        chosen.append(max(fitting, key=lambda at: worth[at] / max(candidates[at].length, _FEW)))
         pieces += chosen[-1] not in beside
         left -= candidates[chosen[-1]].length
     return chosen

@@ -400,13 +400,14 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
     """The choice with the neighbours that some candidates need to be understood, if there is space."""
     candidates = evidence.candidates
     shown = {candidate.position for candidate in choice.candidates}
+    space = max(most_words, sum(candidate.length for candidate in choice.candidates)) + _CONTEXT_WORDS
     for at in sorted(shown):
         neighbour = _needed(evidence, at)
         if neighbour is None or neighbour in shown or candidates[neighbour].is_heading:
             continue
-        if sum(candidates[each].length for each in (*shown, neighbour)) <= most_words + _CONTEXT_WORDS:
+        if sum(candidates[each].length for each in (*shown, neighbour)) <= space:
             shown.add(neighbour)
-    whole = with_whole_replies([candidates[at] for at in shown], candidates, most_words=most_words + _CONTEXT_WORDS)
+    whole = with_whole_replies([candidates[at] for at in shown], candidates, most_words=space)
     return replace(choice, candidates=tuple(whole))
 
 
