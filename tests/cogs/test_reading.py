@@ -289,11 +289,11 @@ class TestAsk:
 
     async def test_a_long_answer_is_split_or_comes_as_a_file(self, stage: Stage) -> None:
         await stage.book()
-        stage.model.say("word " * 1_000)
+        stage.model.say(" ".join(f"word{number}" for number in range(500)))
         shown = await stage.ann.slash(stage.channel, "ask", question="Tell me all.")
         assert shown.followups
         assert all(each.ephemeral for each in shown.followups)
-        stage.model.say("word " * 3_500)
+        stage.model.say(" ".join(f"word{number}" for number in range(1_900)))
         shown = await stage.ann.slash(stage.channel, "ask", question="Tell me all.")
         assert shown.response is not None
         assert not shown.followups
