@@ -13,7 +13,7 @@ from bot.app import SAMPLE, App, open_app
 from bot.cli.run import QUESTIONS
 from bot.client.client import Marginalia
 from bot.settings import Settings
-from tests.cogs.stage import labels, text_of
+from tests.cogs.stage import text_of
 
 AHEAD = "What did Edwin find in the carpet bag?"
 """Asked by somebody who has not come so far."""
@@ -90,10 +90,9 @@ async def _cards(channel: ChannelHandle, ann: MemberActor) -> list[str]:
     await ann.click(card.response, label=FIRST)
     [thread] = channel.threads
     answer = next(each for each in reversed(thread.history()) if "Sources" in _words(each))
-    sources = await ann.click(answer, label="Sources")
+    told.append(await ann.click(answer, label="Sources"))
     found = "Found in Project Gutenberg's catalogue. The book you choose goes on the shelf."
-    buttons = ["Back", *labels(sources)]  # "Back" cannot be pressed on the first page
-    return [found, "Ann used /books and /settings", *map(text_of, [*told, sources]), *buttons]
+    return [found, "Ann used /books and /settings", *map(text_of, told)]
 
 
 def _words(message: discord.Message) -> str:

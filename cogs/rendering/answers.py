@@ -1,7 +1,7 @@
 """The texts around an answer: its progress, how it ended, and its sources."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
@@ -132,13 +132,13 @@ def source_pages(
 ) -> list[str]:
     """The sentences an answer is based on, page by page, in messages of at most `limit` characters.
 
-    If the context `around` a sentence is known it is shown too, with the sentence in bold. Sentences beyond `read_to`
-    are only counted, because the person has not read them.
+    If the context `around` a sentence is known it is shown too, with the sentence in bold; sentences that follow each
+    other on a page are one entry. Sentences beyond `read_to` are only counted, because the person has not read them.
     """
     if not citations:
         return [say("This answer cites nothing from the book.")]
     within = [citation for citation in citations if read_to is None or citation.end <= read_to]
-    entries = dict.fromkeys(_source(each, around.get(each, Surroundings()), say) for each in within)
+    entries = dict.fromkeys(_source(run, around, say) for run in _runs(dict.fromkeys(within), around))
     if beyond := len({*citations}) - len({*within}):
         entries[say("-# {count} more from pages you haven't read yet", count=beyond)] = None
     pages: list[str] = []
@@ -151,12 +151,34 @@ def source_pages(
     return pages
 
 
-def _source(citation: Citation, around: Surroundings, say: Say) -> str:
-    place = f"**{escape(citation.reference_in(say))}**"
-    if citation.chapter:
-        place += f" · {escape(shortened(citation.chapter, 200))}"
-    quote = escape(shortened(citation.quote, QUOTE_SHOWN))
-    if not (around.before or around.after):
+def _runs(citations: Iterable[Citation], around: Mapping[Citation, Surroundings]) -> list[list[Citation]]:
+    """The citations, those together that follow each other on the same page and are not too long to be shown so."""
+    runs: list[list[Citation]] = []
+    for citation in citations:
+        last = runs[-1][-1] if runs else None
+        follows = last is not None and last in around and around[last].after == citation.quote
+        if last and follows and last.reference == citation.reference and _length([*runs[-1], citation]) <= QUOTE_SHOWN:
+            runs[-1].append(citation)
+        else:
+            runs.append([citation])
+    return runs
+
+
+def _length(run: Sequence[Citation]) -> int:
+    return sum(len(each.quote) + 1 for each in run)
+
+
+def _source(run: Sequence[Citation], around: Mapping[Citation, Surroundings], say: Say) -> str:
+    place = f"**{escape(run[0].reference_in(say))}**"
+    if run[0].chapter:
+        place += f" · {escape(shortened(run[0].chapter, 200))}"
+    quote = escape(shortened(" ".join(each.quote for each in run), QUOTE_SHOWN))
+    before, after = (around.get(each, Surroundings()) for each in (run[0], run[-1]))
+    if not (before.before or after.after):
         return f"{place}\n> {quote}"
-    before, after = (escape(shortened(each, AROUND_SHOWN)) for each in (around.before, around.after))
-    return f"{place}\n> {' '.join(filter(None, (before, f'**{quote}**', after)))}"
+    told = (
+        escape(shortened(before.before, AROUND_SHOWN)),
+        f"**{quote}**",
+        escape(shortened(after.after, AROUND_SHOWN)),
+    )
+    return f"{place}\n> {' '.join(filter(None, told))}"

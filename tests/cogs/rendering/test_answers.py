@@ -68,6 +68,23 @@ def test_the_lines_around_a_source_are_shown_with_it() -> None:
     assert page == "**p. 3** · Down\n> She \\*ran\\*. **Oh dear!** It was late."
 
 
+def test_sources_that_follow_each_other_on_a_page_are_shown_together() -> None:
+    one, two, other = (
+        citation(quote="Oh dear!"),
+        citation(quote="It was late."),
+        citation(quote="So late.", page="4", last_page="4"),
+    )
+    lines = {
+        one: Surroundings("She ran.", "It was late."),
+        two: Surroundings("Oh dear!", "So late."),
+        other: Surroundings("It was late.", "He slept."),
+    }
+    assert source_pages([one, two, other], around=lines)[0].split("\n\n") == [
+        "**p. 3** · Down\n> She ran. **Oh dear! It was late.** So late.",
+        "**p. 4** · Down\n> It was late. **So late.** He slept.",
+    ]
+
+
 def test_the_same_source_is_shown_once() -> None:
     assert source_pages([citation(), citation()])[0].count("Oh dear") == 1
 
