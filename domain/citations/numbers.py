@@ -13,26 +13,19 @@ from domain.library import numerals
 from domain.library.numerals import (
     CARDINAL,
     CARDINAL_IN_ONE_WORD,
-    CARDINALS,
     DENSE,
     FOREIGN,
-    FOREIGN_ABBREVIATIONS,
     FOREIGN_SHORT,
-    FOREIGN_WORDS,
-    LOOK_UP,
+    FRACTION,
+    FRACTION_OF_A_BOOK,
     MONTHS,
     OF_A_BOOK,
-    ON_A_PAGE,
     ORDINAL,
     ORDINAL_IN_ONE_WORD,
-    ORDINALS,
     PAGE,
-    PART_OF_A_BOOK,
-    ROUGHLY,
     SHARE_SIGN,
     SHORT_PAGE,
     SMALL_ORDINAL,
-    SMALL_ORDINALS,
     SOURCE,
     number_value,
     takes_a_number,
@@ -56,11 +49,11 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
     "achtunddreißigsten".
     """
     lists = {
-        CARDINAL: CARDINALS,
-        FOREIGN: FOREIGN_WORDS,
-        FOREIGN_SHORT: FOREIGN_ABBREVIATIONS,
-        ORDINAL: ORDINALS,
-        SMALL_ORDINAL: SMALL_ORDINALS,
+        CARDINAL: numerals.CARDINALS,
+        FOREIGN: numerals.FOREIGN_WORDS,
+        FOREIGN_SHORT: numerals.FOREIGN_ABBREVIATIONS,
+        ORDINAL: numerals.ORDINALS,
+        SMALL_ORDINAL: numerals.SMALL_ORDINALS,
         SHORT_PAGE: "p pp pg pgs",
     }
     by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
@@ -69,7 +62,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
 
 @cache
 def _places() -> frozenset[str]:
-    return frozenset(map(fold_letters, ON_A_PAGE.split()))
+    return frozenset(map(fold_letters, numerals.ON_A_PAGE.split()))
 
 
 @lru_cache(maxsize=2_048)
@@ -136,7 +129,7 @@ _JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONT
 _NO_THOUSANDS = r"(?!\d{1,3}(?:\s\d{3})+(?!\d))(?!(?<=\d\s)\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 ANY_NUMBER = (
-    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
+    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|\d{{1,2}}[,\s]\d{{3}}(?!\w|[,\s]\d)|\d{{1,2}}\s?h\s?\d{{1,2}}(?:\s?m(?:in)?\b\.?(?:\s?\d{{1,2}}\s?s)?)?(?!\w)|\d{{1,2}}(?::\d\d){{2}}(?!\w)|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
     rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
@@ -147,7 +140,8 @@ _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 _QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
 _SHARE = (
     rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{SHARE_SIGN}"
-    rf"|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)){OF_A_BOOK}"
+    rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
+    rf"|{HAN_NUMBER}{fold_letters('割')}|{HAN_NUMBER}{fold_letters('分')}[{fold_letters('のの之')}]{HAN_NUMBER}|{FRACTION_OF_A_BOOK})(?P<book>{OF_A_BOOK})?"
 )
 
 
@@ -157,7 +151,7 @@ def _span() -> re.Pattern[str]:
     return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
-A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|[〇零一二三四五六七八九十百]")
+A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]")
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
@@ -182,26 +176,14 @@ _LEAD_IN = re.compile(
 """What stands before a number, by which a reference leaves its sentence."""
 ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
 _NEXT = re.compile(
-    rf"[\s-](?P<page>{PAGE}{{5}}|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
+    rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
+    rf"|\s?(?P<unit>[€£¥₽₹]|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
     rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
-_ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
-"""As "m. w. N." after a reference, which is no number of metres."""
-_INTO = re.compile(
-    r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on)\b"
-)
-_READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
-_OF_THE_BOOK = re.compile(
-    r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
-)
-_IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
-_THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
-_MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
-_COMPOUND = re.compile(r"\d+([:./])\d+\Z")
-_CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
+_THOUSANDS = re.compile(r"(?<=\d)[,\s](?=\d{3}(?!\d))")
+_COMPOUND = re.compile(r"\d+([:./,\s]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
 
 
 @cache
@@ -209,21 +191,13 @@ def _more_to_come() -> re.Pattern[str]:
     return re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
 
 
-_GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
 _FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
 _YEARS = range(1_000, 2_100)
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
-_IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
 _NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
-_AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
-_OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
-_GOES_ON = re.compile(
-    r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
-)
 _A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
 _BESIDE_A_NAME = re.compile(rf"{_A_NAME},\s(?:~|(?:then|now|only|just|already|still|barely)\s)?\Z")
 _ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s\Z")
@@ -231,15 +205,10 @@ _BEHIND_A_NAME = re.compile(
     rf"(?:{_A_NAME}\s\((?:about |around |etwa |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
 )
 _CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
-_PART_OF_MEASURE = re.compile(
-    rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
-)
-_PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
-_CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
+_NAME_AND_VERB = re.compile(r"[\s*_]{1,4}[A-Z]\w+\s(?:[a-z]+(?:s|ed|t))\b")
 _VERB_AND_NAME = re.compile(r"\s[^\W\d_]+\s[A-ZÀ-ÝА-ЯΑ-Ω]")
-_RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
-_OLDEST, _LAST_DAY, _NOON = 110, 31, 12
+_OLDEST, _LAST_DAY, _NOON, _COLONS = 110, 31, 12, 2
 _LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
@@ -290,8 +259,6 @@ class Number:
             return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
         if numerals.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
-        if numerals.PAGES_IN.match(self.words_after):
-            return False
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
 
@@ -311,9 +278,14 @@ class Number:
         return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS and ":" not in self.written
 
     @property
+    def is_of_a_law(self) -> bool:
+        """Whether it is the number of a law's section: "§ 201 of the criminal code"."""
+        return self.left.rstrip().endswith("§") and numerals.LAW.search(f"{self.left} {self.right}") is not None
+
+    @property
     def is_measure(self) -> bool:
         """Whether it is a part of a measure, of a telephone number or of a year that is not told: "10–15%", "17—"."""
-        part = _PART_OF_MEASURE.match(self.words_after)
+        part = numerals.PART_OF_MEASURE.match(self.words_after)
         if part and part[0] in ("—", "--"):
             return self.written in ("15", "16", "17", "18", "19")
         is_part = part is not None and (part[0] != "+" or self.form != "open")
@@ -328,21 +300,41 @@ class Number:
         location = numerals.LOCATION.search(around)
         if not self.is_share:
             is_large = max(self.values, default=0) >= _LEAST_LOCATION
+            is_time = ":" in self.written or "h" in self.read or numerals.HEARD.search(around)
+            if is_time and numerals.RECORDING.search(around):
+                return True
+            if self.written.count(":") == _COLONS and numerals.AT_A_TIME.search(around):
+                return True
             return bool(location and (location["mark"] or (is_large and (location["named"] or not self.is_counting))))
         told, placed = numerals.TOLD.search(around), location or numerals.PLACED.search(around)
         if self._is_of_book or (told and told["surely"]):
             return not (told and told["surely"])
-        leaves = self.form == "place" or (self.form and ENDS.match(self.right))
+        marks = len(self.right) - len(self.right.lstrip(CLOSING_MARKS))
+        is_heading = self.form == "line" and _NAME_AND_VERB.match(self.after)
+        leaves = is_heading or self.form == "place" or (self.form and ENDS.match(self.right, marks))
         if told or not (placed or leaves):
             return False
         way = placed.lastgroup if placed else None
-        is_noun = self.after.lstrip(" -")[:1].isupper() == (way == "german")  # in German nouns are, elsewhere names
+        is_noun = self.after.lstrip(" -*_")[:1].isupper() == (way == "german")  # in German nouns are, elsewhere names
         return way == "surely" or not (is_noun and self.is_counting and not _VERB_AND_NAME.match(self.after))
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is how many pages lie between a place and another, or the beginning or end: "42 pages later"."""
+        return numerals.PAGES_IN.match(self.words_after) is not None
+
+    @property
+    def is_score(self) -> bool:
+        """Whether it is a score, "4–2" or "6-4, 3-6", or a row such as "5-7-5": pages run from a lower one on."""
+        beside = f"{self.left[-_FEW:]}{self.read}{self.right[:_FEW]}"
+        pairs = [(int(first), int(second)) for first, second in numerals.PAIR.findall(beside)]
+        is_pair = numerals.PAIR.search(self.read) is not None and self.form != "open"
+        return is_pair and any(first > second for first, second in pairs)
 
     @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number, or the short one of a hotline."""
-        called = _CALLED.search(f"{self.left}{self.read}{self.right}", max(len(self.left) - _LONGEST_CALL, 0))
+        called = numerals.CALLED.search(f"{self.left}{self.read}{self.right}", max(len(self.left) - _LONGEST_CALL, 0))
         if called and called.start() <= len(self.left) < called.end():
             return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
@@ -375,8 +367,8 @@ class Number:
         if _NTH.search(self.written) and not self.is_beside_page:
             is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(numerals.DATED.search(around))
             goes_on = any(int(thing[:9]) < max(self.values, default=0) for thing in _NTH_THING.findall(self.left))
-            return is_day or goes_on or bool(_IN_A_RANK.search(self.left))
-        is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(_AT_AN_HOUR.search(self.left))
+            return is_day or goes_on or bool(numerals.IN_A_RANK.search(self.left))
+        is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(numerals.AT_AN_HOUR.search(self.left))
         return is_hour and bool(numerals.HOURS.search(around))
 
     def is_age(self, *, is_asked: bool) -> bool:
@@ -391,8 +383,10 @@ class Number:
         if beside and self.right.startswith(","):
             is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
             return not is_author and self.words_after[1:3].strip().isalpha()
-        is_at_an_age = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and _OF_AN_AGE.match(self.right)
-        is_in_a_series = numerals.ONE_OF_A_SERIES.search(self.left) and _GOES_ON.match(self.right)
+        is_at_an_age = (
+            self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and numerals.OF_AN_AGE.match(self.right)
+        )
+        is_in_a_series = numerals.ONE_OF_A_SERIES.search(self.left) and numerals.GOES_ON.match(self.right)
         is_anothers = not self.form and numerals.ANOTHERS_AGE.search(self.before)
         is_told = numerals.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
         return bool(is_at_an_age or is_in_a_series or is_told or is_anothers)
@@ -402,29 +396,29 @@ class Number:
         """Whether a noun follows that it counts."""
         listed = _more_to_come().match(self.right)
         at = listed.end() if listed and self.form != "place" else 0
-        if _GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
+        if numerals.GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
             return True
         if self._is_telling:
             return False
         following = _NEXT.match(self.right, at)
-        if not following or _OF_THE_BOOK.match(self.words_after) or numerals.PAGES_IN.match(self.words_after):
+        if not following or numerals.OF_THE_BOOK.match(self.words_after):
             return False
         if following["unit"]:
             return True
-        if _ABBREVIATED.match(self.words_after):
+        if numerals.ABBREVIATED.match(self.words_after):
             return False
-        if _PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
+        if numerals.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
             return True  # of a page nobody says "are"
         if following["page"]:
             if self.words_after[slice(*following.span("page"))] in _places():
                 return False
-            return not _INTO.match(self.words_after, at) and not _READ.search(self.before)
+            return not numerals.INTO.match(self.words_after, at) and not numerals.READ.search(self.before)
         word = self.words_after[slice(*following.span("word"))]
         if re.match(f"[{DENSE}]", word):
             return not any(word[:size] in COUNTED_BY_NOTHING for size in range(1, 5))
         if word in COUNTED_BY_NOTHING or (following["joint"] and len(word) < _LEAST_NOUN):
             return False
-        if _IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
+        if numerals.IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
             is_name = self.after[following.start("word") :][:2].istitle()
             return bool((numerals.COUNTED_NAME if is_name else numerals.COUNTED_THINGS).match(self.words_after))
         return True
@@ -436,7 +430,7 @@ class Number:
             return False
         return bool(
             (_BEGINS.search(self.left) and numerals.TELLS.match(self.words_after))
-            or (_THE_ONE.search(self.left) and not _MONTH.match(self.words_after))
+            or (numerals.THE_ONE.search(self.left) and not numerals.MONTH.match(self.words_after))
         )
 
     @property
@@ -446,7 +440,11 @@ class Number:
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            return (not self.form and _RESULT.search(self.left) is not None) or self._is_listed or self._is_of_a_label
+            return (
+                (not self.form and numerals.RESULT.search(self.left) is not None)
+                or self._is_listed
+                or self._is_of_a_label
+            )
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
@@ -454,7 +452,9 @@ class Number:
                 numerals.PLACE.search(self.left) or (numerals.IT_IS.search(self.left) and ENDS.match(self.right))
             )
         if taken["thing"]:
-            return not (ENDS.match(self.right) and (self.form == "goes" or _CITING.search(self.left[: taken.start()])))
+            return not (
+                ENDS.match(self.right) and (self.form == "goes" or numerals.CITING.search(self.left[: taken.start()]))
+            )
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
 
     @property
@@ -487,10 +487,10 @@ def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
 
 def _values(read: str, written: str) -> list[int]:
     """What the numbers are; empty if that is not known, as with words in some languages."""
-    if digits := re.findall(r"\d+", read):
+    if digits := re.findall(r"\d+", _THOUSANDS.sub("", read)):
         return [int(each) for each in digits]
     whole = number_value(written)
-    parts = [whole] if whole is not None else map(number_value, _BETWEEN.split(written))
+    parts = [whole] if whole is not None else map(number_value, numerals.BETWEEN.split(written))
     return [value for value in parts if value is not None]
 
 

@@ -76,7 +76,7 @@ _BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. 
 _SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
 _NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
 """German "Seite" and Swedish "sida" mean a side, too."""
-_NO_COUNT = rf"(?!\s+(?:{'|'.join(COUNTED.split())})\b)"
+_NO_COUNT = rf"(?!\s+{COUNTED})"
 _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 """After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
 _NO_NAME = "".join(rf"(?<!\b{article} )" for article in ("the", "a", "his", "her", "their", "my", "our"))
@@ -109,7 +109,7 @@ _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
-    rf"|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
+    rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
@@ -163,7 +163,7 @@ def _label() -> re.Pattern[str]:
 def _closes() -> re.Pattern[str]:
     return re.compile(
         rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
-        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?\s*{CLOSE}"
+        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?[\s$/|'’\"”]{{0,3}}{CLOSE}"
     )
 
 
@@ -433,6 +433,8 @@ class TypedPages:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
         if number.is_placed:
             return False
+        if number.is_apart:
+            return self._is_known(number)
         if number.is_beside_page:
             return number.is_word or number.is_counting
         return (
@@ -446,6 +448,8 @@ class TypedPages:
             or number.is_counting
             or number.is_taken
             or number.is_telephone
+            or number.is_score
+            or number.is_of_a_law
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)

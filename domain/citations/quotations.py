@@ -299,6 +299,7 @@ def _told_apart(quotation: str, additions: re.Pattern[str]) -> Iterator[Piece]:
 _SPEAKS = (
     r"says?|said|saying|(?:cr|repl)(?:y|ies|ied)|(?:whisper|shout|exclaim|declar|remark|mutter|insist)(?:s|es|ed)|sagte?|ruft|rief"
     r"|flüsterte?|meinte?|dit|s['’]écri[ea]|murmur[ea]|dice|dijo|disse|diz|grita|gritó|zegt|zei|говорит|сказала?"
+    r"|think(?:s|ing)?|thought|denkt|dachte|pensa(?:it)?|pense|piensa|pensó|думает|подумала?"
 )
 _SPEAKS_UP = (
     r"tells?|told|answer(?:s|ed)|(?:ask|add|warn|beg|quote)(?:s|g?ed|d)?|writes?|wrote|reads?|words|fragte?|antwortete?|schreibt|schrieb"
@@ -428,9 +429,10 @@ def _is_spoken(found: re.Match[str]) -> bool:
     words, before = found["words"], found.string[max(found.start("star") - _NEAR, 0) : found.start("star")]
     if _is_named(words) or words.rstrip().endswith((":", "：")):
         return False
+    is_speech = before.endswith((", ", "，")) and words[0].isupper() and _ENDS.search(words)
     says = _IN_PERSON.search(words) or _SAYS_THIS.search(before) or _SAYS_THAT.match(found.string, found.end())
     is_long = found["star"] not in _BOLD and _size(words) >= _FEWEST_IN_A_SENTENCE
-    return bool(says or (is_long and _KEY_ANNOUNCES.search(before)))
+    return bool(is_speech or says or (is_long and _KEY_ANNOUNCES.search(before)))
 
 
 def _is_put_forth(found: re.Match[str]) -> bool:
@@ -448,12 +450,10 @@ def _is_put_forth(found: re.Match[str]) -> bool:
 
 def _is_named(emphasised: str) -> bool:
     """Whether it is a word or two, or a title: all of the long words begin with a capital."""
-    long = [word for word in words_of(emphasised) if len(word) > SHORT]
-    return _size(emphasised) < SHORT or "".join(word[0] for word in long).isupper()
+    return _size(emphasised) < SHORT or "".join(w[0] for w in words_of(emphasised) if len(w) > SHORT).isupper()
 
 
-_NEAR = 60
-_FEWEST_IN_A_TITLE, _MOST_IN_A_TITLE = 2, 8
+_NEAR, _FEWEST_IN_A_TITLE, _MOST_IN_A_TITLE = 60, 2, 8
 _SAYS = re.compile(rf"\b(?:{_SPEAKS}|{_SPEAKS_UP})(?:{_WHOM})?\s?\Z|[:\n]\W*\Z", re.IGNORECASE)
 
 

@@ -1,8 +1,10 @@
 """Numbers as books print them: 5, V, fünf, fünftes, quinto, пятая, 五, ٥, and the words that stand beside numbers."""
 
+import json
 import re
 import unicodedata
 from functools import cache, lru_cache
+from importlib.resources import files
 
 from domain.library.search.words import fold_letters
 
@@ -11,52 +13,16 @@ PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map
 DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts without spaces, as they are after folding."""
 
-_WORDS = {
-    1: "one first ein eine eins erst premier première un une primero primera primer uno una primo prima primeiro "
-    "primeira um uma один одна перв först eerst første",
-    2: "two second zwei zweit deux deuxième seconde segundo segunda dos secondo seconda due dois два две втор andra "
-    "tweede anden",
-    3: "three third drei dritt trois troisième tercero tercera tercer tres terzo terza tre terceiro terceira три трет "
-    "tredje derde",
-    4: "four fourth vier viert quatre quatrième cuarto cuarta cuatro quarto quarta quattro четыре четверт четвёрт "
-    "fjärde vierde",
-    5: "five fifth fünf fünft cinq cinquième quinto quinta cinco cinque пять пят femte vijfde",
-    6: "six sixth sechs sechst sixième sexto sexta seis sesto sesta sei шесть шест sjätte zesde",
-    7: "seven seventh sieben siebent siebt sept septième séptimo séptima septimo septima siete settimo settima sette "
-    "sétimo sétima sete семь седьм sjunde zevende",
-    8: "eight eighth acht huit huitième octavo octava ocho ottavo ottava otto oitavo oitava oito восемь восьм åttonde "
-    "achtste",
-    9: "nine ninth neun neunt neuf neuvième noveno novena nono nona nueve nove девять девят nionde negende",
-    10: "ten tenth zehn zehnt dix dixième décimo décima decimo decima diez dieci dez десять десят tionde tiende",
-    11: "eleven eleventh elf elft onze onzième undécimo undécima undecimo undecima once undicesimo undicesima undici "
-    "одиннадцать одиннадцат elfde",
-    12: "twelve twelfth zwölf zwölft douze douzième duodécimo duodécima doce dodicesimo dodicesima dodici doze "
-    "двенадцать двенадцат twaalfde",
-    13: "thirteen thirteenth dreizehn dreizehnt treize treizième trece tredicesimo tredici treze тринадцать тринадцат",
-    14: "fourteen fourteenth vierzehn vierzehnt quatorze quatorzième catorce quattordicesimo quattordici catorze "
-    "четырнадцать четырнадцат",
-    15: "fifteen fifteenth fünfzehn fünfzehnt quinze quinzième quince quindicesimo quindici пятнадцать пятнадцат",
-    16: "sixteen sixteenth sechzehn sechzehnt seize seizième dieciséis sedicesimo sedici dezesseis шестнадцать "
-    "шестнадцат",
-    17: "seventeen seventeenth siebzehn siebzehnt diecisiete diciassettesimo diciassette dezessete семнадцать "
-    "семнадцат",
-    18: "eighteen eighteenth achtzehn achtzehnt dieciocho diciottesimo diciotto dezoito восемнадцать восемнадцат",
-    19: "nineteen nineteenth neunzehn neunzehnt diecinueve diciannovesimo diciannove dezenove девятнадцать девятнадцат",
-    20: "twenty twentieth zwanzig zwanzigst vingt vingtième vigésimo vigésima veinte ventesimo ventesima venti vinte "
-    "двадцать двадцат",
-    30: "thirty thirtieth dreißig dreißigst dreissig dreissigst trente trentième trigésimo trigésima treinta "
-    "trentesimo trenta trinta тридцать тридцат",
-    40: "forty fortieth vierzig vierzigst quarante quarantième cuadragésimo cuarenta quarantesimo quaranta quarenta "
-    "сорок сороков",
-    50: "fifty fiftieth fünfzig fünfzigst cinquante cinquantième quincuagésimo cincuenta cinquantesimo cinquanta "
-    "пятьдесят пятидесят",
-    60: "sixty sixtieth sechzig sechzigst soixante soixantième sesenta sessanta sessenta шестьдесят шестидесят",
-    70: "seventy seventieth siebzig siebzigst setenta settanta семьдесят семидесят",
-    80: "eighty eightieth achtzig achtzigst ochenta ottanta oitenta восемьдесят восьмидесят",
-    90: "ninety ninetieth neunzig neunzigst noventa novanta девяносто",
-    100: "hundred hundredth hundert hundertst cent centième ciento cien centesimo cento сто сот",
-}
-_WRITTEN = {word: value for value, words in _WORDS.items() for word in words.split()}
+_WORDS = json.loads(files(__package__).joinpath("numerals.json").read_text(encoding="utf-8"))
+
+
+def _any_of(kind: str) -> str:
+    """A pattern for each word of a kind, as it reads."""
+    words = {fold_letters(word.replace("_", " ")) for line in _WORDS[kind] for word in line.split()}
+    return rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})(?![^\W{DENSE}])"
+
+
+_WRITTEN = {word: int(value) for value, words in _WORDS["values"].items() for word in words.split()}
 _VALUE_OF = _WRITTEN | {fold_letters(word): _WRITTEN[word] for word in _WRITTEN if not word.isascii()}
 _JOINTS = frozenset("and und et y e i".split())  # noqa: SIM905
 _ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
@@ -79,44 +45,19 @@ _HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
-CARDINALS = """
-    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
-    ein eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf sech sieb zwanzig dreißig vierzig fünfzig
-    sechzig siebzig achtzig neunzig hundert tausend
-    un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente
-    quarante cinquante soixante septante huitante octante nonante cent cents mille
-    uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci veinte veinti treinta
-    cuarenta cincuenta sesenta setenta ochenta noventa ciento cien doscientos trescientos mil
-    due tre quattro cinque sei sette otto nove undici dodici tredici quattordici quindici sedici venti vent trenta trent
-    quaranta quarant cinquanta cinquant sessanta settanta ottanta novanta cento
-    dois duas quatro sete oito dez doze treze vinte trinta quarenta cinquenta sessenta oitenta cem
-    een twee drie vijf zes zeven negen tien twaalf dertig veertig vijftig zestig zeventig tachtig negentig honderd
-    två fyra sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton arton nitton tjugo trettio fyrtio femtio
-    sextio sjuttio åttio nittio syv sju otte fjorten seksten sytten atten tyve tjue tredive tretti førti
-    один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
-    пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
-    восемьдесят девяносто сто
-    الأولى الثانية الثالثة الرابعة الخامسة السادسة السابعة الثامنة التاسعة العاشرة عشرة العشرين الثلاثين الأربعين
-    الخمسين الستين السبعين الثمانين التسعين والعشرين والعشرون والثلاثين والثلاثون والأربعين والأربعون والخمسين
-    والخمسون والستين والستون والسبعين والسبعون والثمانين والثمانون والتسعين والتسعون المئة
-"""
-SMALL_ORDINALS = """
-    first second third fourth fifth sixth seventh eighth ninth tenth
-    deuxième troisième quatrième cinquième sixième septième huitième neuvième
-    segunda tercera cuarta quinta sexta séptima octava novena terceira quarta sétima oitava nona terza sesta settima
-    ottava первой второй третьей четвертой пятой шестой седьмой восьмой девятой
-"""
-ORDINALS = """
-    eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
-    fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth
-"""
+CARDINALS = " ".join(_WORDS["cardinals"])
+SMALL_ORDINALS = " ".join(_WORDS["small_ordinals"])
+ORDINALS = " ".join(_WORDS["ordinals"])
 _GERMAN_TENS = "(?:zwan|vier|funf|sech|sieb|acht|neun)zig|dreissig"
 _GERMAN = rf"(?:(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und)?(?:{_GERMAN_TENS})"
+_GERMAN_SMALL = (
+    "(?:eins|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn|elf|zwolf|(?:drei|vier|funf|sech|sieb|acht|neun)zehn)?"
+)
 _DUTCH = r"(?:(?:een|twee|drie|vier|vijf|zes|zeven|acht|negen)en)?(?:twin|der|veer|vijf|zes|zeven|tach|negen)tig"
 _ITALIAN_TENS = "(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[aio]?"
 CARDINAL_IN_ONE_WORD = (
-    rf"(?:(?:\w{{3,7}})?hundert(?:und)?)?{_GERMAN}|{_DUTCH}"
+    rf"(?:(?:\w{{3,7}})?hundert(?:und)?)?{_GERMAN}|(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)?hundert(?:und)?{_GERMAN_SMALL}"
+    rf"|{_DUTCH}"
     rf"|(?:cento)?{_ITALIAN_TENS}(?:uno?|due|tre|quattro|cinque|sei|sette|otto|nove)?"
     r"|(?:dieci|veinti)(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)|deze(?:sseis|ssete|nove)|dezoito"
     r"|diciassette|diciotto|diciannove|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:one|two|three|four|five|six|seven|eight|nine)"
@@ -131,32 +72,7 @@ ORDINAL_IN_ONE_WORD = (
     rf"|(?:vi|tri|cuadra|quadra|quincua|quinqua|sexa|septua|octo|nona)gesim[ao]|{_ITALIAN_TENS}\w{{0,9}}esim[ao]|[cd]entesim[ao]"
 )
 """Patterns for numbers that are one word, such as "achtunddreißig", with letters folded."""
-STEMS = """
-    jeden jedn dwa dwoch dwie dwudz trzy trzec trzecie trzydz czter czwart piec piat piet szesc szesn szost siedem
-    siedm siodm osiem osm dziewi dziesi jedena dwuna trzyna czterna czterdz setn sto stu osma osmej osmy osme osmi pata
-    pate piata sesta seste sedma sedme dva dve dvac dvana druh tri trec tric trin ctyr ctvrt pet pat sest sedm devet
-    devat deset desat trid один одн перв перш друг два две дві двад двана три трет четыр четв чотир пят п'ят п’ят шест
-    шіст сем сім сед сьом вос вісім дев девят дев'ят дев’ят десят трид сорок сот седем осем двадесет тридесет
-    четиридесет ενα μια δυο δεκ δωδ εντ τρι τεσσ τεταρτ πεντ πεμπτ εξι εξην εκτ εκτη επτα εφτα εβδομ οκτω οχτω ογδο
-    εννε εννι ενατ ενεν εικοσ τριακ τριαντ σαραντ τεσσαρ εκατο πρωτ δευτερ bir iki uc bes alti yedi sekiz dokuz onuncu
-    yirmi otuz kirk elli altmis yetmis seksen doksan yuz egy ketto kette ket harom harm harminc negy ot otod oton otven
-    hatod hatvan hetven heted nyolc kilenc tiz tized tizen husz huszon szaz yksi yhden yhdes kaksi kahd kolm nelja
-    viisi viide viiti kuusi kuude kuut seitsem kahdeks yhdeks kymmen sata sada אחת אחד שתיים שתים שלוש ארבע חמש שש שבע
-    שמונה תשע עשר עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה واحد احد اثن ثلاث اربع خمس ست سبع ثمان تسع
-    عشر عشرون مئة مائة یک دو سه چهار پنج شش هفت هشت نه ده بیست سی چهل ایک تین چار پانچ چھ سات آٹھ نو دس اڑتیس एक दो तीन
-    चार पांच पाँच छह छः सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह सोलह सत्रह अठारह उन्नीस बीस unu doi doua trei patru
-    cinci sase sapte opt noua zece unspre doispre treispre paispre cincispre saispre saptespre optspre nouaspre
-    douazeci treizeci patruzeci cincizeci saizeci saptezeci optzeci nouazeci suta tva tre fire fyra fem seks sex syv
-    sju sjo otte atte atta nio elleve tolv tretten fjorten femten seksten sytten atten nitten tyve tjue tredive tretti
-    trettio fyrre forti femti fyrti halvtreds tres halvfjerds firs halvfems hundrede hundre jedan dvije dvanaest
-    trinaest cetiri sedam osam dvadeset trideset cetrdeset pedeset dvaja tridsat styridsat dvajset stirideset vienas
-    trys keturi penki sesi septyni astuoni devyni desimt viens divi tris cetri pieci septini astoni devini desmit uks
-    kaks viis kuus seitse kaheksa uheksa kumme mot hai bon nam sau bay tam chin muoi tram satu dua tiga empat lima enam
-    tujuh delapan lapan sembilan sepuluh puluh belas ratus moja mbili tatu nne tano sita saba nane tisa kumi ishirini
-    thelathini arobaini unus duo tria quattuor quinque septem octo novem decem viginti triginta quadraginta
-    quinquaginta kvar kvin ses nau dek dudek tridek kvardek bat bi hiru lau bost sei zazpi zortzi hogei hogeita trenta
-    vuit set nou vint quaranta
-"""
+STEMS = " ".join(_WORDS["stems"])
 """Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
 
 
@@ -240,13 +156,7 @@ def _simple_value(word: str) -> int | None:
     return None
 
 
-MONTHS = (
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|january|february|march|april|june|july|august|september|october"
-    r"|november|december|januar|februar|marz|mai|juni|juli|oktober|dezember|janvier|fevrier|mars|avril|juin|juillet|aout"
-    r"|septembre|octobre|novembre|decembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre"
-    r"|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre|janeiro|fevereiro|marco|maio|junho"
-    r"|julho|setembro|outubro|novembro|dezembro)"
-)
+MONTHS = _any_of("months")
 """Months as they read without accents, as a pattern."""
 
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
@@ -254,8 +164,8 @@ PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
 KINDS = (
     rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
     r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
-    r"|canto|sonnet|psalm|verse|stanza|lines|opus|symphony|letter|section of|steps?|schritt|article|artikel|law"
-    r"|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
+    r"|canto|sonnet|psalm|verse|stanza|lines|opus|op|symphony|letter|section of|steps?|schritt|article|artikel|law"
+    r"|klockan|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
     r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
     r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
     r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
@@ -281,28 +191,14 @@ HOURS = re.compile(
     r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|afternoon|evening"
     r"|night|noon|clock|watch|hours?|train|coach|uhr|meets?|met|knock\w*|str(?:uck|ikes)|bells?)\b"
 )
-_BIBLE = (
-    r"genesis|exodus|leviticus|deuteronomy|kings|konige|chronicles|job|hiob|psalms?|proverbs|isaiah|jesaja|jeremiah"
-    r"|ezekiel|romans|romer|cor(?:inthians)?|korinther|hebrews|rev(?:elation)?|offenbarung"
-)
+_BIBLE = _any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
 SCRIPTURE = re.compile(
     rf"\b(?:{_BIBLE}|joshua|judges|ruth|samuel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts"
     r"|james|peter)\.?\s\Z"
 )
 
-FOREIGN_WORDS = """
-    seite seiten buchseite página páginas pagina pagine pagini paginas pàgina pàgines bladzijde bladzijden sida sidan
-    sidor sidorna siden sider siderne blaðsíða blaðsíðu síða síðu dudalen sivu sivun sivulla sivulta sivut strona
-    stronie stronę strony
-    stron strana straně strany stránka stránce stranica stranici stranice stranicama oldal oldalon oldalán oldala
-    sayfa sayfada sayfası sayfasında halaman muka lembar laman trang trương страница странице страницу страницы
-    страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ σσ folio folios feuillet feuillets blatt lapa
-    lappuse lpp puslapis puslapyje lehekülg leheküljel orrialdea tudalen leathanach pag pags pagg blz seitenzahl
-    seitennummer seitnr ukurasa עמ עמוד בעמוד העמוד לעמוד עמודים בדף דף صفحة الصفحة بالصفحة صفحات صفحه صفحہ ص ورقة
-    पृष्ठ पन्ना
-    पेज পৃষ্ঠা পৃষ্ঠায় பக்கம் பக்கத்தில் หน้า გვერდზე გვერდი
-"""
+FOREIGN_WORDS = " ".join(_WORDS["pages"])
 ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
 """Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
@@ -311,6 +207,7 @@ NO_LABEL = re.compile(
     r"|chunks?|side|leaf|leaves|sheets?|columns?|col|loc|locations?|scan|image|plate|screen|refs?|references?|sources?"
     r"|marked|numbered|circa|toward|towards|until|past|near|around|about|after|before|from|between|bei|auf|siehe|vgl|dort"
     r"|voyez|voir|vedi|vedere|vea|vease|ver|veja|zie|lasd|patrz|katso|schlage?|lies|lisez|lis|ouvrez|abre|abra|leggi"
+    r"|some|over|nearly|almost|roughly|only|just|perhaps|maybe|etwa|rund|fast|environ|unos|unas"
     r"|\w+(?:ed|ing)"
 )
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
@@ -342,16 +239,11 @@ STEMMED_ORDINAL = (
     rf"(?!jedn|drug|{fold_letters('одн|друг')}){STEMMED}"
     rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
 )
-COUNTED = (
-    "years? months? weeks? days? nights? hours? minutes? seconds? times? miles? feet inches yards paces steps men women"
-    " people boys? girls? children kings? queens? knights? lords? ladies soldiers? jahren? monate tage mal manner"
-    " frauen kinder fois ans mois jours hommes femmes enfants anos veces meses dias hombres mujeres anni volte mesi"
-    " giorni uomini"
-)
+COUNTED = _any_of("counted")
 COUNTED_THINGS = re.compile(
     r"(?:[\s-][^\W\d_]+){0,3}?"
     r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
-    rf"(?:[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|mg|lb|cm|mm|ml|[kmgt]i?b|[kmg]hz|nm|rpm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
+    rf"(?:{COUNTED}|[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|mg|lb|cm|mm|ml|[kmgt]i?b|[kmg]hz|nm|rpm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
     rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
 )
 """Nouns in the plural, after "on", "at" and the like, with which references begin."""
@@ -392,8 +284,9 @@ OTHER_WORD = re.compile(
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
 PAGES_IN = re.compile(
-    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep)"
-    r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:the|this|my|your) (?:book|novel|story|text)|from)\b)"
+    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining)"
+    r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:in |of )?(?:the|this|my|your) (?:book|novel|story|text)"
+    r"|from)\b)"
 )
 TELLS = re.compile(
     r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
@@ -417,52 +310,69 @@ ANOTHERS_AGE = re.compile(
 _E_READER = (
     rf"(?:\b(?:kindle|kobo|tolino|e-?books?|e-?readers?|liseuse)(?![a-z])|{fold_letters('キンドル|электронной книг')})"
 )
-_IN_FILES = (
-    r"(?:\b(?:locations?|loc|pos|posi[ctz]i(?:on|e)\w{0,2}|ubicacion|emplacement)(?![a-z])"
-    rf"|{fold_letters('位置')}|{fold_letters('позици')}\w|{_E_READER})"
-)
+_IN_FILES = rf"(?:\b{_any_of('locations')}|{fold_letters('位置')}|{_E_READER})"
+_LINE = rf"(?:\b{_any_of('lines')}\W{{0,3}}\0|\0\.?\s{_any_of('lines')})"
 LOCATION = re.compile(
     rf"(?P<named>{_IN_FILES})\W{{0,3}}(?:n[or]\W{{0,2}})?\0|{_E_READER}[^.!?\n]*(?<! in )\0|\0[^.!?\n]*{_E_READER}"
-    r"|(?P<mark>\bthe \0 (?:minute )?mark\b)"
+    rf"|(?P<mark>\bthe \0 (?:minute )?mark\b|{_LINE},?\s(?:of|in|des|dieses|der|im|du|de|del|van|i|w)\s"
+    rf"(?:[^\W\d_]+\s){{0,2}}?(?:{CHAPTER}|{_any_of('books')}|[{PAGE}-{FOREIGN}]))"
 )
-"""Where a number, here as NUL, is a place in the file of an e-book."""
+"""Where a number, here as NUL, is a place in the file of an e-book, or a line."""
+RECORDING = re.compile(rf"\b{_any_of('recordings')}")
+HEARD = re.compile(
+    rf"(?:\b(?:tracks?|titel|disc|cd|\w*{_any_of('minutes')})\W{{0,2}}|{fold_letters('第')}"
+    rf"|\b(?:at|bei|nach|ab|a|au|en|al|alla?|om|op|na|w|po|vid|{fold_letters('на|в')}) {ROUGHLY}{{0,2}}"
+    r"|\d\s?(?:std|stunden?|h|hours?|hrs?|heures?|horas?|ore)\.?,?\s(?:(?:and|und|et|y|e)\s)?)\0"
+    r"|\0[^.!?\n]{0,30}\b(?:in|into)\b"
+)
+"""Where a number, here as NUL, is a time, if a recording is spoken of."""
 _BOOK = (
-    r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?(?:e?book|novel|story|text|buche?s?|romans?|textes|lekture|geschichte"
-    rf"|livre|recit|texte|lecture|ouvrage|histoire|novela|lectura|historia|libro|relato|texto|romanzo|racconto|livro|romance"
-    rf"|boek|verhaal|boken|ksiazki|{fold_letters('книги|романа|текста|повести')})(?!\w)"
+    r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?"
+    rf"{_any_of('books')}"
 )
-SHARE_SIGN = (
-    rf"(?:%|(?:percent|prozent|(?:per|pour|por)\s{CARDINAL}{{4,6}})(?!\w)|{fold_letters('процент')}\w*|{fold_letters('パーセント')}"
-    r"|(?:thirds|quarters|fifths|(?:drit|vier|funf)teln?|tiers|quarts|tercios|cuartos|terzi|quarti)(?!\w))"
-)
+FRACTION = rf"(?:{_any_of('fractions')}|{_any_of('whole_fractions')})"
+SHARE_SIGN = rf"(?:\\?%|{_any_of('percent')}|(?:per|pour|por)\s{CARDINAL}{{4,6}}(?!\w)|{fold_letters('割')})"
 """What makes the number before it a share."""
 OF_A_BOOK = (
-    rf"(?P<book>(?:[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?|\s(?:of\sthe\sway(?:\s(?:into|through|in)|(?!\s))|into"
+    r"(?:(?:\s(?:read|done|completed?|finished|gelesen|geschafft|lu|leido|letto)\b|[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?"
+    r"|\s(?:of\sthe\sway(?:\s(?:into|through|in)|(?!\s))|into"
     rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z)|\s(?:your|my|when|as|s?he|they|you|we|it|i)\b)))(?:\s{_BOOK})?"
-    rf"|\s?(?:of\s)?{_BOOK})?"
+    rf"|\s?(?:of\s)?{_BOOK})"
 )
 """What follows on a share of a book, or leads into one."""
+FRACTION_OF_A_BOOK = (
+    rf"(?<!\w)(?:{CARDINAL}+(?:[\s-]{CARDINAL}+)*|\d{{1,3}}|an?|ein(?:e[rmn]?|es)?|une?|una|uma?|een|ett|\w+dn\w+|{fold_letters('две|одной|одна')})[\s-](?:\w+\s)?(?:{FRACTION}|{SMALL_ORDINAL}+)"
+    rf"(?:\s(?:parts?|partes|parti))?(?={OF_A_BOOK})|(?<!\w){_any_of('whole_fractions')}(?={OF_A_BOOK})"
+)
 _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
+_KEY = r"\w*(?:position|percent|offset)\w*"
 _SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
 PLACED = re.compile(
-    r"(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|(?<!is )(?<!was )around|au?|vers|apres|autour de"
+    r"(?P<surely>[.!?:;,—–\n]\W{0,4}(?:after|before|until|past) \0"
+    rf"|(?:{fold_letters('進捗|在')})\0"
+    rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
+    rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|を過|時点|地点|あたり|付近|处|處|时|時|지점|부분|쯤')})"
+    rf"|\0 {fold_letters('पर')}(?!\w))"
+    r"|(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|(?<!is )(?<!was )around|au?|vers|apres|autour de"
     rf"|au bout d[eu]|al|{fold_letters('на|в районе')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?"
     rf"|por volta d[eo]s?|rond|vid|w okolicach) {_SOMEHOW}\0|[.!?:;,—–\n(]\s?{_SOMEHOW}(?:by|after|before|until|past"
     rf"|between|(?<!, )(?<!up )from|op|sobre el|a partir del?|{fold_letters('около|после|к|до')}) {_SOMEHOW}\0"
-    rf"|{_PROGRESS}[^.!?\n]{{1,20}}\0|(?P<surely>(?:{fold_letters('進捗|在')})\0"
-    rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
-    rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|時点|地点|あたり|付近|处|處|时|時|지점|부분|쯤')}))"
+    rf"|(?:{_PROGRESS}|\b{_KEY}[\"']?\s?[:=])[^.!?\n]{{1,20}}\0|\bby \0(?=\W*(?:[.,;:!?)—–]|\Z))"
 )
 """A share, here as NUL, that is a place in a book."""
 TOLD = re.compile(
     r"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)"
     rf"|tu (?:es|as)|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\0"
-    rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING})\b)|\0 (?:der|des|du|del?|vom|von|van|di|{fold_letters('из')}) "
-    rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS}|{SOURCE})[^\W\d_]+: \0|(?:\b(?:half|quarter|(?:maj|min)orit[ye]|tiers|most"
+    rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING}|(?!as\b)[^\W\d_]+s)\b)"
+    rf"|\0 (?:der|des|du|del?|vom|von|van|di|{fold_letters('из')}) "
+    rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS}|{_KEY}|{SOURCE})[^\W\d_]+: \0"
+    rf"|(?:\b(?:half|quarter|(?:maj|min)orit[ye]|tiers|most"
     rf"|halfte|[vd]\w{{3}}tel|mehrheit|moitie|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
-    r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?|taux|impots?|interes"
+    r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?(?!\")|taux|impots?|interes"
     rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
-    r"|f[ae]lls?|r[io]se|drop\w*|\w\wcreas\w+|solution|costs?|should|must|keeps?|stay|ranges?) [^.!?\n]{0,20}\0"
+    r"|f[ae]lls?|r[io]se|drop\w*|gr[eo]w\w*|shr[aiu]nk\w*|cut\w*|outs[eo]l\w+|w[io]n\w*|lost"
+    r"|loses?|up|down|rais\w+|lower\w*|reduc\w+|\w\wcreas\w+|solution|costs?|should|must|keeps?|stay|ranges?)"
+    r" [^.!?\n]{0,20}\0"
 )
 """A share, here as NUL, of something that is told, or a rate; `surely` also one of the book, or the reader's own."""
 HOTLINE = re.compile(
@@ -489,6 +399,49 @@ PLACE = re.compile(
     rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z"
 )
 
+INTO = re.compile(
+    r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on"
+    r"|spater|weiter|fruher|zuvor|plus (?:loin|tard)|despues|mas adelante|dopo|depois|verder|later|senare)\b"
+)
+READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
+OF_THE_BOOK = re.compile(
+    r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
+)
+MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
+GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
+BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
+AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
+GOES_ON = re.compile(
+    r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
+)
+OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
+PART_OF_MEASURE = re.compile(
+    rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
+)
+PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
+LAW = re.compile(
+    r"gesetz|\b[a-z]{1,4}gb\b|\blaws?\b|\bstatute|\bcode\b|verfassung|\bconstitution|\bloi\b|\bley\b|\blegge\b"
+    rf"|{fold_letters('закон')}"
+)
+AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
+IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
+
+CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
+
+
+CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
+_TO = r"(?:[-–]|\s(?:to|a|zu|and|und|y|e|et|à)\s)"
+PAIR = re.compile(
+    rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
+)
+"""Two numbers of the same length: in "148–52" the second one is shortened."""
+RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
+IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
+
+ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
+"""As "m. w. N." after a reference, which is no number of metres."""
+THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
+
 
 @cache
 def takes_a_number() -> re.Pattern[str]:
@@ -496,5 +449,8 @@ def takes_a_number() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})"
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
+        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
+        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
+        r"|\b(?:divided by|multiplied by|minut\w{1,2}|geteilt durch|divise par)\s\Z"
+        rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})[a-z_]{{1,20}}\s[=%<>]=?\s\Z"
     )

@@ -354,10 +354,40 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Vive en el número 14. Номер на двери был 13. He preaches on Isaiah 53, she on Job 38–41.",
         "Die Kapitel 3, 7 und 12. Kapitel 3, 7 und 12 sind Briefe.",
         "The sermon is on Mark 4. Er predigt über Lukas 15. Er wohnt in Nummer 38. Elle habite au numéro 62.",
+        "It sold 12,500 copies for 4,210 pounds; pi is 3.14, and 0.75 litres are enough. A third of them is left.",
+        "They won the final 4–2; she lost 6-4, 3-6. 20% of 80 is 16; 84 divided by 12.",
+        "A haiku has 5-7-5 syllables.",
+        "Es steht in § 218 des Strafgesetzbuchs. Open http://localhost:9090. x = 25; timeout = 30.",
+        "It takes 4 hours 40.",
+        "The audiobook lasts 9 hours. A third of the novel is about whales. You've read two thirds of the book.",
+        "The audience grew by 12%. It was outsold by 30%. Line 14 of your poem is good; so is your third paragraph.",
     ],
 )
 def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: str) -> None:
     assert bare(text) == text
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "two-thirds of the way through the novel",
+        "three quarters into the book",
+        "a third of the way in",
+        "nach gut einem Drittel des Romans",
+        "nach vier Fünfteln des Textes",
+        "después de tres cuartas partes de la novela",
+        "op driekwart van de roman",
+        "quand on a lu deux tiers du livre",
+        "; прочитаны две трети романа",
+        "; zweihundertelf Seiten weiter im Buch",
+        "three hours and forty-one minutes into the recording",
+    ],
+)
+def test_how_far_into_a_book_something_stands_is_not_told_in_words_either(typed: str) -> None:
+    text = f"Ann leaves {typed}, and Ben stays."
+    shown = TypedPages(lambda number: False).remove(text)
+    told = r"third|quarter|Drittel|Fünftel|cuarta|kwart|tiers|трети|zwei|forty|three"
+    assert not re.search(told, shown), shown
 
 
 @pytest.mark.parametrize(
@@ -414,6 +444,25 @@ def test_a_number_that_nobody_gave_stays_where_its_words_make_it_no_page(text: s
             "책의 42% 지점",
         ),
         *("; 百分之42处", "; nach zweiundvierzig Vierteln des Buches", "; aux 42 quarts du roman"),
+        *(
+            "at Loc 4,421",
+            "; l'emplacement 5 421",
+            "(Loc. 1.421)",
+            ". With 42% read, it",
+            "by 42%",
+            ". After 42% things change",
+        ),
+        *(
+            "($42\\%$)",
+            "\n* **42%** Ben leaves her",
+            '{"progress": 0.42}',
+            "\nbook_position: 0.42",
+            "0.42 of the way in",
+        ),
+        *("; in the audiobook at 3:42:10", "; im Hörbuch bei 2 Std. 42 Min.", "; dans l'audiolivre, à la minute 42"),
+        *("at 1:42:10", "in line 42 of this chapter", "; in Zeile 42 des Kapitels", "; im 42. Absatz dieses Kapitels"),
+        *("; 42 pages later in the novel", "with 42 pages to go", "; 42 Seiten weiter", "; 42 procent van het boek"),
+        *("; на 42 процентах романа", "; 小説の42割を過ぎ", "; w 42 procentach książki", ". कथा के 42 प्रतिशत पर"),
         *("; the number at the foot is 42", "; le passage était le 42", "; el pasaje era el 42", "; c'était le 42"),
     ],
 )

@@ -219,6 +219,8 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
         ("*You let it burn*, Ben warns her there [{0}].", "You let it burn, Ben warns her there."),
         ("*I let it burn*, which nobody hears [{0}].", "I let it burn, which nobody hears."),
+        ("The keeper sighs, *Forty years wasted!* [{0}]", "The keeper sighs, Forty years wasted!"),
+        ("Ann thinks ***it was never really dark*** [{0}].", "Ann thinks it was never really dark."),
         ("Her words are *let it burn*, and so on [{0}].", "Her words are let it burn, and so on."),
         ("*Je ne l'ai jamais vu*, dit Anne [{0}].", "Je ne l'ai jamais vu, dit Anne."),
         (
@@ -238,6 +240,7 @@ async def test_a_false_quotation_loses_its_page_too(said: str, shown: str) -> No
         "Ann kept the light *for forty years*, says the narrator {0}. *Answer:* she did {0}.",
         "*I never let it go out*, Ann says of the light {0}. The *Perpetua*, a ship, sank {0}.",
         "Ann, *the last of the keepers*, kept the light {0}. It is *duty*, Ann says {0}.",
+        "Ann kept it for years, *and proudly* {0}. Her ship, *The Light.*, sank {0}.",
     ],
 )
 async def test_emphasis_that_does_not_quote_keeps_its_page(said: str) -> None:
