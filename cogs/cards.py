@@ -23,6 +23,7 @@ PAPER = discord.Colour(0xE8D9B5)
 INK = discord.Colour(0x2F4B66)
 
 TITLE_LENGTH = 256
+QUESTION_SHOWN = 300
 LABEL_LENGTH = 80
 """Characters of a button's label."""
 DESCRIPTION_LENGTH = 4096
@@ -232,6 +233,16 @@ FIRST_QUESTIONS = {
 def question_line(question: FirstQuestion, say: Speech) -> str:
     """A question to begin with, in words that fit on a button."""
     return clipped(say(FIRST_QUESTIONS[question.kind], about=" ".join(question.about.split())), LABEL_LENGTH)
+
+
+def asked_line(name: str, question: str, say: Speech) -> str:
+    """Who asks what, in one line, and in a line of its own the passage that the question quotes."""
+    lines = question.splitlines()
+    own = " ".join(line for line in lines if not line.startswith(">")).strip()
+    quoted = " ".join(line.removeprefix(">").strip() for line in lines if line.startswith(">"))
+    shown = plain(clipped(own or quoted, QUESTION_SHOWN))
+    asked = f"{shown}\n> {plain(clipped(quoted, QUESTION_SHOWN))}" if own and quoted else shown
+    return say("**{who}** asks: {question}", who=plain(name), question=asked)
 
 
 def question_buttons(action: str, of: str, questions: Sequence[str]) -> list[Button[View]]:

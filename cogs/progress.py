@@ -29,6 +29,7 @@ from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100
+TITLE_SHOWN = 100
 MOST_OFFERED = 5
 WHO_BINDS, UNBIND = "who-binds", "unbind"
 MOST_LOOKED_FOR = 5
@@ -42,7 +43,7 @@ class Scope:
     """A book, and how far it may be told: to the asker, or publicly, to everybody who sees it there.
 
     `binding` is who or what keeps it from going further, if that is not the asker. `page` is the label of the last
-    page. `club` is the channel's club.
+    page, `since` that of the first one, if it is not the book's. `club` is the channel's club.
     """
 
     book: Book
@@ -51,6 +52,7 @@ class Scope:
     binding: Binding | None = None
     page: str = ""
     club: Club | None = None
+    since: str = ""
 
 
 class Progress(commands.Cog):
@@ -277,6 +279,24 @@ async def _slowest_here(interaction: discord.Interaction[Any], book: Book) -> Bi
             last = [each for at, each in underway[number:] if at == read_to]
             return await positions.binding_by(last, read_to, book)
     return None
+
+
+def extent_line(scope: Scope, say: Speech) -> str:
+    """Which book, and which part of it is told."""
+    title, estimated = plain(clipped(scope.book.title, TITLE_SHOWN)), scope.book.pages_estimated
+    first = page_name(scope.since, say, estimated=estimated) if scope.since else ""
+    last = page_name(scope.page, say, estimated=estimated) if scope.page else ""
+    if scope.read_to >= scope.book.length:
+        if first:
+            return say("-# {title} · from {first} to the end", title=title, first=first)
+        return say("-# {title} · the whole book", title=title)
+    if not last:
+        return say("-# {title} · nothing read yet", title=title)
+    if first == last:
+        return f"-# {title} · {last}"
+    if first:
+        return say("-# {title} · from {first} to {last}", title=title, first=first, last=last)
+    return say("-# {title} · up to {page}", title=title, page=last)
 
 
 async def club_here(interaction: discord.Interaction[Any]) -> Club | None:

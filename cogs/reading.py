@@ -13,34 +13,39 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.access import matching, resolve_book
-from cogs.cards import clipped, plain
+from cogs.access import MOST_CHOICES, matching, resolve_book
+from cogs.cards import asked_line, clipped, plain
 from cogs.conversation.buttons import (
     ASK_AGAIN,
+    ASK_RETRY,
     RECAP,
     Buttons,
     ask_again_button,
+    ask_retry_button,
     move_buttons,
     sources_button,
     view_of,
 )
-from cogs.conversation.recovery import BEGAN, TELLING, WORK, tell_restarted
+from cogs.conversation.recovery import TELLING, WORK, tell_restarted
 from cogs.delivery.turn_messages import messages_of
 from cogs.errors import PLACE, Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, english_name, speech_for_all, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
 from cogs.permissions import everywhere, in_servers
-from cogs.progress import Scope, club_here, own_bound, scope_here, scope_of
-from cogs.rendering.answers import answer_note, binding_note, failure_note, nothing_read, page_name, with_offer
+from cogs.progress import Scope, club_here, extent_line, own_bound, scope_here, scope_of
+from cogs.rendering.answers import answer_note, beginning_of, binding_note, failure_note, nothing_read, with_offer
 from cogs.rendering.inline import inert, inert_in_files
-from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
+from cogs.rendering.splitting import headed
 from cogs.services import ServingBot, server_of, shelf_of
 from domain.book import Book
+from domain.chat import ChatMessage
 from domain.citations.matching import in_language
+from domain.conversation import Conversation, TurnState
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed
 from domain.reading.companion import Asker
 from domain.reading.questions import MOST_QUESTIONS
+from domain.reading.recap import page_named
 from domain.turn.chat_with_book import Asked, Reader
 from domain.use_cases import UseCases
 
@@ -51,8 +56,6 @@ has installed the bot.
 
 FILE_NAME = "marginalia.md"
 LONGEST_QUESTION = 1_500
-QUESTION_SHOWN = 300
-TITLE_SHOWN = 100
 LONGEST_NAME = 100
 NAMES_S = 0.1
 """How long somebody who types waits for the names of a long book; later ones are offered at the next letter."""
@@ -71,7 +74,11 @@ class ReadingCog(commands.Cog):
             "discuss": self._tell_questions,
             "ask": self._ask,
         }
-        bot.handle(on_press(RECAP, self._recap_pressed), on_press(ASK_AGAIN, self._ask_again))
+        bot.handle(
+            on_press(RECAP, self._recap_pressed),
+            on_press(ASK_AGAIN, self._ask_again),
+            on_press(ASK_RETRY, self._retry),
+        )
         bot.continuations[TELLING] = self._go_on
 
     # The commands
@@ -81,7 +88,7 @@ class ReadingCog(commands.Cog):
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
         book="The book; not needed in a conversation's thread",
-        since="Begin at this chapter or page",
+        since="The chapter or page to begin at, for example “page 30”",
         public="Show it to everybody here, up to the page the slowest reader has reached",
     )
     async def recap(
@@ -189,8 +196,21 @@ class ReadingCog(commands.Cog):
         return matching(typed, ((say("Section {number}", number=number), str(number)) for number in numbers))
 
     @recap.autocomplete("since")
-    async def _chapters(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
-        return await self._chapters_read(interaction, typed)
+    async def _beginnings(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        """The page whose number is typed, and chapters, as far as the person has read."""
+        return [*await self._page_read(interaction, typed), *await self._chapters_read(interaction, typed)][
+            :MOST_CHOICES
+        ]
+
+    async def _page_read(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        if (label := page_named(typed)) is None:
+            return []
+        try:
+            book = await self._book_meant(interaction)
+            await self._use_cases.reading.place(book, await own_bound(interaction, book), f"page {label}")
+        except (BookError, Refusal):
+            return []
+        return [app_commands.Choice(name=speech_of(interaction)("Page {page}", page=label), value=f"page {label}")]
 
     async def _chapters_read(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
         """Chapters that the person has reached."""
@@ -278,6 +298,8 @@ class ReadingCog(commands.Cog):
             await edit_reply(interaction, content=sentence_for(error, say))
 
     async def _tell_recap(self, interaction: discord.Interaction[Any], scope: Scope, start: int) -> None:
+        if start:
+            scope = replace(scope, since=await self._use_cases.positions.page_at(scope.book, start + 1))
         told = await self._use_cases.reading.recap(scope.book, scope.read_to, start, _asker(interaction, scope))
         say = _speech(interaction, scope)
         nothing = say("There's too little to recap yet. Read on a bit first.")
@@ -299,17 +321,18 @@ class ReadingCog(commands.Cog):
         text = discussion.text(say) or say("There's too little to discuss yet. Read on a bit first.")
         await self._show(interaction, scope, text, discussion.trouble, "")
 
-    async def _ask(self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str) -> None:
+    async def _ask(
+        self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str, question_id: str = ""
+    ) -> None:
         reader = Reader(str(interaction.user.id), name)
-        read_to, question_id = scope.read_to if scope.public else None, f"ask:{interaction.id}"
-        asked = await self._answered_before(question_id) if BEGAN in interaction.extras else None
-        asked = asked or await self._use_cases.questions.ask(
+        read_to, question_id = scope.read_to if scope.public else None, question_id or f"ask:{interaction.id}"
+        asked = await self._answered_before(question_id) or await self._use_cases.questions.ask(
             scope.book, reader, question, external_id=question_id, written_at=interaction.created_at, read_to=read_to
         )
-        await self._show_answer(interaction, scope, asked, question, name)
+        await self._show_answer(interaction, scope, asked, question, name, question_id)
 
     async def _answered_before(self, question_id: str) -> Asked | None:
-        """The answer that was made for a question, if a kill came before it was shown."""
+        """The answer that was made for a question, if a kill or Discord has kept it from being shown."""
         kept = await self._use_cases.transcripts.question(question_id)
         played = await self._use_cases.transcripts.played(kept.turn_id) if kept and kept.turn_id else None
         return Asked(played.conversation, played.answer) if played and played.is_answered else None
@@ -317,17 +340,10 @@ class ReadingCog(commands.Cog):
     async def _ask_again(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         """Answer a question of /ask again for its asker; the new answer replaces the one above the button."""
         say, played = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
-        if played is None or played.conversation.guild_id != shelf_of(interaction) or not played.is_answered:
+        if played is None or not played.is_answered:
             raise Refusal(say("This answer is no longer stored, so it can't be made again."))
-        if played.askers != [str(interaction.user.id)]:
-            raise Refusal(say("Only the person who asked can have this answered again."))
-        public = interaction.message is not None and not interaction.message.flags.ephemeral
-        work = scope_here(interaction, played.conversation.book_id, public=public)
-        scope = await defer_if_slow(interaction, work, thinking=False)
-        if not interaction.response.is_done():
-            await interaction.response.defer()
-        interaction.extras[SEEN_BY_ALL] = public
-        interaction.extras[APART] = len(played.turn.reply_ids) > 1
+        question = played.messages[0]
+        scope = await self._pressed(interaction, played.conversation, question, len(played.turn.reply_ids))
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
         read_to = scope.read_to if scope.public else None
         asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
@@ -339,23 +355,70 @@ class ReadingCog(commands.Cog):
             )
             await interaction.followup.send(note, ephemeral=True)
         else:
-            await self._show_answer(interaction, scope, asked, played.messages[0].content, reader.name)
+            await self._show_answer(interaction, scope, asked, question.content, reader.name)
+
+    async def _retry(self, interaction: discord.Interaction[Any], question_id: str) -> None:
+        """Answer a question of /ask that has failed, for its asker, in the message that says so."""
+        chat, transcripts = self._use_cases.chat, self._use_cases.transcripts
+        question = await transcripts.question(question_id)
+        conversation = await self._use_cases.conversations.find(question.conversation_id) if question else None
+        if question is None or conversation is None:
+            raise Refusal(speech_of(interaction)("This question is no longer stored. Please ask it again."))
+        played = await transcripts.played(question.turn_id) if question.turn_id else None
+        posted = len(played.turn.reply_ids) if played else 1
+        scope = await self._pressed(interaction, conversation, question, posted)
+        running = chat.running(conversation.id)
+        if running is not None and question.id in running.asked:
+            raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
+        if played is not None and played.turn.state is TurnState.FAILED:
+            await transcripts.reopen(played.turn.id)
+        await self._ask(interaction, scope, question.content, interaction.user.display_name, question_id)
+
+    async def _pressed(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, question: ChatMessage, posted: int
+    ) -> Scope:
+        """How far to answer a question of /ask whose answer, in so many messages, has the button that was pressed. The
+        press is acknowledged then.
+
+        Raises:
+            Refusal: it is not theirs, or was not asked by /ask here.
+        """
+        say = speech_of(interaction)
+        if conversation.guild_id != shelf_of(interaction) or not conversation.is_aside:
+            raise Refusal(say("This answer is no longer stored, so it can't be made again."))
+        if question.author_id != str(interaction.user.id):
+            raise Refusal(say("Only the person who asked can have this answered again."))
+        public = interaction.message is not None and not interaction.message.flags.ephemeral
+        work = scope_here(interaction, conversation.book_id, public=public)
+        scope = await defer_if_slow(interaction, work, thinking=False)
+        if not interaction.response.is_done():
+            await interaction.response.defer()
+        interaction.extras[SEEN_BY_ALL] = public
+        interaction.extras[APART] = posted > 1
+        return scope
 
     async def _show_answer(
-        self, interaction: discord.Interaction[Any], scope: Scope, asked: Asked, question: str, name: str
+        self,
+        interaction: discord.Interaction[Any],
+        scope: Scope,
+        asked: Asked,
+        question: str,
+        name: str,
+        question_id: str = "",
     ) -> None:
+        """Show an answer; a failure can be tried again by the question's id."""
         say, ending = _speech(interaction, scope), asked.ending
-        buttons: Buttons = ()
         if isinstance(ending, Answer):
             text = in_language(ending.text, ending.citations, say)
             note = answer_note(replace(ending, binding=None), say)
             sources = sources_button(ending.turn_id, say) if ending.citations else ()
             again = ask_again_button(ending.turn_id, say)
-            buttons = sources + again + move_buttons(ending.turn_id, asked.proposals, say)
+            buttons: Buttons = sources + again + move_buttons(ending.turn_id, asked.proposals, say)
         else:
             note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending, say)
             text = in_language(ending.partial, asked.citations, say)
-        heading = say("**{who}** asks: {question}", who=plain(name), question=_shown_question(question))
+            buttons = ask_retry_button(question_id, say)
+        heading = asked_line(name, question, say)
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
         await self._use_cases.questions.told(asked, shown)
 
@@ -381,13 +444,13 @@ class ReadingCog(commands.Cog):
     ) -> tuple[str, ...]:
         """Send the reply to an acknowledged interaction, in as many messages as necessary; returns their ids."""
         say = _speech(interaction, scope)
-        heading = "\n".join(filter(None, (heading, _extent(scope, say))))
+        heading = "\n".join(filter(None, (heading, extent_line(scope, say))))
         bound = binding_note(scope.binding, say) if scope.binding else ""
-        messages = _headed(heading, messages_of(text, "\n".join(filter(None, (note, bound)))))
+        messages = headed(heading, messages_of(text, "\n".join(filter(None, (note, bound)))))
         if len(messages) <= MOST_MESSAGES:
             return await _post(interaction, scope, messages, None, buttons)
         whole = discord.File(io.BytesIO(inert_in_files(f"{text}\n").encode()), FILE_NAME)
-        return await _post(interaction, scope, [_cut(messages[0], say)], whole, buttons)
+        return await _post(interaction, scope, [beginning_of(messages[0], say)], whole, buttons)
 
 
 async def _post(
@@ -422,37 +485,6 @@ async def _post(
             )
         posted.append(str(sent.id))
     return tuple(posted)
-
-
-def _headed(heading: str, messages: Sequence[str]) -> list[str]:
-    first = f"{heading}\n{messages[0]}" if messages else heading
-    return [first, *messages[1:]] if units(first) <= MESSAGE_LIMIT else [heading, *messages]
-
-
-def _cut(message: str, say: Speech) -> str:
-    """The beginning of something that is attached as a file."""
-    more = say("-# The whole text is in the file.")
-    return f"{split(message, MESSAGE_LIMIT - units(more) - 2)[0]}\n\n{more}"
-
-
-def _extent(scope: Scope, say: Speech) -> str:
-    """Which book, and how far it is told."""
-    title = plain(clipped(scope.book.title, TITLE_SHOWN))
-    if scope.read_to >= scope.book.length:
-        return say("-# {title} · the whole book", title=title)
-    if not scope.page:
-        return say("-# {title} · nothing read yet", title=title)
-    page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
-    return say("-# {title} · up to {page}", title=title, page=page)
-
-
-def _shown_question(question: str) -> str:
-    """A question in one line, and in a line of its own the passage that it quotes."""
-    lines = question.splitlines()
-    own = " ".join(line for line in lines if not line.startswith(">")).strip()
-    quoted = " ".join(line.removeprefix(">").strip() for line in lines if line.startswith(">"))
-    shown = plain(clipped(own or quoted, QUESTION_SHOWN))
-    return f"{shown}\n> {plain(clipped(quoted, QUESTION_SHOWN))}" if own and quoted else shown
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:

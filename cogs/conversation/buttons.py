@@ -14,7 +14,7 @@ from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
-RECAP, REDO, ASK_AGAIN = "recap", "redo", "ask-again"
+RECAP, REDO, ASK_AGAIN, ASK_RETRY = "recap", "redo", "ask-again", "ask-retry"
 ALLOW, REFUSE = "allow", "refuse"
 KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
 """The actions of the buttons, as in their custom_ids."""
@@ -82,6 +82,11 @@ def redo_button(turn_id: str, say: Say, *, edited: bool = False) -> Buttons:
 def ask_again_button(turn_id: str, say: Say) -> Buttons:
     """The same for an answer outside a conversation's thread."""
     return _button(ASK_AGAIN, turn_id, say("Try again"))
+
+
+def ask_retry_button(question_id: str, say: Say) -> Buttons:
+    """Answer a question that has failed outside a conversation's thread. Its id stays, however often it fails."""
+    return _button(ASK_RETRY, question_id, say("Retry"))
 
 
 def buttons_of_edited(message: discord.Message, turn_id: str, say: Say) -> Buttons:

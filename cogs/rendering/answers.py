@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
-from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
+from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, split, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, outcome_in_words, shortened
 from domain.book import Binding, BindingKind, Citation, Surroundings, page_reference
 from domain.citations.matching import in_language
@@ -120,6 +120,12 @@ def with_note(text: str, note: str) -> str:
     if not text.strip() or not note:
         return text if text.strip() else note
     return f"{closed_code(text.rstrip())}\n\n{note}"
+
+
+def beginning_of(message: str, say: Say = in_english) -> str:
+    """The beginning of something that is attached as a file."""
+    more = say("-# The whole text is in the file.")
+    return f"{split(message, MESSAGE_LIMIT - units(more) - 2)[0]}\n\n{more}"
 
 
 def source_pages(

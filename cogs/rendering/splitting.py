@@ -261,3 +261,9 @@ def _is_open(message: str) -> bool:
 
 def _is_closed(rest: list[str]) -> bool:
     return "".join(rest).split("\n", 1)[0].count(MARK) % 2 == 1
+
+
+def headed(heading: str, messages: Sequence[str]) -> list[str]:
+    """Messages with a heading above the first one, in a message of its own where that has no room for it."""
+    first = f"{heading}\n{messages[0]}" if messages else heading
+    return [first, *messages[1:]] if units(first) <= MESSAGE_LIMIT else [heading, *messages]

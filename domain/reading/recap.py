@@ -113,13 +113,19 @@ async def offset_of(view: BookView, place: str) -> int:
     chapter = None if place.strip().isdecimal() else find_chapter(entries, place)
     if chapter is not None:
         return chapter.start
-    label = _PAGE.fullmatch(place)
+    label = page_named(place)
     if label is None:
         message = Worded(
             "There is no chapter or page {place!r} in the part that has been read.", place=place.strip()[:60]
         )
         raise BookError(BookErrorCode.NOT_FOUND, message)
-    return (await view.read_pages(label[1], label[1]))[0].start
+    return (await view.read_pages(label, label))[0].start
+
+
+def page_named(place: str) -> str | None:
+    """The label of the page that somebody names: "page 40", "p. 40", "40"; None if it is no page."""
+    found = _PAGE.fullmatch(place)
+    return found[1] if found else None
 
 
 async def stretch_of(view: BookView, name: str) -> tuple[int, int]:

@@ -94,6 +94,27 @@ class TestRecap:
         assert "Without `public` I tell it to you alone." in told
         assert f"{stage.ben.mention} hasn't started reading" in told
 
+    async def test_its_heading_says_where_it_begins_and_ends(self, stage: Stage) -> None:
+        book = await stage.book()
+        parts = ((KEEPER, "p. 2"), (KEEPER + 80, "from p. 2 to p. 3"), (book.length, "from p. 2 to the end"))
+        for read_to, part in parts:
+            await at(stage, stage.ann, book, read_to)
+            told = text_of(await stage.ann.slash(stage.channel, "recap", since="chapter 2"))
+            assert told.startswith(f"-# The Dark Lamp · {part}\n")
+        told = text_of(await stage.ann.slash(stage.channel, "recap", since="2"))
+        assert "-# The Dark Lamp · from p. 2 to the end" in told
+        assert "Marta Quill came" not in told
+
+    async def test_since_completes_the_number_of_a_page_to_words_up_to_ones_own(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        for typed in ("2", "page 2", "Seite 2"):
+            offered = await stage.ann.autocomplete(stage.channel, "recap", "since", typed)
+            assert offered[0] == {"name": "Page 2", "value": "page 2"}
+        assert await stage.ann.autocomplete(stage.channel, "recap", "since", "3") == []
+        told = text_of(await stage.ann.slash(stage.channel, "recap", since=offered[0]["value"]))
+        assert told.startswith("-# The Dark Lamp · p. 2\n")
+
     async def test_since_completes_only_chapters_that_were_reached(self, stage: Stage) -> None:
         book = await stage.book()
         await at(stage, stage.ann, book, KEEPER)
@@ -286,6 +307,46 @@ class TestAsk:
         answered = await stage.ann.slash(stage.channel, "ask", question="And Marta?")
         assert "Here I am." in text_of(answered)
         assert "Who is Hobb?" not in stage.model.requests[-1][-1].text
+
+    @pytest.mark.parametrize("public", [True, False])
+    async def test_a_failure_can_be_tried_again_in_its_own_message(self, stage: Stage, public: bool) -> None:
+        await stage.book()
+        busy = LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded.")
+        stage.model.say(busy, busy, "Here I am.")
+        failed = await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?", public=public)
+        for _ in range(2):
+            assert labels(failed) == ["Retry"]
+            assert failed.response is not None
+            again = await stage.ann.click(failed.response, label="Retry")
+            assert again.followups == []
+        assert "⚠️" not in text_of(failed)
+        assert "**ann** asks: Who is Hobb?" in text_of(failed)
+        assert "Here I am." in text_of(failed)
+        assert labels(failed) == ["Try again"]
+        [talk] = await stage.conversations()
+        kept = [each.content for each in await stage.app.storage.messages.get_by_conversation(talk.id)]
+        assert kept == ["Who is Hobb?", "Here I am."]
+
+    async def test_a_failure_is_tried_again_by_its_asker_alone_and_after_a_restart(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."), "Here I am.")
+        await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?", public=True)
+        await stage.restart()
+        failed = stage.channel.history()[-1]
+        assert "Only the person who asked" in text_of(await stage.ben.click(failed, label="Retry"))
+        assert "overloaded" in stage.channel.history()[-1].content
+        await stage.ann.click(failed, label="Retry")
+        assert "Here I am." in stage.channel.history()[-1].content
+
+    async def test_a_question_that_was_erased_meanwhile_is_not_tried_again(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."))
+        failed = await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?")
+        await stage.app.people.erase(str(stage.ann.id))
+        assert failed.response is not None
+        told = await stage.ann.click(failed.response, label="Retry")
+        assert "This question is no longer stored. Please ask it again." in text_of(told)
+        assert len(stage.model.requests) == 1
 
     async def test_a_long_answer_is_split_or_comes_as_a_file(self, stage: Stage) -> None:
         await stage.book()
