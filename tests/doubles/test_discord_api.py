@@ -503,3 +503,16 @@ async def test_suppressed_previews_stay_so_unless_an_edit_says_otherwise(double:
 def last_interaction(bot: SmallBot) -> discord.Interaction[Any]:
     found: list[discord.Interaction[Any]] = [args[0] for name, args in bot.events if name == "interaction"]
     return found[-1]
+
+
+async def test_it_closes_in_peace_while_a_request_is_under_way(caplog: pytest.LogCaptureFixture) -> None:
+    """The server waits a moment for its handlers; one that ends in the same moment must not find the waiting ended."""
+    double = DiscordDouble(round_trip=0.19)
+    await double.start()
+    async with aiohttp.ClientSession() as session:
+        asking = asyncio.create_task(session.get(f"{double.api_url}/gateway"))
+        await double.until(lambda: double.rest_log and double.rest_log[0].finished)
+        asyncio.get_running_loop().call_later(0.09, time.sleep, 0.06)  # both ends come in one round of the loop
+        await double.close()
+        await asyncio.gather(asking, return_exceptions=True)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []

@@ -84,6 +84,7 @@ class DiscordDouble:
 
     async def close(self) -> None:
         await self.gateway.close()
+        await self.rest.close()
         if self._runner is not None:
             await self._runner.cleanup()
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 
@@ -31,6 +32,7 @@ class Rest:
         self.faults = Faults()
         self.limits = RateLimits(now)
         self.log: list[Call] = []
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     def mount(self, app: web.Application, prefix: str, endpoints: Mapping[str, Endpoint]) -> None:
         for route, endpoint in endpoints.items():
@@ -38,8 +40,18 @@ class Rest:
             app.router.add_route(method, prefix + path, self._handler(route, endpoint))
         app.router.add_route("*", prefix + "/{rest:.*}", self._handler("* unknown", _unknown))
 
+    async def close(self) -> None:
+        """Answer no request any more. aiohttp's own end trips over handlers that end when it stops waiting for them."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
     def _handler(self, route: str, endpoint: Endpoint) -> Callable[[web.Request], "asyncio.Future[web.Response]"]:
         async def handle(request: web.Request) -> web.Response:
+            task = asyncio.current_task()
+            assert task
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
             call = await read_call(route, request, self._now())
             self.log.append(call)
             await asyncio.sleep(self._latency() / 2)
