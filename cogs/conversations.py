@@ -35,7 +35,7 @@ from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
-from domain.errors import BookError, MarginaliaError
+from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
 
 RENAMING = "renaming"
@@ -271,30 +271,19 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         return embed, page_turner("talks-page", book_id, page, say)
 
     @commands.Cog.listener()
-    async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
-        """Somebody renamed a thread, which renames the conversation. The bot's own renames change nothing here."""
-        conversation = await self._use_cases.conversations.in_thread(str(after.id))
-        if conversation is None or before.name == after.name or after.name in await self._given_names(conversation):
-            return
-        await self._use_cases.conversations.rename(conversation.id, after.name)
-
-    async def _given_names(self, conversation: Conversation) -> set[str]:
-        """The names that the bot itself gives a conversation's thread: its title, or its book's while it has none."""
-        names = {thread_name(conversation)}
-        with suppress(BookError):
-            names.add(thread_name(conversation, await self._use_cases.shelf.get(conversation.book_id)))
-        return names
-
-    @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
-        """The same as a system message: for an archived thread, Discord does not report its former name."""
+        """Somebody renamed a thread, which renames the conversation.
+
+        Discord posts a message about it. Its event about the thread says neither who did it nor when: it may come late
+        and be about a name that the bot itself has given and replaced since.
+        """
         if message.type is discord.MessageType.channel_name_change and message.guild is not None:
             rename = partial(self._take_over_name, message)
             await self._bot.storage_retries.now_or_later(rename, f"the name of thread {message.channel.id}")
 
     async def _take_over_name(self, message: discord.Message) -> None:
         if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
-            await take_over_name(message.channel, [message], conversation, self._use_cases.conversations)
+            await take_over_name([message], conversation, self._use_cases.conversations)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:

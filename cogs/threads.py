@@ -263,24 +263,24 @@ def _lacking(thread: discord.Thread, *needed: str) -> list[str]:
 
 
 async def take_over_name(
-    thread: discord.abc.Messageable,
-    messages: Iterable[discord.Message],
-    conversation: Conversation,
-    manage: ManageConversations,
+    messages: Iterable[discord.Message], conversation: Conversation, manage: ManageConversations
 ) -> None:
-    """Give a conversation the name of its thread, which Discord reports in a system message.
+    """Give a conversation the name of its thread, if the last of Discord's messages about it says that somebody else
+    than the bot has changed it.
 
     Raises:
         ConversationError: NOT_FOUND, the conversation is gone.
         StorageError: the title could not be stored.
+        DISCORD_ERRORS: the name could not be found out.
     """
     renames = [message for message in messages if message.type is discord.MessageType.channel_name_change]
-    if not renames or renames[-1].author.bot:
+    if not renames or (guild := renames[-1].guild) is None or renames[-1].author == guild.me:
         return
-    # Without the Message Content intent the message is blank; a thread that sleeps is known by its id alone.
-    name = one_line(renames[-1].content or getattr(thread, "name", ""))
-    if name and name != thread_name(conversation):
-        await manage.rename_with_thread(conversation.id, name, renames[-1].created_at)
+    name = renames[-1].content
+    if not name:  # without the Message Content intent
+        name = (await retry_transient(partial(guild.fetch_channel, renames[-1].channel.id))).name
+    if one_line(name) != thread_name(conversation):
+        await manage.rename_with_thread(conversation.id, one_line(name), renames[-1].created_at)
 
 
 async def dismiss_absent(

@@ -45,8 +45,8 @@ class Conversation:
     key of a person's own shelf. A person's conversation is shown in their direct messages: `channel_id` is that
     channel, and `thread_id` as well while the conversation is the current one there. `shared`: several people write in
     its thread, and the bot has ignored a message that was not addressed to it. `updated_at` is when a person last
-    chose a title; None if nobody has. `read_to` is an offset beyond which nothing is told, however far its readers
-    are; None for no such limit.
+    chose a title, or a title was taken back; None if neither has happened. `read_to` is an offset beyond which nothing
+    is told, however far its readers are; None for no such limit.
 
     Raises:
         ConversationError: INVALID_STATE, the title is blank.

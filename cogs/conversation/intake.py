@@ -245,7 +245,7 @@ class MessageIntake:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
             conversation = replace(conversation, shared=conversation.shared or heard is IntakeResult.FIRST_OVERHEARD)
-        await take_over_name(thread, written, conversation, self._use_cases.conversations)
+        await take_over_name(written, conversation, self._use_cases.conversations)
         self._up_to_date.add(thread.id)
         del self._read_from[thread.id]
         for message in page:  # it no longer applies: everything that was asked is taken in

@@ -157,7 +157,8 @@ class ManageConversations:
         return await self._change(conversation_id, lambda it: replace(it.renamed(title), updated_at=now))
 
     async def rename_with_thread(self, conversation_id: str, name: str, when: datetime) -> Conversation:
-        """Give a conversation the name that a person gave its thread at that time, unless a title was chosen since.
+        """Give a conversation the name that a person gave its thread at that time, unless a title was chosen since, or
+        taken back.
 
         Raises:
             ConversationError: NOT_FOUND, or INVALID_STATE for a blank name.

@@ -430,14 +430,14 @@ SELECT message_id, channel_id, guild_id FROM posts WHERE thread_id = ?
 async def untitle(transaction: Transaction, rows: Iterable[Row], reader_id: str = "", title: str = "") -> list[Removal]:
     """Remove the titles of conversations, and return what has to change on Discord.
 
-    Rows have `id`, `guild_id`, `thread_id` and the title of the `book`, which names their threads where there is no
-    other `title`.
+    Rows have `id`, `guild_id`, `thread_id` and the title of the `book`, the name of threads without another `title`.
     """
     removals = []
     for row in rows:
         await transaction.run(
-            "UPDATE conversations SET title = ?, title_mark = ?, title_source = 'automatic' WHERE id = ?",
-            [title or UNTITLED, title_mark(row["id"], title or UNTITLED), row["id"]],
+            "UPDATE conversations SET title = ?, title_mark = ?, title_source = 'automatic', updated_at = ? "
+            "WHERE id = ?",
+            [title or UNTITLED, title_mark(row["id"], title or UNTITLED), time_to_text(utc_now()), row["id"]],
         )
         if (thread_id := row["thread_id"]) and not is_personal(row["guild_id"]):
             name = title or row["book"]

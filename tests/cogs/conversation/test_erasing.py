@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from domain.conversation import UNTITLED
 from domain.tool_use import TokenUsage
 from domain.usage import RemovalKind, UsageRecord
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import in_storage
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api.gateway import INTENT_GUILDS
+from tests.doubles.discord_api.payloads import thread_for
 
 QUESTION = "Does my neighbour Hobb know?"
 
@@ -158,6 +161,37 @@ async def test_who_manages_the_server_erases_it(room: Scene) -> None:
     assert await in_storage(room, "Hobb") == set()
     assert await room.app.shelf.list(str(room.double.guild.id)) == []
     assert not list((room.folder / "books").glob("*.book"))
+
+
+async def late_name(room: Scene, thread: Channel, name: str) -> None:
+    """The event of a renaming comes once more, after everything that followed it."""
+    payload = thread_for(room.double.bot, thread) | {"name": name}
+    room.double.gateway.emit("THREAD_UPDATE", payload, INTENT_GUILDS)
+    seen = room.state.bot.get_channel(thread.id)
+    await room.until(lambda: str(seen) == name)
+    await asyncio.sleep(0.1)
+
+
+async def test_a_late_event_of_the_bots_own_renaming_brings_no_title_back(room: Scene) -> None:
+    thread = await asked_by_command(room)
+    await room.ben.say(thread, "And you?", mention=room.double.bot)
+    await room.until_delivered(2, thread)
+    await room.until(lambda: thread.name == "I do not know")  # the title that the model made
+    await erased(room)
+    assert thread.name == "The Dark Lamp"
+    await late_name(room, thread, "I do not know")
+    assert (await room.conversation(thread)).title == UNTITLED
+
+
+async def test_a_name_given_before_the_erasure_that_is_heard_of_after_it_is_no_title(room: Scene) -> None:
+    """The system message of a person's renaming, read late."""
+    thread = await asked_by_command(room)
+    await room.ben.say(thread, "And you?", mention=room.double.bot)
+    await room.until_delivered(2, thread)
+    conversation, renamed = await room.conversation(thread), room.double.world.now()
+    await room.app.people.erase(str(room.ann.id))
+    await room.app.conversations.rename_with_thread(conversation.id, "Hobb the neighbour", renamed)
+    assert (await room.conversation(thread)).title == UNTITLED
 
 
 MOMENTS = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5]

@@ -2,14 +2,16 @@
 
 import asyncio
 import re
+from pathlib import Path
 
 import pytest
 
 from domain.conversation import UNTITLED, TitleSource
 from domain.errors import LLMError, LLMErrorCode
 from domain.turn.chat_with_book import Reader
-from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import Channel
+from tests.cogs.conversation.scene import Scene, scene
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble
+from tests.doubles.discord_api.gateway import INTENT_CONTENT
 
 RENAME = "PATCH /channels/{channel}"
 
@@ -108,6 +110,20 @@ async def test_a_title_chosen_meanwhile_stays(room: Scene, thread: Channel) -> N
     await asyncio.sleep(0.1)
     assert thread.name == "Night reading"
     assert (await room.conversation(thread)).title == "Night reading"
+
+
+@pytest.mark.parametrize("privileged", [INTENT_CONTENT, 0], ids=["read", "blank without the intent"])
+async def test_a_person_who_renames_the_thread_renames_the_conversation(
+    double: DiscordDouble, tmp_path: Path, privileged: int
+) -> None:
+    double.gateway.privileged = privileged
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        await room.ann.rename(room.thread, "By hand")
+        async with asyncio.timeout(PATIENCE_S):
+            while (await room.conversation()).title != "By hand":
+                await asyncio.sleep(0.01)
+        assert (await room.conversation()).title_source is TitleSource.PERSON
 
 
 @pytest.mark.parametrize("reply", [LLMError(LLMErrorCode.OVERLOADED, "Too busy."), " “.” "])
