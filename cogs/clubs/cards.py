@@ -217,9 +217,9 @@ def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str
 def moved_line(coming: Section | None, say: Speech) -> str:
     """The outcome of moving the dates; `coming` is the next section that is due."""
     if coming is None:
-        return say("All coming dates have moved. All dates in the plan have passed now.")
+        return say("The dates have moved. All dates in the plan have passed now.")
     return say(
-        "All coming dates have moved. Section {number} is due on {date} now.",
+        "The dates have moved. Section {number} is due on {date} now.",
         number=coming.number,
         date=date_mark(coming),
     )

@@ -124,8 +124,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         card = cards.plan_card(scene, say, bound=reached, reached=reached if member else None)
         await reply(interaction, embed=card, view=cards.plan_buttons(club, say))
 
-    @app_commands.command(description="Move all coming dates of the club's plan")
-    @app_commands.describe(days="By how many days; a minus sign moves them earlier")
+    @app_commands.command(description="Move all coming dates of the club's plan; once all have passed, set new ones")
+    @app_commands.describe(days="By how many days; a minus sign moves them earlier. For new dates: in how many days")
     async def move(self, interaction: discord.Interaction[Any], days: Range[int, -MOST_DAYS, MOST_DAYS]) -> None:
         await interaction.response.defer(ephemeral=True)
         club = await self._own(interaction)

@@ -282,18 +282,21 @@ class ManageClubs:
     # The plan
 
     async def move(self, club: Club, days: int) -> Club:
-        """Shift all future dates.
+        """Shift all future dates; where there are none, give the sections that are left to read new ones.
 
         Raises:
-            ClubError: INVALID_PLAN, no date would change.
+            ClubError: INVALID_PLAN, no date would change, or none of them would be in the future.
         """
         now = self._clock()
         if not days:
             raise ClubError(ClubErrorCode.INVALID_PLAN, "Nothing has moved. Give a number of days, such as 7 or -7.")
-        if all(each.is_over(now) for each in club.sections):
-            message = "All dates in the plan have passed, so there was nothing to move."
+        dates = moved(club, days, now)
+        if not dates:
+            message = "Everybody has read the whole plan, so there is no date left to move. /club end ends the club."
             raise ClubError(ClubErrorCode.INVALID_PLAN, message)
-        dates = {each.number: moved(each, days, now).due for each in club.sections}
+        if days < 0 and all(each.is_over(now) for each in club.sections):
+            message = "All dates in the plan have passed. Say in how many days the next section is due, such as 7."
+            raise ClubError(ClubErrorCode.INVALID_PLAN, message)
         await self.store.change_sections(club.id, lambda each: replace(each, due=dates[each.number]))
         return await self.get(club.id)
 

@@ -6,7 +6,7 @@ Everything here is a pure function of values. Days begin and end at midnight UTC
 import itertools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
@@ -192,6 +192,17 @@ class Club:
         else:
             ahead = (each for each in self.sections if not each.is_over(now))
         return next(ahead, self.sections[-1])
+
+    def left_to_read(self, now: datetime) -> list[Section]:
+        """The sections that the active members have not all read; if nobody is active, those that nobody has read.
+
+        If there are none, those that somebody else has still to read.
+        """
+        active = [each.reached(self.length) for each in self.active(now)]
+        known = [each.reached(self.length) for each in self.taking_part] or [0]
+        front = min(active) if active else max(known)
+        read_to = front if front < self.sections[-1].end else min(known)
+        return [each for each in self.sections if each.end > read_to]
 
     def where_there_is(self, member: Member | None, now: datetime) -> Section | None:
         """The section that a member finishes by "I'm there"; None if they have finished it before.
@@ -391,6 +402,13 @@ def dated(parts: Iterable[Stretch], start: date, every: int) -> tuple[Section, .
     )
 
 
-def moved(section: Section, days: int, now: datetime) -> Section:
-    """A section with its date shifted, if the date is in the future."""
-    return section if section.is_over(now) else replace(section, due=section.due + timedelta(days=days))
+def moved(club: Club, days: int, now: datetime) -> dict[int, date]:
+    """The due dates, by section, once the coming ones are shifted by some days.
+
+    If all have passed, the sections that are left to read get new ones: the first is due in so many days from now, and
+    the others follow at their old distances. Empty if nothing is left to read either.
+    """
+    coming, by = [each for each in club.sections if not each.is_over(now)], timedelta(days=days)
+    if not coming and (coming := club.left_to_read(now)):
+        by += now.date() - coming[0].due
+    return {each.number: each.due + by if each in coming else each.due for each in club.sections} if coming else {}

@@ -78,6 +78,18 @@ class TestTakingPart:
         assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
         assert "host" not in text_of(await reading.press(reading.ann, "Join"))
 
+    async def test_once_all_dates_have_passed_what_is_left_to_read_gets_new_ones(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        reading.calendar.pass_days(60)
+        told = text_of(await reading.ann.slash(reading.channel, "club move", days=7))
+        assert "The dates have moved. Section 2 is due on <t:1778155200:D> now." in told
+        first, second, third = (await reading.club()).sections
+        assert [each.due.isoformat() for each in (first, second, third)] == ["2026-03-08", "2026-05-07", "2026-05-14"]
+        reading.calendar.pass_days(6)
+        await reading.sweep()
+        assert any("Section 2 of “The Dark Lamp”" in each for each in reading.said())
+
     async def test_what_changes_nothing_says_so(self, reading: ClubStage) -> None:
         async def told(command: str, **options: object) -> str:
             return text_of(await reading.ann.slash(reading.channel, command, **options))
@@ -88,7 +100,9 @@ class TestTakingPart:
         assert "not on the board any more" in await told("club board", hide=True)
         assert "You aren't on the board anyway." in await told("club board", hide=True)
         assert "All dates in the plan have passed now." in await told("club move", days=-60)
-        assert "there was nothing to move" in await told("club move", days=7)
+        assert "All dates in the plan have passed. Say in how many days" in await told("club move", days=-7)
+        assert await told("club checkin", finished=True)
+        assert "Everybody has read the whole plan" in await told("club move", days=7)
 
     async def test_only_the_pressers_own_position_moves(self, reading: ClubStage) -> None:
         await reading.start()

@@ -182,8 +182,21 @@ class TestDates:
 
     def test_only_coming_dates_move(self) -> None:
         now = datetime(2026, 3, 16, tzinfo=UTC)
-        days = [moved(each, 3, now).due.day for each in club().sections]
+        days = [due.day for due in moved(club(), 3, now).values()]
         assert days == [8, 15, 25, 1]
+
+    def test_once_all_have_passed_those_of_what_is_left_are_counted_from_now(self) -> None:
+        now = datetime(2026, 6, 1, 12, tzinfo=UTC)
+        assert [due.isoformat() for due in moved(club(at(150), at(0)), 7, now).values()] == [
+            "2026-03-08",
+            "2026-06-08",
+            "2026-06-15",
+            "2026-06-22",
+        ]
+        behind = club(FINISHED, at(250))
+        assert [due.month for due in moved(behind, 7, now).values()] == [3, 3, 6, 6]
+        assert moved(club(FINISHED, FINISHED), 7, now) == {}
+        assert [due.month for due in moved(club(), 7, now).values()] == [6, 6, 6, 6]
 
     def test_it_is_looked_at_again_when_something_is_due(self) -> None:
         assert club().next_look(NOON) == datetime(2026, 3, 7, tzinfo=UTC)
