@@ -47,6 +47,18 @@ async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
     return await ask()
 
 
+async def steadily(work: Callable[[], Awaitable[object]], about: str) -> None:
+    """Do work that is done again and again, and for which nobody waits: whatever goes wrong is logged, and ends it only
+    this time. `about` tells operators which work it is.
+    """
+    try:
+        await work()
+    except MarginaliaError as error:
+        logger.error("%s: %s", about, error)
+    except Exception:
+        logger.exception("%s", about)
+
+
 TOO_LATE, ACKNOWLEDGED, TOO_MANY_THREADS = 10062, 40060, 160006
 """Discord's codes: an interaction was not answered in time, or was answered before; no room for another thread."""
 DELETED = 10008

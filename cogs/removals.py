@@ -3,16 +3,18 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import starmap
 from typing import Any
+from weakref import WeakValueDictionary
 
 import discord
 
-from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient
+from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient, steadily
 from cogs.i18n import speech_for, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
@@ -63,7 +65,9 @@ class Removals:
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
         self._use_cases = use_cases
-        self._lock = asyncio.Lock()
+        self._order: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._next: dict[str, Sequence[Removal]] = {}
+        """By server: what is worked on there once its turn comes."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
         self._unnoted: list[PersonalPost] = []
@@ -92,11 +96,14 @@ class Removals:
     async def _note_later(self) -> None:
         while self._unnoted:
             await asyncio.sleep(NOTE_AGAIN_S)
-            posts = tuple(self._unnoted)
-            with suppress(MarginaliaError):  # still away
-                if not await self._use_cases.people.note_posts(posts):
-                    self.wake()
-                self._unnoted = [each for each in self._unnoted if each not in posts]
+            await steadily(self._note_what_waits, "whom messages show is noted later")
+
+    async def _note_what_waits(self) -> None:
+        posts = tuple(self._unnoted)
+        with suppress(MarginaliaError):  # still away
+            if not await self._use_cases.people.note_posts(posts):
+                self.wake()
+            self._unnoted = [each for each in self._unnoted if each not in posts]
 
     def forget(self, message_id: str) -> None:
         """Leave a message out that is to be noted later: it has been deleted."""
@@ -124,26 +131,46 @@ class Removals:
     async def _look_again(self) -> None:
         while True:
             await asyncio.sleep(LOOK_AGAIN_S)
-            await self._work_off()
+            self.wake()
 
     async def _work_off(self) -> None:
-        """Process this shard's part of the list."""
-        try:
-            if not self._bot.shard_id:  # one shard does it for all of them
-                await self._use_cases.chat.drop_expired_answers()
-            await self.work(
-                [each for each in await self._use_cases.people.removals() if self._bot.serves(each.guild_id or "")]
-            )
-        except MarginaliaError as error:
-            logger.error("what is to be removed from Discord could not be found out: %s", error)
+        await steadily(self._take_up, "what is to be removed from Discord could not be found out")
+
+    async def _take_up(self) -> None:
+        """Begin to process this shard's part of the list, in each server by itself."""
+        if not self._bot.shard_id:  # one shard does it for all of them
+            await self._use_cases.chat.drop_expired_answers()
+        mine = [each for each in await self._use_cases.people.removals() if self._bot.serves(each.guild_id or "")]
+        for place, removals in _by_place(mine).items():
+            is_waiting, self._next[place] = place in self._next, removals
+            if not is_waiting:
+                self.begin(partial(self._work_next, place))
+
+    async def _work_next(self, place: str) -> None:
+        async with self._order_in(place):
+            await steadily(partial(self._work_through, self._next.pop(place)), "what is removed stays on the list")
 
     async def work(self, removals: Sequence[Removal]) -> None:
-        """Remove these from Discord. Refusals are recorded; what meets trouble stays on the list."""
-        async with self._lock:
-            gone: set[str] = set()
-            for removal in sorted(removals, key=lambda each: each.kind is not RemovalKind.THREAD):
-                if removal.channel_id in gone or await self._is_done(removal, gone):
-                    await self._use_cases.people.removed(removal)
+        """Remove these from Discord, in each server by itself: one where that takes long holds up no other.
+
+        Refusals are recorded; what meets trouble stays on the list.
+        """
+        for ended in await asyncio.gather(*starmap(self._work_in, _by_place(removals).items()), return_exceptions=True):
+            if ended is not None:
+                raise ended
+
+    async def _work_in(self, place: str, removals: Sequence[Removal]) -> None:
+        async with self._order_in(place):
+            await self._work_through(removals)
+
+    def _order_in(self, place: str) -> asyncio.Lock:
+        return self._order.setdefault(place, asyncio.Lock())
+
+    async def _work_through(self, removals: Sequence[Removal]) -> None:
+        gone: set[str] = set()
+        for removal in sorted(removals, key=lambda each: each.kind is not RemovalKind.THREAD):
+            if removal.channel_id in gone or await self._is_done(removal, gone):
+                await self._use_cases.people.removed(removal)
 
     async def _is_done(self, removal: Removal, gone: set[str]) -> bool:
         """Remove it; deleted threads are added to `gone`."""
@@ -158,6 +185,11 @@ class Removals:
         except DISCORD_ERRORS as error:
             logger.info("%s cannot be removed: %s", removal.link, error)
             await self._use_cases.people.refused(removal)
+            return False
+        except MarginaliaError:
+            raise
+        except Exception:  # the others on the list are removed all the same
+            logger.exception("%s is removed later", removal.link)
             return False
         return True
 
@@ -207,6 +239,14 @@ class Removals:
                 await message.edit(**without, allowed_mentions=discord.AllowedMentions.none())
                 return
         await message.delete()
+
+
+def _by_place(removals: Iterable[Removal]) -> dict[str, list[Removal]]:
+    """By server, or by channel of direct messages."""
+    places: dict[str, list[Removal]] = {}
+    for each in removals:
+        places.setdefault(each.guild_id or each.channel_id, []).append(each)
+    return places
 
 
 async def _others_wrote_in(thread: discord.Thread, reader_id: str) -> bool:
@@ -403,8 +443,8 @@ class PostNotes:
                 await self._look_through(place, until, own_id)
             except (discord.Forbidden, discord.NotFound) as error:
                 logger.info("what stands in channel %s cannot be looked through: %s", place.channel_id, error)
-            except (MarginaliaError, *DISCORD_ERRORS) as error:
-                logger.warning("what stands in channel %s could not be looked through: %s", place.channel_id, error)
+            except Exception as error:  # noqa: BLE001 - the other places are looked through all the same
+                logger.warning("what stands in channel %s could not be looked through: %r", place.channel_id, error)
         self._places.looked_through()
 
     async def _look_through(self, place: PostingPlace, until: datetime, own_id: int) -> None:

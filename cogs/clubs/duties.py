@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import discord
 from discord.ext import tasks
@@ -15,7 +16,7 @@ from cogs.cards import plain
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.clubs.work import SOON, ClubWork, Trouble, standing, unseat
-from cogs.errors import DISCORD_ERRORS, retry_transient
+from cogs.errors import DISCORD_ERRORS, retry_transient, steadily
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import permission_names
 from cogs.services import ServingBot
@@ -41,7 +42,13 @@ VOTES_COUNTED_WITHIN = timedelta(minutes=10)
 """Discord recounts the votes when a poll ends; after this time its count is taken as it is."""
 
 
-@dataclass(slots=True)
+AT_A_TIME = 10
+"""Clubs and votes for which something is done at the same time, because it is due."""
+STEPS_ASIDE_S = 3.0
+"""What takes longer, because Discord is slow in its server, goes on beside these."""
+
+
+@dataclass(slots=True, weakref_slot=True)
 class _Attendance:
     """Callers waiting for work on a club: one run serves everybody who asked before it began."""
 
@@ -58,12 +65,14 @@ class ClubDuties:
         self._bot = bot
         self._use_cases = use_cases
         self._clubs = use_cases.clubs
-        self._attendances: dict[str, _Attendance] = {}
+        self._attendances: WeakValueDictionary[str, _Attendance] = WeakValueDictionary()
         self._at_work: set[asyncio.Task[None]] = set()
+        self._under_way: set[str] = set()
+        """The clubs and votes for which something that is due is being done."""
         self._looking = tasks.loop(seconds=LOOK_S)(self.sweep)
         self._posing: set[tuple[str, int]] = set()
         self._lacking: dict[str, list[str]] = {}
-        self._votes = asyncio.Lock()
+        self._votes: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._votes_later: dict[str, datetime] = {}
 
     def start(self) -> None:
@@ -81,7 +90,7 @@ class ClubDuties:
 
     async def _keep(self) -> None:
         await self._bot.wait_until_ready()
-        await _logged(self._clubs.store.look_at_all(), "the clubs cannot be looked at")
+        await steadily(self._clubs.store.look_at_all, "the clubs cannot be looked at")
         self._looking.start()
 
     def hurry(self) -> None:
@@ -89,14 +98,28 @@ class ClubDuties:
         self._in_background(self.sweep())
 
     async def sweep(self) -> None:
-        """Do what is due for all clubs and votes of the servers handled here."""
-        try:
-            for club_id in await self._clubs.store.list_to_look_at(self._clubs.now()):
-                await self.attend(club_id)
-            for vote in await self._clubs.store.list_votes(self._clubs.now()):
-                await self.attend_vote(vote.id)
-        except MarginaliaError as error:
-            logger.error("what is due for clubs cannot be looked up: %s", error)
+        """Do what is due for all clubs and votes of the servers handled here, for each by itself: one that fails, or
+        takes long, keeps no other from it.
+        """
+        await steadily(self._sweep, "what is due for clubs cannot be looked up")
+
+    async def _sweep(self) -> None:
+        clubs = await self._clubs.store.list_to_look_at(self._clubs.now())
+        votes = [each.id for each in await self._clubs.store.list_votes(self._clubs.now())]
+        self._votes_later = {each: moment for each, moment in self._votes_later.items() if each in votes}
+        due = {each: partial(self.attend, each) for each in clubs} | {
+            each: partial(self.attend_vote, each) for each in votes
+        }
+        free = asyncio.Semaphore(AT_A_TIME)
+        begun = {each: work for each, work in due.items() if each not in self._under_way}
+        await asyncio.gather(*(self._tend(each, work, free) for each, work in begun.items()))
+
+    async def _tend(self, of: str, attend: Callable[[], Awaitable[object]], free: asyncio.Semaphore) -> None:
+        self._under_way.add(of)
+        async with free:
+            work = self._in_background(steadily(attend, f"what is due for {of} is not done"))
+            work.add_done_callback(lambda _: self._under_way.discard(of))
+            await asyncio.wait([work], timeout=STEPS_ASIDE_S)
 
     async def attend(self, club_id: str) -> Trouble:
         """Do what has to be done for a club now. Never raises; the result says what could not be done."""
@@ -117,22 +140,25 @@ class ClubDuties:
 
     async def let_back_in(self, club_id: str, numbers: Collection[int], reader_id: str) -> None:
         """Have the next round add somebody to sections' threads again, if they had been added and have left."""
-        async with self._attendances.setdefault(club_id, _Attendance()).lock:
+        attendance = self._attendances.setdefault(club_id, _Attendance())
+        async with attendance.lock:
             await unseat(self._clubs.store, club_id, numbers, reader_id)
 
     async def _attend_quietly(self, club_id: str) -> None:
         await self.attend(club_id)
 
-    def _in_background(self, work: Any) -> None:
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._at_work.add(task)
         task.add_done_callback(self._at_work.discard)
+        return task
 
     async def _attend(self, club_id: str) -> Trouble:
         trouble = Trouble()
         try:
             club = await self._clubs.find(club_id)
             if club is None:  # its book is off the shelf, and may come back
+                self._lacking.pop(club_id, None)
                 await self._clubs.store.look_again(club_id, self._clubs.now() + timedelta(hours=1))
                 return trouble
             guild = self._bot.get_guild(int(club.guild_id))
@@ -140,27 +166,34 @@ class ClubDuties:
                 return trouble
             channel = await self._channel(guild, club)
             if channel is None:
+                self._lacking.pop(club_id, None)
                 await self._clubs.end(club)
                 await self._clubs.store.look_again(club.id, None)
                 return trouble
             await self._do_all(club, channel, trouble)
             self._log(club_id, channel, trouble)
             await self._look_again(club_id, trouble)
-        except (MarginaliaError, *DISCORD_ERRORS) as error:
-            logger.warning("club %s cannot be looked after: %s", club_id, error)
-            trouble.passing = True
-            await _logged(
-                self._clubs.store.look_again(club_id, self._clubs.now() + SOON), "when to look again cannot be kept"
+        except Exception as error:
+            is_expected = isinstance(error, (MarginaliaError, *DISCORD_ERRORS))
+            logger.log(
+                logging.WARNING if is_expected else logging.ERROR,
+                "club %s cannot be looked after: %s",
+                club_id,
+                error,
+                exc_info=not is_expected,
             )
+            trouble.passing = True
+            soon = self._clubs.now() + SOON
+            await steadily(partial(self._clubs.store.look_again, club_id, soon), "when to look again cannot be kept")
         return trouble
 
     def _log(self, club_id: str, channel: discord.TextChannel, trouble: Trouble) -> None:
         """Record in the moderators' log what cannot be done, once for as long as it stays the same."""
         lacking = [*trouble.card, *trouble.threads, *trouble.events]
-        if lacking == self._lacking.get(club_id, []):
-            return
-        self._lacking[club_id] = lacking
+        told = self._lacking.pop(club_id, [])
         if lacking:
+            self._lacking[club_id] = lacking
+        if lacking and lacking != told:
             names = permission_names(dict.fromkeys(lacking), speech_in(channel.guild))
             self._bot.audit.note(channel.guild, LACKING, channel=channel.mention, permissions=names)
 
@@ -271,7 +304,7 @@ class ClubDuties:
 
     async def attend_vote(self, vote_id: str) -> str:
         """Post a vote that was kept, or announce its result. Returns the link of its poll, if there is one."""
-        async with self._votes:
+        async with self._order_of(vote_id):
             now = self._clubs.now()
             vote = next((each for each in await self._clubs.store.list_votes(now) if each.id == vote_id), None)
             if vote is None or self._votes_later.get(vote_id, now) > now:
@@ -294,13 +327,16 @@ class ClubDuties:
         Raises:
             DISCORD_ERRORS: Discord refuses, or has trouble.
         """
-        async with self._votes:
-            for vote in await self._clubs.store.list_votes(self._clubs.now() + timedelta(days=MOST_VOTE_DAYS + 1)):
-                if vote.channel_id == str(channel.id) and vote.message_id:
+        for vote in await self._clubs.store.list_votes(self._clubs.now() + timedelta(days=MOST_VOTE_DAYS + 1)):
+            if vote.channel_id == str(channel.id) and vote.message_id:
+                async with self._order_of(vote.id):
                     try:
                         await retry_transient(partial(channel.fetch_message, int(vote.message_id)))
                     except discord.NotFound:
                         await self._clubs.store.put_vote(replace(vote, told=True))
+
+    def _order_of(self, vote_id: str) -> asyncio.Lock:
+        return self._votes.setdefault(vote_id, asyncio.Lock())
 
     async def _do_vote(self, vote: Vote, guild: discord.Guild) -> str:
         place = self._bot.get_partial_messageable(int(vote.channel_id), guild_id=guild.id)
@@ -344,10 +380,3 @@ def _is_reply_to(message_id: int, message: discord.Message) -> bool:
     """Whether it is an ordinary reply to that message, not Discord's own notice of a poll's end."""
     replied = message.reference is not None and message.reference.message_id == message_id
     return replied and message.type is discord.MessageType.reply
-
-
-async def _logged(work: Awaitable[None], complaint: str) -> None:
-    try:
-        await work
-    except MarginaliaError as error:
-        logger.error("%s: %s", complaint, error)

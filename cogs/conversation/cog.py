@@ -41,7 +41,7 @@ from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, row
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.services import NotifyPrivately, ServingBot, direct_speech, last_direct_speeches, shelf_of
+from cogs.services import NotifyPrivately, RecentIds, ServingBot, direct_speech, last_direct_speeches, shelf_of
 from cogs.threads import TitleUpdates
 from domain.book import personal_shelf
 from domain.conversation import Conversation
@@ -80,7 +80,7 @@ class ConversationCog(commands.Cog):
         self._edited: dict[int, discord.Message] = {}
         """Edited messages whose edit is not stored yet, as they say now."""
         self._is_ready = False
-        self._given_up: set[int] = set()
+        self._given_up = RecentIds()
         cards = ToolCallButtons(use_cases, self._workers.live)
         bot.handle(
             *AnswerButtons(use_cases, self._workers).items(),
@@ -442,9 +442,7 @@ class ConversationCog(commands.Cog):
         thread = message.channel
         if not isinstance(thread, discord.Thread) or thread.owner_id != self._bot_id:
             return False
-        is_news = thread.id not in self._given_up
-        self._given_up.add(thread.id)
-        return is_news
+        return self._given_up.is_new(thread.id)
 
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Take in a message that could not be stored, and delete the sentence that said so."""

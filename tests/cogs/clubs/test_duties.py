@@ -3,18 +3,24 @@
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import discord
 import pytest
 from discord import http as discord_http
 from simcord.backend.models import Overwrite
+from simcord.builders import ChannelHandle
 from simcord.enums import OverwriteType
 
+from cogs.clubs import duties
+from cogs.clubs.duties import ClubDuties
 from cogs.clubs.work import ClubWork
-from domain.clubs.plan import PostState
+from domain.clubs.plan import PostState, Vote
+from tests.bot.online import online
 from tests.cogs.clubs.conftest import ClubStage
 from tests.cogs.stage import text_of
+from tests.doubles.discord_api import DiscordDouble
 
 DUE_TOMORROW = {"start": "2026-02-23"}
 """The first of three sections is due on the day after the calendar's first."""
@@ -398,3 +404,107 @@ class TestVotes:
         assert len([each for each in reading.channel.history() if each.poll]) == 1
         [vote] = await reading.stage.app.storage.engine.read("SELECT message_id FROM votes")
         assert vote["message_id"]
+
+
+class TestEachByItself:
+    """What one club or one vote meets with is no matter to the others."""
+
+    async def two(self, reading: ClubStage) -> tuple[ChannelHandle, ChannelHandle]:
+        """The channels of two clubs, the first of them of the club that is looked after first."""
+        other = reading.stage.guild.create_text_channel("other-room")
+        for channel in (reading.channel, other):
+            await reading.ann.slash(channel, "club start", book=reading.book.id, sections=3)
+        reading.calendar.pass_days(6)
+        return reading.channel, other
+
+    async def reminded(self, reading: ClubStage, channel: ChannelHandle) -> None:
+        async with asyncio.timeout(10):
+            while not any("📖" in each for each in reading.said(channel)):
+                await asyncio.sleep(0.01)
+
+    async def test_one_that_fails_in_a_way_nobody_expected(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        first, second = await self.two(reading)
+        genuine = ClubWork.show_card
+
+        async def show_card(work: ClubWork) -> None:
+            if work.channel.id == first.id:
+                raise ValueError("nobody expected this")
+            await genuine(work)
+
+        monkeypatch.setattr(ClubWork, "show_card", show_card)
+        await reading.sweep()
+        await self.reminded(reading, second)
+        assert "nobody expected this" in caplog.text
+        caplog.clear()
+        monkeypatch.setattr(ClubWork, "show_card", genuine)
+        reading.calendar.pass_days(0.1)
+        await reading.sweep()
+        await self.reminded(reading, first)
+
+    async def test_one_where_discord_is_slow(self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(duties, "STEPS_ASIDE_S", 0.1)
+        monkeypatch.setattr(duties, "AT_A_TIME", 1)
+        first, second = await self.two(reading)
+        genuine, answers = ClubWork.show_card, asyncio.Event()
+
+        async def show_card(work: ClubWork) -> None:
+            if work.channel.id == first.id:
+                await answers.wait()
+            await genuine(work)
+
+        monkeypatch.setattr(ClubWork, "show_card", show_card)
+        for _ in range(2):
+            await reading.cog.duties.sweep()
+        await self.reminded(reading, second)
+        answers.set()
+        await self.reminded(reading, first)
+        assert len(reminders(reading)) == 1
+
+    async def test_a_vote_that_is_held_up_holds_up_no_other(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        genuine, answers, first = ClubDuties._do_vote, asyncio.Event(), True
+
+        async def do_vote(of: ClubDuties, vote: Vote, guild: discord.Guild) -> str:
+            nonlocal first
+            if first:
+                first = False
+                await answers.wait()
+            return await genuine(of, vote, guild)
+
+        monkeypatch.setattr(ClubDuties, "_do_vote", do_vote)
+        clubs, guild, channel = reading.stage.app.clubs, str(reading.stage.guild.id), str(reading.channel.id)
+        held = await clubs.vote(guild, channel, str(reading.ann.id), ["A", "B"], 3)
+        slow = asyncio.create_task(reading.cog.duties.attend_vote(held.id))
+        await asyncio.sleep(0.01)
+        other = reading.stage.guild.create_text_channel("other-room")
+        told = await reading.ann.slash(other, "club vote", choices="C; D")
+        assert "The vote is on" in text_of(told)
+        answers.set()
+        assert await slow
+
+    async def test_nothing_is_remembered_of_what_is_over(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.ann.slash(reading.channel, "club vote", choices="C; D", days=1)
+        await reading.sweep()
+        kept = reading.cog.duties
+        assert not [*kept._attendances, *kept._votes, *kept._lacking, *kept._votes_later, *kept._under_way]
+
+
+async def test_the_periodic_look_goes_on_after_any_error(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(duties, "LOOK_S", 0.01)
+    looked = 0
+    async with online(double, tmp_path) as state:
+
+        async def list_to_look_at(_: object) -> list[str]:
+            nonlocal looked
+            looked += 1
+            raise ValueError("nobody expected this")
+
+        monkeypatch.setattr(state.app.clubs.store, "list_to_look_at", list_to_look_at)
+        await double.until(lambda: looked > 2)
+    assert "what is due for clubs cannot be looked up" in caplog.text

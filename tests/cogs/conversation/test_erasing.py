@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from cogs import removals
+from cogs.privacy import Privacy
+from cogs.removals import Removals
 from domain.conversation import UNTITLED
 from domain.tool_use import TokenUsage
-from domain.usage import RemovalKind, UsageRecord
+from domain.usage import Removal, RemovalKind, UsageRecord
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import in_storage
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api.actor import Actor
 from tests.doubles.discord_api.gateway import INTENT_GUILDS
 from tests.doubles.discord_api.payloads import thread_for
 
@@ -192,6 +196,66 @@ async def test_a_name_given_before_the_erasure_that_is_heard_of_after_it_is_no_t
     await room.app.people.erase(str(room.ann.id))
     await room.app.conversations.rename_with_thread(conversation.id, "Hobb the neighbour", renamed)
     assert (await room.conversation(thread)).title == UNTITLED
+
+
+class TestEachServerByItself:
+    """What is removed in one server does not wait for what is removed in another."""
+
+    GET = "GET /channels/{channel}/messages/{message}"
+
+    async def mentioned(self, room: Scene, person: Actor, channel: Channel) -> None:
+        """The bot has posted something there that shows somebody."""
+        place = room.state.bot.get_channel(channel.id)
+        posted = await place.send(f"<@{person.id}> reads along.")  # type: ignore[union-attr]
+        while str(posted.id) not in json.dumps(await room.app.people.export(str(person.id))):
+            await asyncio.sleep(0.01)
+
+    async def test_where_discord_does_not_answer_only_its_own_people_wait(self, room: Scene) -> None:
+        elsewhere = room.double.add_guild("Elsewhere")
+        ben, there = room.double.user("ben", elsewhere), next(iter(elsewhere.channels.values()))
+        await room.until(lambda: room.state.bot.get_channel(there.id))
+        await self.mentioned(room, room.ann, room.double.channel)
+        await self.mentioned(room, ben, there)
+        room.double.hold(self.GET)
+        await room.app.people.erase(str(room.ann.id))
+        cog = room.state.bot.get_cog("Privacy")
+        assert isinstance(cog, Privacy)
+        cog._removals.wake()
+        await room.until(lambda: room.double.calls(self.GET))
+        shown = await ben.slash("privacy", channel=there)
+        for _ in range(2):
+            await ben.click(shown.messages[0], label="Erase it all")
+        await room.until(lambda: "Erased" in shown.text and "I'm removing" not in shown.text)
+        assert str(ben.id) not in json.dumps([each.content for each in room.double.messages(there)])
+
+    @pytest.mark.parametrize("expected_errors", [["https://discord.com/channels/"]])
+    async def test_whatever_keeps_one_from_being_removed_the_others_are_and_the_list_is_looked_at_again(
+        self, room: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        let_delete_threads(room)
+        genuine = Removals._remove
+        failed: list[Removal] = []
+
+        async def remove(of: Removals, removal: Removal) -> bool:
+            if removal.message_id == first:
+                failed.append(removal)
+                raise ValueError("nobody expected this")
+            return await genuine(of, removal)
+
+        await self.mentioned(room, room.ann, room.double.channel)
+        first = str(room.double.messages(room.double.channel)[-1].id)
+        await self.mentioned(room, room.ann, room.double.channel)
+        monkeypatch.setattr(Removals, "_remove", remove)
+        await room.app.people.erase(str(room.ann.id))
+        cog = room.state.bot.get_cog("Privacy")
+        assert isinstance(cog, Privacy)
+        monkeypatch.setattr(removals, "LOOK_AGAIN_S", 0.01)
+        cog._removals.keep_looking()
+        await room.until(lambda: len(failed) > 2)
+        left = {each.message_id for each in await room.app.people.removals_for(str(room.ann.id))}
+        assert left == {first}
+        monkeypatch.setattr(Removals, "_remove", genuine)
+        await room.until(lambda: str(room.ann.id) not in everything_shown(room))
 
 
 MOMENTS = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5]
