@@ -1,7 +1,7 @@
 """Getting started: the greeting in a server, /help and /usage, and the next steps that cards offer."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from discord.ext import commands
 from discord.ui import Button, View
 
 from cogs.access import assert_may_post, bound_conversation
-from cogs.cards import INK, book_card, plain, position_line, usage_line
+from cogs.cards import INK, book_card, moved_card, plain, position_line, usage_line
 from cogs.conversation.intake import TALK_ABOUT, remove_notice, words_of
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
@@ -32,6 +32,7 @@ from cogs.opening import Opening
 from cogs.permissions import everywhere, in_conversations, may_change, missing
 from cogs.reading import ReadingCog
 from cogs.services import ServingBot, is_direct, is_guest, server_of, shelf_of
+from cogs.threads import cards_in
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -41,6 +42,10 @@ logger = logging.getLogger(__name__)
 
 LATELY = timedelta(days=30)
 ON, OFF = "on", "off"
+MOST_CARDS = 5
+"""Cards that are brought up to date, the newest first, when a reader's position moves."""
+CLOCKS_DIFFER = timedelta(seconds=5)
+"""How much Discord's clock may differ from ours."""
 
 
 class FirstWords(commands.Cog):
@@ -303,6 +308,7 @@ class FirstSteps(commands.Cog):
     """Carries out the buttons on the cards of books and conversations."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening, reading: ReadingCog) -> None:
+        self._bot = bot
         self._use_cases = use_cases
         self._opening = opening
         self._reading = reading
@@ -373,8 +379,48 @@ class FirstSteps(commands.Cog):
         position = await (
             positions.set_page(reader, book, page) if page else positions.set_chapter(reader, book, chapter)
         )
+        self._bot.dispatch("position_moved", reader, book.id)
         line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
         await interaction.edit_original_response(content=f"**{plain(book.title)}**\n{line}")
+
+    @commands.Cog.listener()
+    async def on_position_moved(self, reader_id: str, book_id: str) -> None:
+        """Let the cards of the conversations that somebody has opened on a book say how far they are now."""
+        known = await self._use_cases.conversations.list_by_book(book_id)
+        own = [(each, place) for each in known if each.owner_id == reader_id and (place := self._place_of(each))]
+        if not own:
+            return
+        book = await self._use_cases.shelf.get(book_id)
+        position = await self._use_cases.positions.get(reader_id, book)
+        pages = await (await self._use_cases.shelf.open(book)).pages()
+        for conversation, place in own[:MOST_CARDS]:
+            try:
+                await self._update_card(
+                    conversation, place, partial(moved_card, position=position, book=book, pages_of_book=pages)
+                )
+            except DISCORD_ERRORS as error:
+                logger.info("the card of conversation %s stays as it is: %s", conversation.id, error)
+
+    def _place_of(self, conversation: Conversation) -> discord.abc.Messageable | None:
+        """Where a conversation is shown now; None for archived threads, which a look would not be worth."""
+        if conversation.thread_id is None:
+            return None
+        if conversation.is_direct:
+            return self._bot.direct_channel(int(conversation.thread_id))
+        thread = self._bot.get_channel(int(conversation.thread_id))
+        return thread if isinstance(thread, discord.Thread) else None
+
+    async def _update_card(
+        self, conversation: Conversation, place: discord.abc.Messageable, moved: Callable[..., discord.Embed | None]
+    ) -> None:
+        own, page = self._bot.user, f"do:page:{conversation.book_id}"
+        assert own is not None
+        began = conversation.created_at - CLOCKS_DIFFER if conversation.is_direct else None
+        for message in await retry_transient(partial(cards_in, place, own.id, began)):
+            is_card = any(each.custom_id == page for each in buttons_of(message))
+            if is_card and (card := moved(message.embeds[0], conversation=conversation)):
+                await retry_transient(partial(message.edit, embed=card))
+                return
 
     async def _help(self, interaction: discord.Interaction[Any], _: str) -> None:
         reads = interaction.client.intents.message_content

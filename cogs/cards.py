@@ -7,7 +7,7 @@ import discord
 from discord import ButtonStyle
 from discord.ui import Button, Select, View
 
-from cogs.i18n import Speech, language_name, later, speech_for
+from cogs.i18n import Speech, language_name, later, speech_for, speeches_in_all_languages
 from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.inline import inert
 from domain.book import Book, BookStatus, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
@@ -38,6 +38,7 @@ BAR = 12
 """Characters of the progress bar."""
 
 NO_TITLE = later("New conversation")
+_HEADING = later("A conversation about a book")
 
 STAGES = {
     "downloading": later("Downloading"),
@@ -195,7 +196,7 @@ def conversation_card(
 ) -> discord.Embed:
     """The first message of a thread: which book, how far, and how to talk here. `position` is a sentence."""
     card = discord.Embed(title=clipped(plain(book_title(book, say)), TITLE_LENGTH), colour=INK)
-    card.set_author(name=say("A conversation about a book"))
+    card.set_author(name=say(_HEADING))
     if conversation.is_direct:
         how = say("Just write here and I'll answer from the book. /chat switches to another book or conversation.")
     elif reads_messages:
@@ -258,6 +259,26 @@ def welcome_buttons(conversation: Conversation, questions: Sequence[str], say: S
     page = action_button("page", conversation.book_id, label=say("Set my page"), style=ButtonStyle.primary)
     first = question_buttons("first", conversation.id, questions)
     return row(page, action_button("help", "", label=say("Help")), *first)
+
+
+def moved_card(
+    card: discord.Embed,
+    position: ReadingPosition,
+    conversation: Conversation,
+    book: Book,
+    pages_of_book: Sequence[Page],
+) -> discord.Embed | None:
+    """A conversation's card with another position, in the card's own language.
+
+    None: it is no such card, or has that position.
+    """
+    say = next((each for each in speeches_in_all_languages() if each(_HEADING) == card.author.name), None)
+    if say is None or not card.fields:
+        return None
+    line, shown = position_line(position, book, pages_of_book, say), card.fields[0]
+    if (shown.value or "").startswith(line):
+        return None
+    return card.copy().set_field_at(0, name=shown.name, value=_spoilers(line, conversation, say), inline=False)
 
 
 def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:

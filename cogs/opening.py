@@ -174,7 +174,7 @@ class Opening:
             asked = await self._use_cases.transcripts.question(_id_of_question(interaction))
             announcement = await announce(interaction, book)
             thread = await open_public_thread(channel, thread_name(conversation, book), announcement)
-            standing = await cards_in(thread)
+            standing = await cards_in(thread, thread.guild.me.id)
             bound = await self._move_in(interaction, thread, conversation, book, position, asked, standing)
             await self._conversing.opened(thread, bound)
             await self._answer(interaction, bound if asked else None)

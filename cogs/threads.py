@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Collection, Iterable
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -170,13 +171,15 @@ async def _from(message: discord.Message, name: str) -> discord.Thread:
     return opened
 
 
-async def cards_in(thread: discord.Thread) -> list[discord.Message]:
-    """The messages with embeds that the bot has posted at the beginning of a thread; none if it may not look."""
+async def cards_in(place: discord.abc.Messageable, own_id: int, after: datetime | None = None) -> list[discord.Message]:
+    """The messages with embeds that the bot has posted at the beginning of a thread, or in some place after a moment;
+    none if it may not look.
+    """
     try:
-        beginning = [message async for message in thread.history(limit=CARDS_AMONG, oldest_first=True)]
+        beginning = [message async for message in place.history(limit=CARDS_AMONG, after=after, oldest_first=True)]
     except discord.Forbidden:
         return []
-    return [each for each in beginning if each.author == thread.guild.me and each.embeds]
+    return [each for each in beginning if each.author.id == own_id and each.embeds]
 
 
 async def thread_of(guild: discord.Guild | None, conversation: Conversation) -> discord.Thread | None:

@@ -263,6 +263,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         """
         scene, member = await self._scene(club), club.member(str(interaction.user.id))
         assert member is not None
+        interaction.client.dispatch("position_moved", member.reader_id, club.book_id)
         line = cards.check_in_line(scene, member, say, was_there=was_there)
         read = club.sections[: club.finished(member)]
         back_to = [about.number] if about else [each.number for each in read if each.thread_id][-1:]

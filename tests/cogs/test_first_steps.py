@@ -9,8 +9,11 @@ from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle
 from simcord.results import InteractionResult
 
+from cogs.cards import moved_card
+from cogs.i18n import speech_for
+from domain.book import PositionState, ReadingPosition
 from domain.chat import ChatMessage
-from tests.cogs.stage import Stage, labels, text_of
+from tests.cogs.stage import Stage, embed_text, labels, text_of
 
 STORY = (
     "CHAPTER 1\n\nMarta came to the island on a Tuesday. “You are late,” said Jonas. Marta said nothing. "
@@ -201,6 +204,48 @@ async def test_ones_page_is_set_in_a_modal_also_after_a_restart(stage: Stage, fi
     assert "I won't reveal anything after it" in text_of(told)
     assert (await stage.app.positions.get(str(stage.ben.id), book)).read_to
     assert not (await stage.app.positions.get(str(stage.ann.id), book)).read_to
+
+
+def spoilers(thread: ChannelHandle) -> str:
+    return str(card_of(thread).embeds[0].fields[0].value)
+
+
+async def test_the_card_says_how_far_its_owner_is_wherever_they_have_said_so(stage: Stage) -> None:
+    book = await stage.book()
+    thread = await stage.chat(book)
+    unknown = spoilers(thread)
+    assert "You haven't told me how far you've read" in unknown
+    opened = await stage.ben.click(card_of(thread), label="Set my page")
+    await stage.ben.submit_modal(opened, {"page": "1"})
+    assert spoilers(thread) == unknown
+    opened = await stage.ann.click(card_of(thread), label="Set my page")
+    await stage.ann.submit_modal(opened, {"page": "1"})
+    assert spoilers(thread).startswith("You're at page 1. I won't reveal anything after it. ")
+    assert "\n-# In a group, I stop at the page the slowest reader has reached." in spoilers(thread)
+    assert buttons(card_of(thread))[:2] == ["Set my page", "Help"]
+    await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
+    assert spoilers(thread).startswith("You're at page 2.")
+    await stage.ann.slash(stage.channel, "club start", book=book.id, sections=3)
+    await stage.ann.slash(stage.channel, "club checkin", finished=True)
+    assert spoilers(thread).startswith("You've finished it")
+
+
+async def test_a_card_stays_in_its_language_and_is_changed_only_where_it_says_something_else(stage: Stage) -> None:
+    book = await stage.book()
+    thread = await stage.chat(book)
+    card = card_of(thread).embeds[0]
+    for text in ("A conversation about a book", "Spoilers"):
+        assert text in embed_text(card)
+    german = speech_for(discord.Locale.german)
+    conversation = await stage.conversation(thread)
+    card.set_author(name=german("A conversation about a book"))
+    pages = await (await stage.app.shelf.open(book)).pages()
+    moved = moved_card(card, ReadingPosition(PositionState.FINISHED), conversation, book, pages)
+    assert moved is not None
+    assert str(moved.fields[0].value).startswith(german("You've finished it, so I may talk about the whole book."))
+    assert moved_card(moved, ReadingPosition(PositionState.FINISHED), conversation, book, pages) is None
+    await stage.ann.slash(stage.channel, "progress", book=book.id)
+    assert card_of(thread).edited_at is None
 
 
 async def test_a_modal_that_says_nothing_or_a_page_there_is_not_ends_in_a_sentence(stage: Stage) -> None:

@@ -420,3 +420,17 @@ async def test_the_owner_has_a_failed_answer_made_again_also_after_a_restart(
         await ann.heard("The keeper does.")
         assert await ann.questions(await ann.current()) == ["Who keeps it?"]
         assert not any(button.label == "Retry" for each in double.messages(ann.place) for button in each.buttons)
+
+
+async def test_the_card_says_how_far_one_is_as_soon_as_one_has_said_so(ann: Reader) -> None:
+    def spoilers() -> str:
+        cards = [each for each in ann.double.messages(ann.place) if any(b.label == "Set my page" for b in each.buttons)]
+        return "\n".join(cards[-1].embed_texts)
+
+    await ann.chat(await ann.add("The Lamp"))
+    await ann.says("Who keeps it?", "The keeper does.")
+    assert "You haven't told me how far you've read" in spoilers()
+    [card] = [each for each in ann.double.messages(ann.place) if any(b.label == "Set my page" for b in each.buttons)]
+    await ann.person.submit(await ann.person.click(card, label="Set my page"), page="1")
+    await ann.double.until(lambda: "You're at about page 1. I won't reveal anything after it." in spoilers())
+    assert "You haven't told me" not in spoilers()
