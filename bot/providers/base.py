@@ -1,26 +1,26 @@
 """What the providers with a remote API have in common."""
 
 import asyncio
+import codecs
 import copy
 import email.utils
 import hashlib
+import io
 import json
 import logging
 import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from bot.providers.wordings import shortened
+from bot.providers.wordings import Service, shortened, without_echo
 from domain.chat import MessageRole, PromptMessage, encodable
-from domain.errors import LLMError, LLMErrorCode, Worded
-from domain.library.search.words import STOP_WORDS
+from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, RequestSent, TokenUsage, ToolDefinition
 
 if TYPE_CHECKING:
@@ -42,37 +42,15 @@ NO_SUCH_ROUTE: Final = (404, 405, 501)
 """The status of servers that do not list models."""
 LONGEST_ADVICE: Final = 24 * 3600.0
 """Seconds; nobody is told to wait longer than until tomorrow."""
-_SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
-    LLMErrorCode.API_KEY_MISSING: (
-        "{name} did not accept the key. Whoever runs this program has to check {key_setting}."
-    ),
-    LLMErrorCode.UNKNOWN_MODEL: (
-        "{name} has no model called {model}. Whoever runs this program has to check {settings}."
-    ),
-    LLMErrorCode.UNKNOWN_ADDRESS: (
-        "{name} has no chat at this address. Whoever runs this program has to check {settings}."
-    ),
-    LLMErrorCode.OUT_OF_CREDIT: (
-        "{name} no longer answers: the account has no credit left. Whoever runs this program has to add some."
-    ),
-    LLMErrorCode.RATE_LIMITED: "The model is getting too many requests at the moment. Please try again {when}.",
-    LLMErrorCode.OVERLOADED: "The model is overloaded or not ready at the moment. Please try again {when}.",
-    LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
-    LLMErrorCode.CONNECTION_LOST: (
-        "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
-    ),
-    LLMErrorCode.CONTEXT_EXCEEDED: (
-        "This conversation has become too long for the model. Please start a new one on the same book."
-    ),
-    LLMErrorCode.UNSUPPORTED_FEATURE: (
-        "The model {model} cannot use tools. Please choose another one, or leave out the tools."
-    ),
-    LLMErrorCode.REFUSED: "The model declined to answer this. Please rephrase your question.",
-    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
-}
-REFUSING: Final = frozenset({400, 404, 422, 500, 501})
+REFUSING: Final = frozenset({400, 403, 404, 405, 422, 500, 501})
 """The status of a response that refuses a part of the request."""
-_A_WORD = re.compile(r"[^\W_]+")
+DONE: Final = "[DONE]"
+"""The data of the event that marks the end of a stream."""
+READ_OUT_S: Final = 0.1
+_UNMARKED: Final = ("{", "[", "<")
+"""How a line begins that is JSON or a page without a field in front."""
+_BESIDES: Final = frozenset({"", "id", "retry"})
+"""Fields of events that say nothing about the reply; a line without a field before its colon is a comment."""
 
 
 def encoded(value: Any) -> bytes:
@@ -186,6 +164,108 @@ class LoopYield:
         """The same, where a step takes microseconds: it waits only once all of them have had a slice of time."""
         if time.perf_counter() - self._passed > SLICE_S:
             await self()
+
+
+def decoded(written: str) -> Any:
+    """The value of a JSON text, in a third of the time that `json` takes.
+
+    Raises:
+        ValueError: it is not JSON.
+    """
+    try:
+        return from_json(written)
+    except ValueError:  # halves of characters, lists nested by the hundred, line breaks that nobody has escaped
+        return json.loads(written, strict=False)
+
+
+class EventDecoder:
+    """Decodes a stream of server-sent events into their names and data: the value of its JSON, else the text itself.
+
+    Not every server keeps to the format. A line that is a whole JSON object or list is an event, with or without the
+    field in front and the blank line behind. Any other data ends with the next blank line.
+    """
+
+    def __init__(self) -> None:
+        self._text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
+        self._line: list[str] = []
+        self._name = ""
+        self._data: list[str] = []
+
+    def feed(self, read: bytes) -> list[tuple[str, Any]]:
+        """The events that are complete now and have not been returned before."""
+        first, *others = self._text.decode(read).split("\n")
+        self._line.append(first)
+        if not others:
+            return []
+        lines = ["".join(self._line), *others[:-1]]
+        self._line = [others[-1]]
+        return [event for line in lines for event in self._take(line.lstrip("\ufeff"))]
+
+    def end(self) -> list[tuple[str, Any]]:
+        """The event that was not complete."""
+        return self.feed(b"\n\n")
+
+    def _take(self, line: str) -> Iterator[tuple[str, Any]]:
+        field, _, value = line.partition(":")
+        if not line:
+            yield from self._finish()
+        elif field == "event":
+            self._name = value.strip()
+        elif field in ("data", "error"):  # llama.cpp has had a field for errors
+            self._name = "error" if field == "error" else self._name
+            yield from self._add(value.removeprefix(" "))
+        elif line.startswith(_UNMARKED) or (self._data and field not in _BESIDES):
+            yield from self._add(line)
+
+    def _add(self, data: str) -> Iterator[tuple[str, Any]]:
+        if data.startswith(DONE):
+            yield from self._finish()
+            yield "", DONE
+            return
+        self._data.append(data)
+        if len(self._data) == 1 and data.startswith(("{", "[")):
+            with suppress(ValueError, RecursionError):  # it may go on in the next line
+                value = decoded(data)
+                yield self._name, value
+                self._name, self._data = "", []
+
+    def _finish(self) -> Iterator[tuple[str, Any]]:
+        name, data = self._name, "\n".join(self._data)
+        self._name, self._data = "", []
+        if not data.strip():  # some servers send these to keep the connection open
+            return
+        try:
+            yield name, decoded(data)
+        except (ValueError, RecursionError):
+            yield name, data
+
+
+async def arriving_events(response: "httpx2.Response") -> AsyncGenerator[list[tuple[str, Any]], None]:
+    """The name and the data of a response's server-sent events; those that have arrived together are in one list.
+
+    The SDKs pass on one event at a time, which takes longer than all the rest that is done with it. When many replies
+    arrive at once, each read from the network has dozens of events.
+    """
+    decoder = EventDecoder()
+    async with aclosing(response.aiter_bytes()) as reads:
+        async for read in reads:
+            if events := decoder.feed(read):
+                yield events
+    if events := decoder.end():
+        yield events
+
+
+async def read_out(arrivals: AsyncIterator[object]) -> None:
+    """Read what is left of a response after DONE, because its connection can be used again only then.
+
+    Some servers do not end it; such a connection is given up.
+    """
+    import httpx2
+
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(READ_OUT_S):
+            async for _ in arrivals:
+                pass
 
 
 class Closable(Protocol):
@@ -302,80 +382,6 @@ class OpenRequest:
             has_status = getattr(error.__cause__, "status_code", None) is not None
             self._is_refused = has_status or error.code is not LLMErrorCode.TIMEOUT
             raise
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """Names for error sentences: the service, its model, and the settings that select it."""
-
-    name: str
-    model: str
-    key_setting: str
-    url_setting: str = ""
-
-    def error(
-        self, code: LLMErrorCode, retry_after: float | None = None, *, window: int = 0, said: str = ""
-    ) -> LLMError:
-        """The error with its sentence; `retry_after` in seconds, `window` in tokens.
-
-        `said` is the service's own message, which is appended if there is no sentence for the failure.
-        """
-        sentence = Worded(
-            _SENTENCES[code],
-            name=self.name,
-            model=self.model,
-            key_setting=self.key_setting,
-            settings=Worded("LLM_MODEL and {url}", url=self.url_setting) if self.url_setting else "LLM_MODEL",
-            when=_when(retry_after),
-        )
-        failure = LLMError(code, sentence, retry_after=retry_after, window=window)
-        failure.said = shortened(said)
-        return failure
-
-    def demand_key(self, api_key: str) -> str:
-        """The key without surrounding space.
-
-        Raises:
-            LLMError: API_KEY_MISSING, there is none.
-        """
-        if not api_key.strip():
-            message = Worded(
-                "There is no key for {name}. Please set {setting}.", name=self.name, setting=self.key_setting
-            )
-            raise LLMError(LLMErrorCode.API_KEY_MISSING, message)
-        return api_key.strip()
-
-
-def without_echo(said: str, messages: Iterable[PromptMessage]) -> str:
-    """A service's message with an ellipsis for every word of the request that it repeats, but for words such as "the".
-
-    The log of an operator may have the rest, because nobody who writes to the bot wrote it.
-    """
-    sent = [text for message in messages for text in _texts_of(message)]
-
-    def repeated(word: str) -> bool:
-        whole = re.compile(rf"(?<!\w){word}(?!\w)")
-        return word.casefold() not in STOP_WORDS and any(word in text and whole.search(text) for text in sent)
-
-    return re.sub(r"…(?:\W*…)+", "…", _A_WORD.sub(lambda word: "…" if repeated(word[0]) else word[0], said))
-
-
-def _texts_of(message: PromptMessage) -> Iterator[str]:
-    yield from (message.note, message.content)
-    for call in message.tool_invocations or ():
-        yield from (value for value in call.arguments.values() if isinstance(value, str))
-
-
-def _when(seconds: float | None) -> Worded:
-    if seconds is None:
-        return Worded("in a minute")
-    if seconds <= 1:
-        return Worded("in a second")
-    if seconds < 90:
-        return Worded("in {seconds} seconds", seconds=math.ceil(seconds))
-    if seconds < 90 * 60:
-        return Worded("in {minutes} minutes", minutes=math.ceil(seconds / 60))
-    return Worded("in {hours} hours", hours=math.ceil(seconds / 3600))
 
 
 class WireChat(ABC, Generic[C]):

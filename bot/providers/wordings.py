@@ -1,11 +1,17 @@
-"""How servers word their errors, whatever API they have: local servers and proxies have no codes for most of them."""
+"""How errors are worded: by servers, whatever API they have, because local ones and proxies have no codes for most of
+them; and for the reader.
+"""
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from domain.errors import LLMErrorCode
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode, Worded
+from domain.library.search.words import STOP_WORDS
 
 _SAID: Final = (
     (LLMErrorCode.RATE_LIMITED, r"throttl(?:ing|ed)"),  # Bedrock: "Too many tokens, please wait", which is no overflow
@@ -18,7 +24,7 @@ _SAID: Final = (
         r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
         r"|max_tokens must be at least 1, got -|max(?:imum)? model length"
         r"|(?:input is|prompt is|prompt|request(?: body)?) too (?:large|long)"
-        r"|too large (?:for model|to process)|reduce your message size"
+        r"|too large (?:for model|to process)|reduce (?:the|your) (?:length|messages?|prompt|input)"
         # Kimi, xAI, Z.ai, Copilot, Qwen
         r"|model token limit|maximum prompt length|prompt exceeds max(?:imum)? length|prompt token count"
         r"|range of input length",
@@ -48,17 +54,18 @@ _SAID: Final = (
     (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
     (
         LLMErrorCode.OVERLOADED,
-        r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded|service ?unavailable"
+        r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded"
+        r"|(?:service|server|provider|temporarily)[ _]?unavailable"
         # LiteLLM, where the server behind it is away
         r"|connection error|cannot connect to host|connection refused|no healthy upstream"
         r"|no (?:healthy )?deployments?\b"
         r"|upstream connect error",  # Envoy
     ),
-    (LLMErrorCode.TIMEOUT, r"timed? ?out"),
+    (LLMErrorCode.TIMEOUT, r"timed?[ -]?out"),
     (
         LLMErrorCode.CONNECTION_LOST,
         # LiteLLM, where the server behind it has gone in the middle of a reply
-        r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|\bdisconnected\b"
+        r"payload is not completed|incomplete (?:chunked )?read|peer closed connection|(?<![a-z])disconnected\b"
         r"|connection (?:broken|aborted|reset|closed)",
     ),
     (LLMErrorCode.UNKNOWN_ADDRESS, r"unexpected endpoint or method"),  # LM Studio, with status 200
@@ -139,6 +146,12 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """Keys, names of accounts and requests, and passwords in addresses."""
+_SAYING: Final = (
+    *("metadata", "raw", "message", "error", "errors", "detail", "msg", "reason", "title"),
+    *("base_resp", "status_msg"),  # MiniMax
+)
+"""Where the body of an error has its sentence."""
+_PART_OF_REPLY: Final = re.compile(r'^\s*[{[]|"(?:choices|delta|content|finish_reason|content_block)"')
 _TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
 """Characters of a service's message that are shown."""
@@ -149,7 +162,7 @@ _NO_TOOLS: Final = re.compile(
     r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires|tool[ -]call[ -]parser"  # vLLM, SGLang
     r"|\btools\[\d+\]|'tools', \d+|\btool error\b"  # TGI, and others that point into the request
     r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
-    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
+    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:\w+ )?(?:supported|available|allowed|permitted|implemented|enabled)"
     r"|unsupported)"
     r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
     r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
@@ -162,6 +175,36 @@ _REFUSED_FIELD: Final = re.compile(
     r"|extra (?:inputs|fields)|does not support|invalid (?:parameter|field|argument)",
     re.IGNORECASE,
 )
+
+_SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
+    LLMErrorCode.API_KEY_MISSING: (
+        "{name} did not accept the key. Whoever runs this program has to check {key_setting}."
+    ),
+    LLMErrorCode.UNKNOWN_MODEL: (
+        "{name} has no model called {model}. Whoever runs this program has to check {settings}."
+    ),
+    LLMErrorCode.UNKNOWN_ADDRESS: (
+        "{name} has no chat at this address. Whoever runs this program has to check {settings}."
+    ),
+    LLMErrorCode.OUT_OF_CREDIT: (
+        "{name} no longer answers: the account has no credit left. Whoever runs this program has to add some."
+    ),
+    LLMErrorCode.RATE_LIMITED: "The model is getting too many requests at the moment. Please try again {when}.",
+    LLMErrorCode.OVERLOADED: "The model is overloaded or not ready at the moment. Please try again {when}.",
+    LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
+    LLMErrorCode.CONNECTION_LOST: (
+        "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
+    ),
+    LLMErrorCode.CONTEXT_EXCEEDED: (
+        "This conversation has become too long for the model. Please start a new one on the same book."
+    ),
+    LLMErrorCode.UNSUPPORTED_FEATURE: (
+        "The model {model} cannot use tools. Please choose another one, or leave out the tools."
+    ),
+    LLMErrorCode.REFUSED: "The model declined to answer this. Please rephrase your question.",
+    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
+}
+_A_WORD = re.compile(r"[^\W_]+")
 
 
 def code_in(said: str) -> LLMErrorCode | None:
@@ -201,8 +244,28 @@ def speaks_against_tools(said: str) -> bool:
 
 
 def refused_field(said: str, fields: Iterable[str]) -> str:
-    """The first of the fields that a server's message refuses by name, or an empty string."""
-    return next((field for field in fields if field in said), "") if _REFUSED_FIELD.search(said) else ""
+    """The first of the fields that a server's message names, or an empty string.
+
+    A message that names a field refuses it, unless it is about something else that is known.
+    """
+    is_refusal = _REFUSED_FIELD.search(said) or code_in(said) is None
+    return next((field for field in fields if field in said), "") if is_refusal else ""
+
+
+def assert_no_fragment(data: object) -> None:
+    """
+    Raises:
+        ValueError: what cannot be read is a part of a reply, and no message of the server about an error.
+    """
+    if isinstance(data, str) and _PART_OF_REPLY.search(data):
+        raise json.JSONDecodeError("An event of the reply is not JSON.", data, 0)
+
+
+def without_input(body: Any) -> Any:
+    """The body of an error without the request, of which FastAPI repeats what is wrong, or all."""
+    if isinstance(body, Mapping):
+        return {name: without_input(value) for name, value in body.items() if name != "input"}
+    return [without_input(value) for value in body] if isinstance(body, list) else body
 
 
 def sentence_in(body: Any) -> str:
@@ -214,8 +277,7 @@ def sentence_in(body: Any) -> str:
     if isinstance(body, list):
         return next((said for item in body if (said := sentence_in(item))), "")
     if isinstance(body, Mapping):
-        names = ("metadata", "raw", "message", "error", "errors", "detail", "msg", "reason", "title")
-        return next((said for name in names if (said := sentence_in(body.get(name)))), "")
+        return next((said for name in _SAYING if (said := sentence_in(body.get(name)))), "")
     return ""
 
 
@@ -230,3 +292,77 @@ def shortened(said: str) -> str:
     """A service's message on one line, without markup and secrets, and not too long."""
     plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Names for error sentences: the service, its model, and the settings that select it."""
+
+    name: str
+    model: str
+    key_setting: str
+    url_setting: str = ""
+
+    def error(
+        self, code: LLMErrorCode, retry_after: float | None = None, *, window: int = 0, said: str = ""
+    ) -> LLMError:
+        """The error with its sentence; `retry_after` in seconds, `window` in tokens.
+
+        `said` is the service's own message, which is appended if there is no sentence for the failure.
+        """
+        sentence = Worded(
+            _SENTENCES[code],
+            name=self.name,
+            model=self.model,
+            key_setting=self.key_setting,
+            settings=Worded("LLM_MODEL and {url}", url=self.url_setting) if self.url_setting else "LLM_MODEL",
+            when=_when(retry_after),
+        )
+        failure = LLMError(code, sentence, retry_after=retry_after, window=window)
+        failure.said = shortened(said)
+        return failure
+
+    def demand_key(self, api_key: str) -> str:
+        """The key without surrounding space.
+
+        Raises:
+            LLMError: API_KEY_MISSING, there is none.
+        """
+        if not api_key.strip():
+            message = Worded(
+                "There is no key for {name}. Please set {setting}.", name=self.name, setting=self.key_setting
+            )
+            raise LLMError(LLMErrorCode.API_KEY_MISSING, message)
+        return api_key.strip()
+
+
+def without_echo(said: str, messages: Iterable[PromptMessage]) -> str:
+    """A service's message with an ellipsis for every word of the request that it repeats, but for words such as "the".
+
+    The log of an operator may have the rest, because nobody who writes to the bot wrote it.
+    """
+    sent = [text for message in messages for text in _texts_of(message)]
+
+    def repeated(word: str) -> bool:
+        whole = re.compile(rf"(?<!\w){word}(?!\w)")
+        return word.casefold() not in STOP_WORDS and any(word in text and whole.search(text) for text in sent)
+
+    return re.sub(r"…(?:\W*…)+", "…", _A_WORD.sub(lambda word: "…" if repeated(word[0]) else word[0], said))
+
+
+def _texts_of(message: PromptMessage) -> Iterator[str]:
+    yield from (message.note, message.content)
+    for call in message.tool_invocations or ():
+        yield from (value for value in call.arguments.values() if isinstance(value, str))
+
+
+def _when(seconds: float | None) -> Worded:
+    if seconds is None:
+        return Worded("in a minute")
+    if seconds <= 1:
+        return Worded("in a second")
+    if seconds < 90:
+        return Worded("in {seconds} seconds", seconds=math.ceil(seconds))
+    if seconds < 90 * 60:
+        return Worded("in {minutes} minutes", minutes=math.ceil(seconds / 60))
+    return Worded("in {hours} hours", hours=math.ceil(seconds / 3600))

@@ -1,6 +1,5 @@
 """Claude over Anthropic's Messages API."""
 
-import json
 import logging
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -9,20 +8,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Request
-from bot.providers.anthropic.stream import Event, MessageAccumulator, arriving_events, decoded, with_whole_text
+from bot.providers.anthropic.stream import Event, MessageAccumulator, with_whole_text
 from bot.providers.base import (
     CONNECT_TIMEOUT,
+    DONE,
     NO_SUCH_ROUTE,
     REFUSING,
     LateClient,
     OpenRequest,
-    Service,
     WireChat,
+    arriving_events,
     never_connected,
     refuse_long_waits,
     retry_after,
 )
 from bot.providers.wordings import (
+    Service,
+    assert_no_fragment,
     code_in,
     code_of,
     is_not_ready,
@@ -30,6 +32,7 @@ from bot.providers.wordings import (
     sentence_in,
     speaks_against_tools,
     window_in,
+    without_input,
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -263,7 +266,7 @@ def _is_about_thinking(error: "APIStatusError") -> bool:
 
 def _refused(error: "APIStatusError") -> str:
     """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
-    said = f"{_sentence_of(error)} {error.body}"  # FastAPI names the field beside its sentence
+    said = f"{_sentence_of(error)} {without_input(error.body)}"  # FastAPI names the field beside its sentence
     return refused_field(said, OPTIONAL_FIELDS) if error.status_code in REFUSING else ""
 
 
@@ -291,20 +294,23 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
     return client
 
 
-def _events(arrived: Iterable[tuple[str, str]], response: "httpx2.Response") -> Iterator[Event]:
-    """The events from their names and JSON; those without a name are not the API's.
+def _events(arrived: Iterable[tuple[str, Any]], response: "httpx2.Response") -> Iterator[Event]:
+    """The events of the API among those that have arrived.
 
     Raises:
         anthropic.APIStatusError: the server has reported an error in mid-stream.
         ValueError: an event is not JSON.
     """
-    for name, data in arrived:
-        if name == "error":
-            from anthropic import APIStatusError
+    from anthropic import APIStatusError
 
-            raise APIStatusError(data, response=response, body=json.loads(data))
-        if name and data:
-            yield decoded(data)
+    for name, data in arrived:
+        if data == DONE:
+            return
+        assert_no_fragment(data)
+        if name == "error" or not isinstance(data, dict) or data.get("error"):
+            raise APIStatusError("There is no reply.", response=response, body=data)
+        if "type" in data:
+            yield data
 
 
 def _log(events: "AsyncStream[object]", response: ChatResponse) -> None:

@@ -1,13 +1,7 @@
 """A streamed reply of Anthropic's Messages API as events of the domain."""
 
-import codecs
-import io
-import json
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Final
-
-from pydantic_core import from_json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Block
 from bot.providers.base import plain_id, read_arguments, tool_name
@@ -24,9 +18,6 @@ from domain.tool_use import (
     TokenUsage,
     ToolInvocation,
 )
-
-if TYPE_CHECKING:
-    import httpx2
 
 Event = dict[str, Any]
 """As the server has sent it: the SDK's own types take longer to be filled than the rest of the work on an event."""
@@ -196,47 +187,6 @@ class MessageAccumulator:
 
 def _invocation(block: Block) -> ToolInvocation:
     return ToolInvocation(tool_name=block["name"], arguments=block["input"], tool_use_id=block["id"])
-
-
-def decoded(written: str) -> Any:
-    """The value of a JSON text, in a third of the time that `json` takes.
-
-    Raises:
-        ValueError: it is not JSON.
-    """
-    try:
-        return from_json(written)
-    except ValueError:  # halves of characters, or lists nested by the hundred
-        return json.loads(written)
-
-
-async def arriving_events(response: "httpx2.Response") -> AsyncGenerator[list[tuple[str, str]], None]:
-    """The name and the data of a response's server-sent events; those that have arrived together are in one list.
-
-    The SDKs pass on one event at a time, which takes longer than all the rest that is done with it. When many replies
-    arrive at once, each read from the network has dozens of events.
-
-    Raises:
-        UnicodeDecodeError: the response is not UTF-8.
-    """
-    text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
-    unfinished = ""
-    async with aclosing(response.aiter_bytes()) as reads:
-        async for read in reads:
-            *events, unfinished = (unfinished + text.decode(read)).split("\n\n")
-            if events:
-                yield [_named_data(event) for event in events]
-
-
-def _named_data(event: str) -> tuple[str, str]:
-    name, data = "", []
-    for line in event.split("\n"):
-        field, _, value = line.partition(":")
-        if field == "event":
-            name = value.removeprefix(" ")
-        elif field == "data":
-            data.append(value.removeprefix(" "))
-    return name, "\n".join(data)
 
 
 def with_whole_text(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:

@@ -12,17 +12,20 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from bot.providers.base import (
     CONNECT_TIMEOUT,
+    DONE,
     NO_SUCH_ROUTE,
     LateClient,
     OpenRequest,
-    Service,
     WireChat,
+    arriving_events,
     encoded,
+    read_out,
     refuse_long_waits,
     repair_history,
     retry_after,
 )
-from bot.providers.openai.stream import CompletionAccumulator, as_chunk
+from bot.providers.openai.stream import CompletionAccumulator, as_chunk, is_error
+from bot.providers.wordings import Service, assert_no_fragment
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.strategies.always_retrieve import content_of, is_by_model
@@ -39,9 +42,10 @@ from domain.tool_use import (
 )
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    import httpx2
+    from openai import AsyncOpenAI, AsyncStream
 
-    from bot.providers.openai.errors import AcceptedForm, EndingStream
+    from bot.providers.openai.errors import AcceptedForm
 
 logger = logging.getLogger(__name__)
 
@@ -315,14 +319,15 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         chunks = await self._send(request)
-        has_begun = False
+        has_begun = has_ended = False
         try:
-            async with chunks, aclosing(self._arriving(chunks)) as arriving:
+            async with chunks, aclosing(self._arriving(chunks.response)) as arriving:
                 async for chunk in arriving:
-                    has_begun = True
+                    has_ended = chunk == DONE
+                    has_begun = has_begun or not has_ended
                     for piece in reader.read(chunk):
                         yield piece
-            in_order = chunks.has_ended and not self._tells_ends
+            in_order = has_ended and not self._tells_ends
             self._tells_ends = reader.close(in_order=in_order) or self._tells_ends
         except (APIConnectionError, httpx2.TransportError) as error:
             if has_begun or isinstance(error, APITimeoutError | httpx2.TimeoutException):
@@ -342,17 +347,23 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if not reader.whole:
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
-    async def _arriving(self, chunks: "EndingStream") -> AsyncGenerator[object, None]:
-        """The chunks of a stream; a reply in one piece instead is the only one."""
-        response = chunks.response
+    async def _arriving(self, response: "httpx2.Response") -> AsyncGenerator[object, None]:
+        """The chunks of a stream, and DONE if the server says that it ended; a reply in one piece is the only chunk."""
         if response.headers.get("content-type", "").startswith(UNSTREAMED):
             text = (await response.aread()).decode(errors="replace")
             if not _EVENT.search(text):  # else it is a stream under a wrong name
                 yield as_chunk(text, response.request)
-        async for chunk in chunks:
-            await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
-            is_error = isinstance(chunk, dict) and chunk.get("object") == "error"
-            yield as_chunk(chunk, response.request) if is_error else chunk
+                return
+        async with aclosing(arriving_events(response)) as arrivals:
+            async for arrived in arrivals:
+                await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
+                for name, data in arrived:
+                    if data == DONE:
+                        yield DONE
+                        await read_out(arrivals)
+                        return
+                    assert_no_fragment(data)
+                    yield as_chunk(data, response.request) if is_error(name, data) else data
 
     async def _ask_in_one_piece(self, request: Wire) -> object:
         client = await self._client.get()
@@ -392,7 +403,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         await self.chat([PromptMessage(MessageRole.USER, "Please say hello.")])
         return f"{self._service.name} does not list {self.model_name}, but answers to this name."
 
-    async def _send(self, request: Wire) -> "EndingStream":
+    async def _send(self, request: Wire) -> "AsyncStream[object]":
         """Send the request, and again in another form if the server refuses the first one."""
         client = await self._client.get()
         await self._loop_yield()
@@ -411,16 +422,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 if not (may_try_again or self._form.learn(error, sent)):
                     raise
 
-    async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "EndingStream":
+    async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "AsyncStream[object]":
         """Not by chat.completions.create: building typed chunks takes most of the time a chunk costs."""
-        from bot.providers.openai.errors import EndingStream
+        from openai import AsyncStream
 
         return await client.post(
             "/chat/completions",
             content=encoded({**sent, **self._options}),
             cast_to=object,
             stream=True,
-            stream_cls=EndingStream,
+            stream_cls=AsyncStream[object],
         )
 
     def _failure(self, error: Exception) -> LLMError:

@@ -1,5 +1,4 @@
-"""What differs between servers with a chat completions API: their errors, the form of messages they ask for, and how
-their streams end.
+"""What differs between servers with a chat completions API: their errors, and the form of messages they ask for.
 
 This module imports the SDK, so import it only where the SDK is in use already.
 """
@@ -7,7 +6,7 @@ This module imports the SDK, so import it only where the SDK is in use already.
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2s
 from typing import Any, Final
 
@@ -15,7 +14,6 @@ import httpx2
 import openai
 
 from bot.providers.base import REFUSING, never_connected
-from bot.providers.openai.stream import as_chunk
 from bot.providers.wordings import (
     code_in,
     code_of,
@@ -24,6 +22,7 @@ from bot.providers.wordings import (
     sentence_in,
     speaks_against_tools,
     window_in,
+    without_input,
     without_proxy,
 )
 from domain.errors import LLMErrorCode
@@ -63,7 +62,7 @@ _NO_ROLES: Final = re.compile(
 _NO_STREAM: Final = re.compile(
     # OpenAI, of organizations that are not verified; Bedrock, of some models' calls; others
     r"verified to stream|tool use in streaming mode"
-    r"|\bstream(?:ing)?\b.{0,40}\b(?:not (?:supported|available|allowed)|unsupported)"
+    r"|\bstream(?:ing)?\b.{0,40}\b(?:not (?:\w+ )?(?:supported|available|allowed)|unsupported)"
     r"|(?:not support|unsupported)\b.{0,40}\bstream(?:ing)?\b",
     re.IGNORECASE,
 )
@@ -180,7 +179,7 @@ def told_window(error: Exception) -> int:
 def words_of(error: Exception) -> str:
     """The server's complete message, from wherever in the response it is."""
     body = getattr(error, "body", None)
-    written = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False) if body else ""
+    written = body if isinstance(body, str) else json.dumps(without_input(body), ensure_ascii=False) if body else ""
     return without_proxy(f"{getattr(error, 'message', '')} {written}")
 
 
@@ -206,19 +205,6 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     is_plain = written in _PLAIN and not _NO_BALANCE.search(said)
     by_words = None if is_plain else code_in(said)
     return by_words or code_of(written, said)
-
-
-class EndingStream(openai.AsyncStream[object]):
-    """A stream that knows whether it came to its end, or just stopped."""
-
-    has_ended = False
-
-    async def _iter_events(self) -> AsyncIterator[Any]:
-        async for event in super()._iter_events():
-            if event.event == "error":  # the SDK knows only those whose data has the field `error`
-                as_chunk(event.data, self.response.request)
-            self.has_ended = self.has_ended or event.data.startswith("[DONE]")
-            yield event
 
 
 class AcceptedForm:

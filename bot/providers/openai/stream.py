@@ -3,11 +3,12 @@
 import json
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.base import complete, read_arguments, tool_name
+from bot.providers.wordings import sentence_in
 from domain.chat import WholeCharacters
 from domain.strategies.window import estimate_text
 from domain.tool_use import (
@@ -66,6 +67,7 @@ Json = dict[str, Any]
 _STOP_REASONS: Final = {
     "stop": StopReason.END_TURN,
     "tool_calls": StopReason.TOOL_USE,
+    "function_call": StopReason.TOOL_USE,
     "length": StopReason.MAX_TOKENS,
     "content_filter": StopReason.REFUSAL,
     # Together, TGI, and proxies that pass on what Anthropic's and Gemini's own APIs say
@@ -78,10 +80,13 @@ _STOP_REASONS: Final = {
     "safety": StopReason.REFUSAL,
     "prohibited_content": StopReason.REFUSAL,
     "refusal": StopReason.REFUSAL,
+    # Z.ai
+    "sensitive": StopReason.REFUSAL,
+    "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
 }
 
-_BROKEN: Final = frozenset({"error", "abort"})
-"""Reported by vLLM and OpenRouter when a reply was interrupted on their side."""
+_BROKEN: Final = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+"""Reported by OpenRouter, vLLM, Z.ai and DeepSeek when a reply was interrupted on their side."""
 
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 """Some servers say "stop" when a model stopped to have its calls carried out."""
@@ -226,8 +231,7 @@ class CompletionAccumulator:
         """Process one chunk; unknown fields are ignored, and missing ones count as empty."""
         if not isinstance(chunk, dict):
             return
-        if usage := chunk.get("usage"):
-            self._usage = _token_usage(usage)
+        self._usage = _token_usage(chunk) or self._usage
         for choice in chunk.get("choices") or ():
             self._finish = _finish_reason(choice) or self._finish
             delta = choice.get("delta") or choice.get("message") or {}
@@ -237,7 +241,7 @@ class CompletionAccumulator:
             said = self._characters.feed(_words(delta.get("content")) + _words(delta.get("refusal")))
             self._received.append(said or next((_words(delta[name]) for name in _REASONING if name in delta), ""))
             yield from self._say(self._thinking.feed(said))
-            for piece in delta.get("tool_calls") or ():
+            for piece in _pieces_of_calls(delta):
                 self._extend_call(piece)
 
     def end(self) -> Iterator[ProviderEvent]:
@@ -295,6 +299,14 @@ def _finish_reason(choice: Json) -> str:
     return said.lower().partition(":")[0] if isinstance(said, str) else ""
 
 
+def _pieces_of_calls(delta: Json) -> Iterable[Json]:
+    """The calls in a delta: a list, one alone (TGI), or the field that was in use before `tool_calls`."""
+    if calls := delta.get("tool_calls"):
+        return [calls] if isinstance(calls, dict) else calls
+    function = delta.get("function_call")
+    return [{"function": function}] if isinstance(function, dict) else ()
+
+
 def _words(content: object) -> str:
     """A piece of text; some services send it as a list of parts, of which the text parts count."""
     if isinstance(content, list):
@@ -302,21 +314,41 @@ def _words(content: object) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _token_usage(usage: object) -> TokenUsage | None:
-    if not isinstance(usage, dict) or not _count(usage.get("prompt_tokens")):
+def _token_usage(chunk: Json) -> TokenUsage | None:
+    """The tokens a chunk counts. Most servers have them at its top, Groq under `x_groq`, Moonshot in the choice."""
+    inside = [chunk, *(value for value in chunk.values() if isinstance(value, dict)), *(chunk.get("choices") or ())]
+    counts = (each["usage"] for each in inside if isinstance(each.get("usage"), dict))
+    return next((usage for each in counts if (usage := _counted(each))), None)
+
+
+def _counted(usage: Json) -> TokenUsage | None:
+    """Some servers leave the tokens of a model's thinking out of those it has written, but not out of the total."""
+    prompt = _count(usage, "prompt_tokens", "input_tokens")
+    if not prompt:
         return None  # zeros are no count: every prompt has tokens
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, dict) else {}
     return TokenUsage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cache_read_tokens=_count(details.get("cached_tokens")),
-        cache_write_tokens=_count(details.get("cache_write_tokens")),
+        input_tokens=prompt,
+        output_tokens=max(_count(usage, "completion_tokens", "output_tokens"), _count(usage, "total_tokens") - prompt),
+        cache_read_tokens=_count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens"),
+        cache_write_tokens=_count(details, "cache_write_tokens"),
     )
 
 
-def _count(written: object) -> int:
-    return int(written) if isinstance(written, int | float) else 0
+def _count(counts: Json, *names: str) -> int:
+    """The number under the first of the names that has one."""
+    found = (counts.get(name) for name in names)
+    return next((int(number) for number in found if isinstance(number, int | float)), 0)
+
+
+def is_error(name: str, data: object) -> bool:
+    """Whether an event reports an error in place of a piece of the reply, or is nothing that a stream has."""
+    if not isinstance(data, dict):
+        return data is not None
+    if name == "error" or data.get("error") or data.get("object") == "error":
+        return True
+    return not data.get("choices") and bool(sentence_in(data))
 
 
 def as_chunk(body: object, request: "httpx2.Request") -> Json:
@@ -331,7 +363,7 @@ def as_chunk(body: object, request: "httpx2.Request") -> Json:
     match content:
         case {"choices": [{"message": dict()} as choice, *_]}:
             return {**content, "choices": [{**choice, "finish_reason": choice.get("finish_reason") or "stop"}]}
-        case {"error": error}:
+        case {"error": error} if error:
             raise APIError("There is no reply.", request=request, body=error)
         case str() if '"choices"' in content:
             raise APIConnectionError(message="The reply broke off.", request=request)

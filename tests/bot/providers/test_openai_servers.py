@@ -23,7 +23,9 @@ from tests.doubles.script import Call, Json, Verbatim, say
 
 CALLED: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
 C = LLMErrorCode
-SAID: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+ENDED: Json = {"index": 0, "delta": {}, "finish_reason": "stop"}
+SAID: Json = {"choices": [ENDED]}
+COUNTED: Json = {"prompt_tokens": 90, "completion_tokens": 4}
 
 
 @pytest.fixture
@@ -145,6 +147,51 @@ async def test_a_reply_that_is_not_counted_is_estimated_beside_its_prompt(
     assert 3 < counted.output_tokens < 12
 
 
+@pytest.mark.parametrize(
+    ("last", "counted"),
+    [
+        ({**SAID, "x_groq": {"usage": COUNTED}}, TokenUsage(90, 4)),
+        ({"choices": [{**ENDED, "usage": COUNTED}]}, TokenUsage(90, 4)),
+        ({**SAID, "usage": {"input_tokens": 90, "output_tokens": 4}}, TokenUsage(90, 4)),
+        ({**SAID, "usage": {**COUNTED, "total_tokens": 200}}, TokenUsage(90, 110)),
+        ({**SAID, "usage": {**COUNTED, "prompt_cache_hit_tokens": 64}}, TokenUsage(90, 4, cache_read_tokens=64)),
+    ],
+    ids=["Groq", "Moonshot", "other names", "thinking only in the total", "DeepSeek"],
+)
+async def test_tokens_are_found_wherever_a_server_counts_them(
+    server: OpenAIDouble, chat: OpenAIChat, last: Json, counted: TokenUsage
+) -> None:
+    usage = (await replied(server, chat, words("Hobb."), last)).usage
+    assert usage == counted
+    assert not usage.estimated
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [
+            {"function_call": {"name": "search_book", "arguments": '{"que'}},
+            {"function_call": {"arguments": 'ry": "fan"}'}},
+        ],
+        [{"tool_calls": {"index": 0, "id": "", "function": {"name": "search_book", "arguments": FAN}}}],
+        [
+            {
+                "function_call": {"name": "search_book", "arguments": FAN},
+                "tool_calls": [{"id": "a", "function": {"name": "search_book", "arguments": FAN}}],
+            }
+        ],
+    ],
+    ids=["the earlier field", "no list", "both fields"],
+)
+async def test_a_call_is_read_in_other_forms(server: OpenAIDouble, chat: OpenAIChat, pieces: list[Json]) -> None:
+    chunks: list[Json] = [{"choices": [{"index": 0, "delta": delta}]} for delta in pieces]
+    end: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "function_call"}]}
+    response = await replied(server, chat, *chunks, end)
+    assert [(call.tool_name, call.arguments) for call in response.tool_invocations] == [
+        ("search_book", {"query": "fan"})
+    ]
+
+
 async def test_a_whole_message_in_a_stream_is_a_reply(server: OpenAIDouble, chat: OpenAIChat) -> None:
     message = {"role": "assistant", "content": "It was Hobb."}
     whole: Json = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
@@ -170,7 +217,7 @@ async def test_where_nothing_is_counted_it_is_estimated_and_marked(
     assert 3 < counted.output_tokens < 12
 
 
-@pytest.mark.parametrize("reason", ["error", "abort"])
+@pytest.mark.parametrize("reason", ["error", "abort", "network_error"])
 async def test_a_reply_the_server_gave_up_is_no_answer(server: OpenAIDouble, chat: OpenAIChat, reason: str) -> None:
     broken: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
     with pytest.raises(LLMError) as caught:

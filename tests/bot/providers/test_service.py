@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.base import Service, without_echo
-from bot.providers.wordings import STATUS_CODES, shortened
+from bot.providers.wordings import STATUS_CODES, Service, shortened, without_echo
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 

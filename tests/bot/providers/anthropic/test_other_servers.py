@@ -34,6 +34,7 @@ class Server:
         self.requests: list[Json] = []
         self.url = ""
         self.reply: tuple[Json, ...] = SAID
+        self.names_events = True
 
     async def messages(self, request: web.Request) -> web.Response:
         self.requests.append(await request.json())
@@ -41,7 +42,9 @@ class Server:
             status, said = self.refusals.pop(0)
             error = {"type": "error", "error": {"type": "invalid_request_error", "message": said}}
             return web.json_response(error if isinstance(said, str) else said, status=status)
-        events = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self.reply)
+        names = [f"event: {event['type']}\n" if self.names_events else "" for event in self.reply]
+        data = [f"data: {json.dumps(event)}\n\n" for event in self.reply]
+        events = "".join(name + each for name, each in zip(names, data, strict=True))
         return web.Response(text=events, content_type="text/event-stream")
 
     def chat(self, model: str = "hobb-7b", **options: Any) -> AnthropicChat:
@@ -86,6 +89,16 @@ async def test_an_error_of_another_form_is_understood(server: Server) -> None:
     with pytest.raises(LLMError) as caught:
         await chat.chat([user("?")])
     assert (caught.value.code, caught.value.said) == (C.API_CALL_FAILED, "There is no lamp.")
+    await chat.aclose()
+
+
+async def test_events_without_names_are_read_by_their_type(server: Server) -> None:
+    chat, server.names_events = server.chat(), False
+    assert await chat.chat([user("?")]) == "Hobb."
+    server.reply = (*SAID[:3], {"type": "error", "error": {"type": "overloaded_error", "message": "Too busy."}})
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is C.OVERLOADED
     await chat.aclose()
 
 

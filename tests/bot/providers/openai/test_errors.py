@@ -191,7 +191,26 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (500, "(ThrottlingException) Too many tokens, please wait before trying again.", C.RATE_LIMITED, {}),
             (500, "Provider disconnected unexpectedly", C.CONNECTION_LOST, {}),
             (502, "upstream connect error or disconnect/reset before headers", NOT_READY, {}),
+            (500, "Please reduce the length of the messages or completion.", TOO_LONG, {}),
+            (500, "Upstream stream failed", C.CONNECTION_LOST, {"code": "provider_disconnected"}),
         )
+    ),
+    ("minimax", 200, {"choices": None, "base_resp": {"status_msg": "insufficient balance"}}, C.OUT_OF_CREDIT),
+    ("words in the stream", 200, "data: Rate limit exceeded, please slow down\n\n", C.RATE_LIMITED),
+    ("fastapi in the stream", 200, 'data: {"detail": "Too Many Requests"}\n\n', C.RATE_LIMITED),
+    ("a page in the stream", 200, "\n\n<html>\n<h1>504 Gateway Time-out</h1>\n</html>\n", C.TIMEOUT),
+    (
+        "ollama breaks off without a field",
+        200,
+        '\n{"error":{"message":"an error was encountered while running the model: CUDA error","code":null}}\n',
+        NOT_READY,
+    ),
+    (
+        "openrouter in a chunk",
+        200,
+        'data: {"choices": [], "error": {"message": "Worker local total request limit reached (33/32)", "code": 502, '
+        '"metadata": {"error_type": "provider_unavailable"}}}\n\n',
+        NOT_READY,
     ),
     (
         "lm studio unloads in the stream",
@@ -405,8 +424,11 @@ async def test_a_reply_is_read_whatever_kind_it_is_said_to_be(
         "Failed to deserialize the JSON body: tools[0].function: missing field `arguments`",
     ],
 )
-async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat: OpenAIChat, sentence: str) -> None:
-    server.answers = [(400, {"error": {"message": sentence}})]
+@pytest.mark.parametrize("status", [400, 405])
+async def test_a_server_that_refuses_tools_is_known_for_it(
+    server: Server, chat: OpenAIChat, sentence: str, status: int
+) -> None:
+    server.answers = [(status, {"error": {"message": sentence}})]
     with pytest.raises(LLMError) as caught:
         await chat.chat_with_tools([user("?")], [SEARCH])
     assert caught.value.code is C.UNSUPPORTED_FEATURE
@@ -541,6 +563,42 @@ async def test_a_server_that_wants_an_empty_text_beside_calls_gets_one(
 
 async def test_a_failing_template_is_not_asked_again_where_nothing_was_null(server: Server, chat: OpenAIChat) -> None:
     server.answers = [(400, {"error": "Cannot read properties of null (reading 'type')"})]
+    with pytest.raises(LLMError):
+        await chat.chat([user("?")])
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        {"error_code": "BAD_REQUEST", "message": "stream_options: Input should not be set for this endpoint"},
+        {"error": {"message": "Invalid request", "param": "stream_options"}},
+        {"error": {"message": "At body -> stream_options: property is not allowed"}},
+        {
+            "error": {
+                "code": "Invalid input",
+                "message": '{"detail": [{"loc": ["body", "stream_options"], "msg": "No"}]}',
+            }
+        },
+    ],
+    ids=["in words", "by param", "by path", "by loc, in a message"],
+)
+async def test_a_field_is_refused_in_whatever_words(server: Server, chat: OpenAIChat, refusal: Any) -> None:
+    server.answers = [(400, refusal), (200, SAID)]
+    assert await chat.chat([user("?")]) == "Hobb."
+    assert ["stream_options" in request for request in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"detail": [{"loc": ["body", "prompt"], "msg": "Field required", "input": {"stream_options": {}}}]},
+        {"error": {"message": "This model's maximum context length is 4096 tokens (stream_options were set)."}},
+    ],
+    ids=["the request is repeated", "another error"],
+)
+async def test_a_field_that_is_only_mentioned_is_kept(server: Server, chat: OpenAIChat, body: Any) -> None:
+    server.answers = [(422, body)]
     with pytest.raises(LLMError):
         await chat.chat([user("?")])
     assert len(server.requests) == 1
