@@ -14,6 +14,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
@@ -357,13 +358,13 @@ class CountsTokens(Protocol):
 
 
 class OpenRequest:
-    """A request until its reply is complete; `prompt_tokens` estimates its length.
+    """A request until its reply is complete; `prompt_tokens` estimates its length, once.
 
     `reply` is set once the reply begins.
     """
 
     def __init__(self, prompt_tokens: Callable[[], int]) -> None:
-        self._prompt_tokens = prompt_tokens
+        self.prompt_tokens = cache(prompt_tokens)
         self._is_refused = False
         self.reply: CountsTokens | None = None
 
@@ -371,7 +372,7 @@ class OpenRequest:
         """The tokens used so far: those of the prompt as soon as it is sent, unless the server refused it."""
         if self.reply and (used := self.reply.used):
             return used
-        return None if self._is_refused else TokenUsage(self._prompt_tokens(), estimated=True)
+        return None if self._is_refused else TokenUsage(self.prompt_tokens(), estimated=True)
 
     @contextmanager
     def watched(self) -> Iterator[None]:

@@ -109,13 +109,12 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         """See Metered."""
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-        prompt_tokens = partial(estimate, messages, tools)
-        sent = OpenRequest(prompt_tokens)
+        sent = OpenRequest(partial(estimate, messages, tools))
         yield RequestSent(self.model_name, sent.spent)
         with sent.watched(), self._errors_translated(messages):
             request, events = await self._send(messages, tools, call_tools=call_tools)
             reader = sent.reply = MessageAccumulator(
-                self.model_name, request.prefix(), call_tools=call_tools, prompt_tokens=prompt_tokens
+                self.model_name, request.prefix(), call_tools=call_tools, prompt_tokens=sent.prompt_tokens
             )
             async with events, aclosing(arriving_events(events.response)) as arrivals:
                 async for arrived in arrivals:

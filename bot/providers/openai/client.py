@@ -237,7 +237,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     ) -> AsyncGenerator[ProviderEvent, None]:
         """One reply, asked for a second time without tools if the model calls some though told not to."""
         offered = tools if call_tools or self._heeds_tool_choice else ()
-        reader = sent.reply = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
+        tokens = sent.prompt_tokens() if offered or not tools else estimate(messages)
+        reader = sent.reply = CompletionAccumulator(call_tools=call_tools, prompt_tokens=tokens)
         request = build_request(self.model_name, messages, offered, call_tools=call_tools)
         async with aclosing(self._read(request, reader)) as pieces:
             async for piece in pieces:

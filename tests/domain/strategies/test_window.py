@@ -187,7 +187,6 @@ class Book:
 
 @pytest.fixture
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window, "FIRST_NOTE_S", 0.01)
     monkeypatch.setattr(window, "NOTE_EVERY_S", 0.01)
 
 
@@ -217,6 +216,16 @@ async def test_what_an_open_request_has_used_is_known_before_its_end(end: str) -
 
 
 @pytest.mark.usefixtures("_often")
+async def test_a_request_counts_from_the_moment_it_is_sent() -> None:
+    model, book = Watched(ChatResponse("So it was.", usage=SPENT)), Book()
+    model.hold = asyncio.Event()
+    asking = asyncio.create_task(complete_once(model, book.note, "What was it?"))
+    async with asyncio.timeout(window.NOTE_EVERY_S / 2):
+        await book.has(TokenUsage(900, 1))
+    asking.cancel()
+    await asyncio.wait({asking})
+
+
 async def test_a_database_that_does_not_answer_holds_no_answer_up() -> None:
     """The note of an open request may wait for ever; the last record is written all the same, and stays the last."""
     model, is_noted, is_left = Watched(ChatResponse("So it was.", usage=SPENT)), asyncio.Event(), asyncio.Event()
