@@ -40,7 +40,8 @@ _SAID: Final = (
     ),
     (
         LLMErrorCode.OUT_OF_CREDIT,
-        r"insufficient (?:credits?|balance|quota|funds)|\b(?:any|enough|more|no|of) credits?\b|credit balance|billing"
+        r"insufficient[ _](?:user_)?(?:credits?|balance|quota|funds)|(?:balance|quota) is insufficient"
+        r"|\b(?:any|enough|more|no|of) credits?\b|credit balance|billing"
         r"|budget has been exceeded|arrear|in good standing|spending limit",
     ),
     (
@@ -50,7 +51,10 @@ _SAID: Final = (
         r"|no_db_connection|no connected db"
         r"|api[ _]key (?:is )?(?:not valid|invalid)|subscription key",
     ),
-    (LLMErrorCode.REFUSED, r"content management policy|requires moderation|input was flagged"),
+    (
+        LLMErrorCode.REFUSED,
+        r"content (?:management )?policy|requires moderation|input was flagged|inappropriate content",
+    ),
     (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
     (
         LLMErrorCode.OVERLOADED,
@@ -58,6 +62,7 @@ _SAID: Final = (
         r"|(?:service|server|provider|temporarily)[ _]?unavailable"
         # LiteLLM, where the server behind it is away
         r"|connection error|cannot connect to host|connection refused|no healthy upstream"
+        r"|code = unavailable"  # LocalAI, where a process of its own is away
         r"|no (?:healthy )?deployments?\b"
         r"|upstream connect error",  # Envoy
     ),
@@ -101,6 +106,9 @@ _NO_ADDRESS: Final = re.compile(
 )
 """Any other 404 is about the address if it says nothing but that; OpenRouter has one about its data policy."""
 _NOT_FOUND: Final = 404
+_OF_REGION: Final = re.compile(r"\bcountry|\bregion|\bterritor|\blocation", re.IGNORECASE)
+"""What a 403 speaks of that is not about the key, but about where the request comes from."""
+_FORBIDDEN: Final = 403
 _OF_PROXY: Final = re.compile(
     r"""(?:LiteLLM: model group '|Received Model Group=|model=\S{1,200} context_window_fallbacks=)(?:[^"\\]|\\.)*""",
     re.DOTALL,
@@ -131,7 +139,7 @@ _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
     re.compile(
         r"(?:context (?:length|size|window)|(?:model|prompt) length|max size|<=|at most|less than"
-        r"|tokens allowed|: limit|token limit|the limit of|cannot exceed|input length should be \[1)"
+        r"|tokens allowed|: limit|token limit|limit (?:is|of)|cannot exceed|input length should be \[1)"
         r"(?:(?!\bby\b)\D){0,40}?(?<!limit \()(\d{3,8})",  # MiniMax has its code behind "limit"
         re.IGNORECASE,
     ),
@@ -169,6 +177,11 @@ _NO_TOOLS: Final = re.compile(
     r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
     r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
     re.IGNORECASE | re.DOTALL,
+)
+_UNREAD_CALL: Final = re.compile(
+    # Ollama; llama.cpp; SGLang
+    r"pars\w+ (?:the )?(?:tool|function)[ _-]?calls?\b|failed to parse (?:input at|tool|function|fc\b)",
+    re.IGNORECASE,
 )
 _REFUSED_FIELD: Final = re.compile(
     r"not (?:supported|permitted|allowed|implemented)|unsupported|unknown|unrecogni[sz]ed|unexpected"
@@ -214,6 +227,8 @@ def code_in(said: str) -> LLMErrorCode | None:
 
 def code_of(status: int, said: str) -> LLMErrorCode:
     """The domain's code for an HTTP status, where no words are known; `said` tells what is not found."""
+    if status == _FORBIDDEN and _OF_REGION.search(said):
+        return LLMErrorCode.API_CALL_FAILED
     if status != _NOT_FOUND:
         return STATUS_CODES.get(status, LLMErrorCode.API_CALL_FAILED)
     if _OF_MODELS.search(said):
@@ -241,6 +256,11 @@ def window_in(said: str) -> int:
 def speaks_against_tools(said: str) -> bool:
     """Whether a server's message says that its model cannot use tools."""
     return bool(_NO_TOOLS.search(said))
+
+
+def speaks_of_unread_call(said: str) -> bool:
+    """Whether a server says that it could not read a call that its model has written."""
+    return bool(_UNREAD_CALL.search(said))
 
 
 def refused_field(said: str, fields: Iterable[str]) -> str:

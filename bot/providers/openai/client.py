@@ -220,11 +220,13 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     async for piece in pieces:
                         yield piece
             except Exception as error:
-                from bot.providers.openai.errors import is_about_template, sentence_of
+                from bot.providers.openai.errors import botched_call, is_about_template, sentence_of
 
                 against_tools = _is_about_tools(error) or (not self._reads_tools and is_about_template(error))
                 if tools and self._supports_tools is None and against_tools:
                     raise self._without_tools(sentence_of(error), messages) from error
+                if tools and botched_call(error):
+                    raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=sentence_of(error)) from error
                 raise
 
     async def _reply(
@@ -299,6 +301,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         """Send the request and read the reply; again in another form if the stream is a refusal, as LM Studio's."""
         from openai import APIError
 
+        from bot.providers.openai.errors import botched_call
+
+        was_botched = False
         while True:
             has_said = False
             try:
@@ -308,7 +313,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                         yield piece
                 return
             except APIError as error:
-                if has_said or not self._form.learn(error, self._form.applied(request)):
+                may_try_again = botched_call(error) and not was_botched
+                was_botched = was_botched or may_try_again
+                if has_said or not (may_try_again or self._form.learn(error, self._form.applied(request))):
                     raise
 
     async def _read_once(self, request: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
@@ -410,17 +417,12 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         await self._loop_yield()
         from openai import APIStatusError
 
-        from bot.providers.openai.errors import botched_call
-
-        was_botched = False
         while True:
             sent = self._form.applied(request)
             try:
                 return await self._post(client, sent)
             except APIStatusError as error:
-                may_try_again = botched_call(error) and not was_botched
-                was_botched = was_botched or may_try_again
-                if not (may_try_again or self._form.learn(error, sent)):
+                if not self._form.learn(error, sent):
                     raise
 
     async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "AsyncStream[object]":

@@ -21,6 +21,7 @@ from bot.providers.wordings import (
     refused_field,
     sentence_in,
     speaks_against_tools,
+    speaks_of_unread_call,
     window_in,
     without_input,
     without_proxy,
@@ -97,12 +98,13 @@ def error_code(error: Exception) -> LLMErrorCode:
 def refuses_tools(error: Exception) -> bool:
     """Whether the server says that this model cannot use tools, by an error's status or in the stream."""
     is_refusal = not isinstance(error, openai.APIStatusError) or error.status_code in REFUSING
-    return is_refusal and speaks_against_tools(words_of(error))
+    return is_refusal and speaks_against_tools(words_of(error)) and not botched_call(error)
 
 
-def botched_call(error: openai.APIStatusError) -> bool:
-    """Whether the model has written a call that Groq could not read; the next try is another one."""
-    return error.code == "tool_use_failed"
+def botched_call(error: Exception) -> bool:
+    """Whether the model has written a call that the server could not read; the next try is another one."""
+    is_groq = getattr(error, "code", None) == "tool_use_failed"
+    return is_groq or (isinstance(error, openai.APIError) and speaks_of_unread_call(sentence_of(error)))
 
 
 def status_of(error: openai.APIError) -> int:
@@ -231,6 +233,8 @@ class AcceptedForm:
 
     def learn(self, refusal: openai.APIError, sent: dict[str, Any]) -> bool:
         """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
+        if botched_call(refusal):
+            return False
         if "stream" in sent and refuses_stream(refusal):
             logger.warning("%s does not stream: its replies come in one piece from now on", sent["model"])
             self._refused_fields |= {"stream", "stream_options"}

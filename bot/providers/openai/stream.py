@@ -234,7 +234,8 @@ class CompletionAccumulator:
         self._usage = _token_usage(chunk) or self._usage
         for choice in chunk.get("choices") or ():
             self._finish = _finish_reason(choice) or self._finish
-            delta = choice.get("delta") or choice.get("message") or {}
+            whole = {} if self._has_said else choice.get("message")  # Perplexity repeats it all at the end
+            delta = choice.get("delta") or whole or {}
             self._has_begun = True
             self._refused = self._refused or bool(delta.get("refusal"))
             self._has_said = self._has_said or any(delta[name] for name in delta if name != "role")
@@ -345,7 +346,7 @@ def _count(counts: Json, *names: str) -> int:
 def is_error(name: str, data: object) -> bool:
     """Whether an event reports an error in place of a piece of the reply, or is nothing that a stream has."""
     if not isinstance(data, dict):
-        return data is not None
+        return data is not None and name in ("", "error")  # words under another name keep the connection open
     if name == "error" or data.get("error") or data.get("object") == "error":
         return True
     return not data.get("choices") and bool(sentence_in(data))

@@ -198,6 +198,13 @@ async def test_a_whole_message_in_a_stream_is_a_reply(server: OpenAIDouble, chat
     assert (await replied(server, chat, whole)).text == "It was Hobb."
 
 
+async def test_a_message_that_repeats_the_pieces_at_the_end_is_not_said_twice(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    last: Json = {"choices": [{**ENDED, "message": {"role": "assistant", "content": "It was Hobb."}}]}
+    assert (await replied(server, chat, words("It was"), words(" Hobb."), last)).text == "It was Hobb."
+
+
 @pytest.mark.parametrize(
     "usage",
     [

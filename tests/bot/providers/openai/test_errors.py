@@ -192,10 +192,21 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (500, "Provider disconnected unexpectedly", C.CONNECTION_LOST, {}),
             (502, "upstream connect error or disconnect/reset before headers", NOT_READY, {}),
             (500, "Please reduce the length of the messages or completion.", TOO_LONG, {}),
+            (400, "Input text data may contain inappropriate content.", C.REFUSED, {"code": "data_inspection_failed"}),
+            (500, "rpc error: code = Unavailable desc = error reading from server: EOF", NOT_READY, {}),
+            (403, "Access denied", C.API_KEY_MISSING, {}),
             (500, "Upstream stream failed", C.CONNECTION_LOST, {"code": "provider_disconnected"}),
         )
     ),
     ("minimax", 200, {"choices": None, "base_resp": {"status_msg": "insufficient balance"}}, C.OUT_OF_CREDIT),
+    (
+        "openai, region",
+        403,
+        {"error": {"message": "Country not supported", "type": "request_forbidden"}},
+        C.API_CALL_FAILED,
+    ),
+    ("siliconflow", 403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}, C.OUT_OF_CREDIT),
+    ("new-api", 403, {"error": {"message": "用户额度不足", "code": "insufficient_user_quota"}}, C.OUT_OF_CREDIT),
     ("words in the stream", 200, "data: Rate limit exceeded, please slow down\n\n", C.RATE_LIMITED),
     ("fastapi in the stream", 200, 'data: {"detail": "Too Many Requests"}\n\n', C.RATE_LIMITED),
     ("a page in the stream", 200, "\n\n<html>\n<h1>504 Gateway Time-out</h1>\n</html>\n", C.TIMEOUT),
@@ -281,6 +292,7 @@ WINDOWS = [
     ("Cannot truncate prompt with n_keep (15028) >= n_ctx (4096)", 4096),
     ("prompt too long; exceeded max context length by 1200 tokens", 0),
     ("invalid params, context window exceeds limit (2013)", 0),
+    ("Please reduce the length of the messages. Current length is 9000 while limit is 4096", 4096),
 ]
 
 
@@ -443,12 +455,26 @@ async def test_tools_are_refused_in_the_stream_as_well(server: Server, chat: Ope
     assert not chat.supports_tools
 
 
-async def test_a_call_that_could_not_be_read_is_asked_for_once_more(server: Server, chat: OpenAIChat) -> None:
-    botched = (400, {"error": {"message": "Failed to call a function.", "code": "tool_use_failed"}})
+@pytest.mark.parametrize(
+    "botched",
+    [
+        (400, {"error": {"message": "Failed to call a function.", "code": "tool_use_failed"}}),
+        (500, {"error": {"message": "error parsing tool call: raw='{\"que', err=unexpected end of JSON input"}}),
+        (500, {"error": {"message": 'Failed to parse input at pos 12: <tool_call>{"na', "type": "server_error"}}),
+        (200, '\n{"error": {"message": "error parsing tool call: raw=\'{\'"}}\n'),
+    ],
+    ids=["Groq", "Ollama", "llama.cpp", "Ollama, in the stream"],
+)
+async def test_a_call_that_could_not_be_read_is_asked_for_once_more(
+    server: Server, chat: OpenAIChat, botched: tuple[int, Any]
+) -> None:
+    """The second time, passages take its place in this turn; in the next one there may be calls again."""
     server.answers = [botched, (200, SAID), botched, botched]
     assert (await chat.chat_with_tools([user("?")], [SEARCH])).text == "Hobb."
-    with pytest.raises(LLMError):
+    with pytest.raises(LLMError) as caught:
         await chat.chat_with_tools([user("?")], [SEARCH])
+    assert caught.value.code is C.UNSUPPORTED_FEATURE
+    assert chat.supports_tools
     assert len(server.requests) == 4
 
 
