@@ -19,7 +19,7 @@ from bot.parsers.headings import (
     parse_numeral,
     with_numbers,
 )
-from bot.parsers.titles import calm, chapter_title, one_line, with_subtitle
+from bot.parsers.titles import calm, chapter_title, is_scene, one_line, with_subtitle
 from domain.book import Chapter
 
 
@@ -142,14 +142,16 @@ def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
             label = result.pop()
             title, level = with_subtitle(label.title, heading.title), min(label.level, heading.level)
             heading = replace(label, end=heading.end, title=title, level=level)
-        elif result and _says_again(text, result[-1], heading):
+        elif result and _adds_nothing(text, result[-1], heading):
             heading = replace(result.pop(), end=heading.end)
         result.append(heading)
     return result
 
 
-def _says_again(text: str, above: Heading, below: Heading) -> bool:
-    return _key(above.title) == _key(below.title) and not has_words(text, above.end, below.start)
+def _adds_nothing(text: str, above: Heading, below: Heading) -> bool:
+    """Whether a heading repeats the one it stands directly below, or opens a stage direction there: "SCENE"."""
+    is_empty = _key(above.title) == _key(below.title) or is_scene(below.title)
+    return is_empty and not has_words(text, above.end, below.start)
 
 
 def _is_title_of(text: str, above: Heading, below: Heading) -> bool:

@@ -3,7 +3,7 @@
 import re
 
 from bot.parsers.draft import clean
-from bot.parsers.headings import parse_label, parse_numeral
+from bot.parsers.headings import RANK_OF, Rank, parse_label, parse_numeral
 from domain.chat import encodable
 
 _LONGEST = 200
@@ -68,8 +68,15 @@ def _bare(numeral: str) -> str:
     return f"Chapter {numeral}" if numeral.isdecimal() or numeral == numeral.upper() else numeral
 
 
+def is_scene(title: str) -> bool:
+    """Whether it is no title, but the mere word above a stage direction: "SCENE"."""
+    return RANK_OF.get(title.strip(" .:_").casefold()) is Rank.SCENE
+
+
 def with_subtitle(label: str, title: str) -> str:
     """A label and the title below it, as one heading."""
+    if is_scene(title):
+        return label.strip()
     return f"{label.strip().rstrip('.:;,—–- ')}. {title.strip()}"
 
 

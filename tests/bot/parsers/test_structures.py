@@ -223,6 +223,18 @@ def test_any_mixture_of_headings_is_a_book(lines: list[str]) -> None:
     check(read_plain("\n".join(["Begin.", *lines])))
 
 
+@pytest.mark.parametrize("name", ["play.txt", "play.md", "play.htm"])
+def test_the_word_above_a_stage_direction_is_no_chapter(name: str) -> None:
+    acts = [(f"ACT {act}", "SCENE", prose(10 * number)) for number, act in enumerate(("I", "II", "III"), start=1)]
+    form = {
+        "play.txt": "\n\n\n{}\n\n{}\n\n{}",
+        "play.md": "\n\n## {}\n\n### {}\n\n{}",
+        "play.htm": "<h2>{}</h2><h3>{}</h3><p>{}</p>",
+    }[name]
+    book = check(read_book("".join(form.format(*act) for act in acts).encode(), name))
+    assert titles(book) == ["Act I", "Act II", "Act III"]
+
+
 @pytest.mark.parametrize(
     "form", ["ACT {act}. SCENE {scene}. A hall.", "Act {act}, Scene {scene}", "[ACT {act}--SCENE {scene}]"]
 )
