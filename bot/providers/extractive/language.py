@@ -31,8 +31,8 @@ _WORDS: dict[str, Any] = json.loads(files(__package__).joinpath("words.json").re
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
 language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `phrasal`
 are verbs with particles, and verbs that mean the same, `typed` hasty spellings by the words that are meant, `expected`
-the wordings that ask for a sort of thing with English words of that sort, and `cues` the regular expressions of `Cues`
-for other languages than English.
+the wordings that ask for a sort of thing with English words of that sort, and `cues` the regular expressions of
+`Cues`.
 """
 
 REMARKS: dict[str, list[str]] = _WORDS["remarks"]
@@ -244,90 +244,7 @@ class Cues:
     fate: re.Pattern[str]
 
 
-def _words(*alternatives: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b", re.IGNORECASE)
-
-
-def _opening(*alternatives: str) -> re.Pattern[str]:
-    return re.compile(rf"^\W{{0,3}}(?:{'|'.join(alternatives)})\b")
-
-
-_PLACE = r"(?:the|an?|his|her|their|its|this|that|my|our|your|some|[A-Z]\w+)\b"
-
-_ENGLISH_CUES = Cues(
-    number=_words(
-        r"\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh"
-        r"|nine)teen",
-        r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|millions?|dozens?|scores?|half"
-        r"|several",
-        r"both|twice|thrice|once|pair|couple|none",
-    ),
-    unit=_words(
-        r"miles?|foot|feet|inch(?:es)?|yards?|fathoms?|leagues?|acres?|(?:kilo|centi|milli)?met(?:er|re)s?|pounds?"
-        r"|ounces?|tons?",
-        r"years?(?: old| of age)?|months?|weeks?|days?|nights?|hours?|minutes?|seconds?|centuries|times|degrees|paces"
-        r"|gallons?",
-    ),
-    time=_words(
-        r"when|while|as soon as|after|before|until|till|then|(?:one|next|that|every|all) (?:day|night|morning|evening)",
-        r"mornings?|evenings?|nights?|noon|midnight|days?|weeks?|months?|years?|o['’]clock|hours?|minutes?|spring"
-        r"|summer",
-        r"autumn|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august"
-        r"|september",
-        r"october|november|december|yesterday|to-?day|to-?morrow|century|ages?|\d{4}",
-    ),
-    place=re.compile(
-        r"\b(?:in|into|at|on|upon|under|beneath|behind|near|by|beside|over|to|from|through|inside|within|before|below"
-        r"|above"
-        rf"|towards?|across|along|among|between|out of) {_PLACE}"
-    ),
-    reason=_words(
-        r"because|since|for fear|owing to|on (?:that )?account|the reason|therefore|so that|in order|lest|thus"
-    ),
-    because=re.compile(r"[,;:—-]\s*for\b|(?:^|[.!?]\s+\W?)For\b|,\s*(?:as|so)\b|^\W?(?:As|So)\b"),
-    purpose=_words(
-        r"so \w+ (?:that|as)|too \w+ to|wish(?:ed|es)?|want(?:ed|s)?|desire[ds]?|afraid|fear(?:ed|s)?|hop(?:e|ed|ing)"
-    ),
-    hence=_opening("So", "Therefore", "Then", "Thus", "Hence", "That is why"),
-    feeling=_words(
-        r"happ\w+|sad\w*|glad\w*|joy\w*|angr\w+|anger|afraid|fear\w*|fright\w+|scar(?:ed?|y)|surpris\w+|astonish\w+"
-        r"|amaz\w+",
-        r"delight\w*|pleas\w+|proud\w*|pride|jealous\w*|env[iy]\w*|griev\w*|grief|sorrow\w*|weep\w*|wept|cried|cry\w*"
-        r"|tears?",
-        r"laugh\w*|smil\w+|lov(?:e\w*|ing)|hat(?:e[ds]?|red)|asham\w+|shame\w*|lonel\w+|worr\w+|anxi\w+|trembl\w+"
-        r"|terr\w+",
-        r"horr\w+|rage|fur(?:y|ious\w*)|wrath\w*|miser\w+|unhapp\w*|content\w*|satisf\w+|disappoint\w+|grateful\w*"
-        r"|thank\w*",
-        r"hop(?:e\w*|ing)|despair\w*|curio\w+|tired|weary|hungry|sorry|pit(?:y|ied)|cheer\w*|merr\w+|excit\w+"
-        r"|embarrass\w+",
-        r"heart\w*|troubl\w+|vex\w+|wonder\w*|regret\w*|enraged|shy|uneasy|calm\w*|nervous\w*|shock\w+|reliev\w+"
-        r"|relief",
-    ),
-    speech=re.compile(
-        r"\b(?:sa(?:id|ys?)|asked|answered|replied|cried|called|told|exclaimed|shouted|whispered|thought)\b|[\"“«„「]",
-        re.IGNORECASE,
-    ),
-    naming=_words(r"named|called|names? (?:was|is)|known as|(?:was|were|is|are|am) an?|(?:was|is|am) the|who"),
-    called=_words(r"named|called|calls?|names? (?:was|is|of|were)|known as|christened|entitled|by name|Mrs?|Miss"),
-    money=_words(
-        r"pounds?|dollars?|shillings?|guineas?|sovereigns?|pence|francs?|crowns?|florins?|cents?|a year|fortune|money",
-        r"t(?:h)?alers?|ducats?|roub?les?|louis|sous?|coins?|marks?|kopecks?|pesetas?|reals?|pieces of (?:gold|silver)",
-    ),
-    size=_words(r"feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?|fathoms?|tons?|high|wide|long|broad|diameter"),
-    age=_words(r"years?(?: old| of age)?|aged?|ætat|birthday|old|(?:six|seven|eigh|nine|four|thir|fif)teen|twenty"),
-    looks=_words(
-        r"fac(?:e|es)|hair|eyes?|eyebrows|nose|mouth|lips|teeth|ears?|chin|cheeks?|skin|complexion|beard|m(?:o|u)ustache",
-        r"hands?|fingers|tall|short|thin|pale|dark|fair|huge|black|white|grey|red|yellow|brown|dressed|clad|wore|figure",
-        r"features|countenance|appearance|looked like|shape|form|head|legs?|tentacles?|covered",
-    ),
-    fate=_words(
-        r"died|dead|death|killed|murdered|perished|drowned|buried|lifeless|corpse|grave|executed|hanged|wounded",
-        r"married|engaged|escaped|fled|vanished|disappeared|lost|gone|ran away|returned|arrested|condemned|saved",
-        r"ruined|destroyed|sank|burned|burnt|fell|flung|struck|turned into|became|recovered|survived|last",
-    ),
-)
-
-CUES: dict[Language, Cues] = {Language.ENGLISH: _ENGLISH_CUES} | {
+CUES: dict[Language, Cues] = {
     Language(name): Cues(**{sign: re.compile(pattern) for sign, pattern in signs.items()})
     for name, signs in _WORDS["cues"].items()
 }
@@ -346,10 +263,19 @@ LARGE = re.compile(
 AGED = re.compile(
     r"\b(?:(?:is|was|are|am|of|about|than|nearly|only|just|aged|turned|age of|ætat\.?) "
     r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\d\d)\b"
-    r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old)\b)",
+    r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old|jährig\w*)\b"
+    r"|\w+ jahre alt\b|(?:ihren|seinen|meinen|deinen) \w+ jahren\b|de \w+ (?:ans|años)\b)",
     re.IGNORECASE,
 )
 """An age; years alone are often a time."""
+
+_EXTENT = "(?:height|length|breadth|width|depth|diameter)"
+_SIZED = re.compile(
+    r"\b(?:feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?|fathoms?|fuß|metern?|ellen?)\W+(?:\w+ ){0,2}"
+    rf"(?:high|tall|long|wide|broad|deep|thick|across|{_EXTENT}|hoch|lang|breit|tief|groß)\b|\b{_EXTENT} of\b",
+    re.IGNORECASE,
+)
+"""A size; feet and yards alone are often a distance."""
 
 CAUSE = re.compile(
     r"\b(?:because|in order to|so that|owing to|on account of|for fear|by mistake|the fact is|the reason|weil|damit"
@@ -483,7 +409,52 @@ def measured_in(text: str, asked: str, cues: Cues) -> float:
     """Whether a text has a number with the unit that is asked for: years of an age, feet of a height."""
     if OLD.search(asked):
         return max(number_with(cues, cues.age, text) / 2, float(AGED.search(text) is not None))
-    return number_with(cues, cues.size if LARGE.search(asked) else cues.unit, text)
+    if LARGE.search(asked):
+        return max(number_with(cues, cues.size, text) / 2, float(_SIZED.search(text) is not None))
+    return number_with(cues, cues.unit, text)
+
+
+def has_number(text: str, asked: str, cues: Cues) -> bool:
+    """Whether a text has a number that is not in the question."""
+    known = {number.lower() for number in cues.number.findall(asked)}
+    return any(number.lower() not in known for number in cues.number.findall(text))
+
+
+_ROOT = 5
+"""Initial letters that identify a word with its plural."""
+
+
+def is_counted(text: str, word: str, cues: Cues) -> bool:
+    """Whether a number directly precedes what is to be counted ("how many posts": "sixty-two posts")."""
+    counted = rf"{cues.number.pattern}(?:\W+\w+)?\W+{re.escape(word[:_ROOT])}"
+    return re.search(counted, text, re.IGNORECASE) is not None
+
+
+_PLACE_NAME = re.compile(
+    r"\b(?:in|at|near|from|to|of|on|through|towards?|nach|aus|bei|à|de|en|a) (?:the )?([A-ZÀ-Þ][\w’'-]+)"
+)
+
+
+def names_a_place(text: str, asked: str) -> bool:
+    """Whether a name that is not in the question follows a word such as "in" or "at"."""
+    known = {word.lower().strip("?.,!’'s") for word in asked.split()}
+    return any(name.lower() not in known for name in _PLACE_NAME.findall(text))
+
+
+_BESIDE = 4
+"""Words before a place among which is what is there, and words that name the place."""
+
+
+def says_where(text: str, asked: frozenset[str], names: frozenset[str], language: Language) -> bool:
+    """Whether a place follows a word of the question (stems), if possible none of its names, and is none that the
+    question has itself.
+    """
+    for place in CUES[language].place.finditer(text):
+        there, named = text[: place.start()].split()[-_BESIDE:], text[place.start() :].split()[:_BESIDE]
+        is_there = not (asked - names or asked).isdisjoint(stems_of(" ".join(there), language))
+        if is_there and asked.isdisjoint(stems_of(" ".join(named), language)):
+            return True
+    return False
 
 
 _PRESENT = re.compile(

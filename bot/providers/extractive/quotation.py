@@ -97,10 +97,11 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The candidates to quote, in book order."""
+    """The candidates to quote, in book order; `shows_it`: the best has a sign of the kind of answer that is wanted."""
 
     candidates: tuple[Candidate, ...]
     confidence: Confidence
+    shows_it: bool = True
 
 
 NOTHING = Choice((), Confidence.NONE)

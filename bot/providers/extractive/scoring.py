@@ -16,22 +16,25 @@ from bot.providers.extractive.language import (
     Language,
     expected_in,
     gives_a_role,
+    has_number,
     introduces,
+    is_counted,
     is_full_name,
-    is_little,
     is_role,
     measured_in,
+    names_a_place,
     names_in,
     number_with,
     relation_in,
     relative_named,
     role_holders,
+    says_where,
     split_words,
     stems_of,
 )
-from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind
+from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
-from domain.library.search.words import fold, without_possessive, words_of
+from domain.library.search.words import fold, without_possessive
 
 WEIGHTS: dict[str, float] = {
     # Where the question's words stand.
@@ -88,9 +91,6 @@ _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 _SAME_SCENE = 4
 """Sentences for which somebody who was named is mostly "he" or "she"."""
 
-_ROOT = 5
-"""Initial letters that identify a word with its plural."""
-
 _PAIR_REACH = 4
 """Words within which two neighbouring words of the question count as being together."""
 
@@ -99,9 +99,6 @@ _MOST_EXPECTED = 2
 
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
-_PLACE_NAME = re.compile(
-    r"\b(?:in|at|near|from|to|of|on|through|towards?|nach|aus|bei|à|de|en|a) (?:the )?([A-ZÀ-Þ][\w’'-]+)"
-)
 _NAME = re.compile(r"(?<=[^.!?\"“\s] )[A-Z]\w+")
 """A capitalised word that does not begin a sentence."""
 
@@ -132,7 +129,7 @@ class Evidence:
     def known_names(self) -> frozenset[str]:
         """The names among the candidates, folded, without those in the question."""
         told = "\n".join(candidate.text for candidate in self.candidates)
-        asked = {*stems_of(self.question.text, self.question.language)}
+        asked = {*stems_of(self.question.text, self.question.language), *self.question.names}
         found = names_in(told, self.question.language)
         return frozenset(name for name in found if asked.isdisjoint(stems_of(name, self.question.language)))
 
@@ -159,12 +156,6 @@ class Evidence:
         """The share of these words' weight that a candidate has."""
         total = sum(self.weight[stem] for stem in stems)
         return sum(self.weight[stem] for stem in stems & self.sets[at]) / total if total else 0.0
-
-    def told_by(self, at: int) -> int:
-        """How many meaningful words a candidate has that are not names in the question."""
-        language = self.question.language
-        words = [word for word in words_of(self.candidates[at].text) if not is_little(word, language)]
-        return sum(self.question.names.isdisjoint(stems_of(word, language)) for word in words)
 
     def previous(self, at: int) -> int | None:
         return at - 1 if self._is_with(at - 1, at) else None
@@ -247,7 +238,10 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
         case QuestionKind.HOW_MANY | QuestionKind.HOW_LONG | QuestionKind.HOW_MUCH:
             return _numbers(question, text, cues)
         case QuestionKind.WHERE:
-            return {"place": min(3.0, len(cues.place.findall(text))), "named place": _names_a_place(question, text)}
+            return {
+                "place": min(3.0, len(cues.place.findall(text))),
+                "named place": float(names_a_place(text, question.text)),
+            }
         case QuestionKind.WHY:
             return _reasons(evidence, at, cues)
         case QuestionKind.WHO_IS:
@@ -257,7 +251,8 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             return {**named, "holder": _names_the_holder(evidence, at), "related": _names_a_relative(evidence, at)}
         case QuestionKind.NAMED:
             full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
-            named = {"new name": _has_new_name(evidence, text), "called": _found(cues.called, text)}
+            calls = [not is_title(word) for word in cues.called.findall(text)]
+            named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or len(calls[:1]) / 2}
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             return {"expected": min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))}
@@ -278,10 +273,13 @@ def _signs(kind: QuestionKind, cues: Cues) -> dict[str, re.Pattern[str]]:
 
 
 def _numbers(question: Question, text: str, cues: Cues) -> dict[str, float]:
-    number = has_number(cues, text, question)
+    number = has_number(text, question.text, cues)
     match question.kind:
         case QuestionKind.HOW_MANY:
-            return {"number": number, "counted": _is_counted(question, text, cues)}
+            return {
+                "number": number,
+                "counted": float(any(is_counted(text, term.word, cues) for term in question.terms[:1])),
+            }
         case QuestionKind.HOW_MUCH:
             return {"number": number * bool(priced := number_with(cues, cues.money, text)), "priced": priced}
         case _:
@@ -317,26 +315,6 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
 def _name_pattern(question: Question) -> str:
     words = [without_possessive(word) for word in question.name_words] or [term.word for term in question.terms]
     return rf"(?:\b(?:{'|'.join(map(re.escape, words))})\b)"
-
-
-def has_number(cues: Cues, text: str, question: Question) -> float:
-    """Whether a sentence has a number that is not from the question."""
-    asked = {number.lower() for number in cues.number.findall(question.text)}
-    return float(any(number.lower() not in asked for number in cues.number.findall(text)))
-
-
-def _is_counted(question: Question, text: str, cues: Cues) -> float:
-    """Whether a number directly precedes what is to be counted ("how many posts": "sixty-two posts")."""
-    if not question.terms:
-        return 0.0
-    counted = re.escape(question.terms[0].word[:_ROOT])
-    return _found(re.compile(rf"{cues.number.pattern}(?:\W+\w+)?\W+{counted}", re.IGNORECASE), text)
-
-
-def _names_a_place(question: Question, text: str) -> float:
-    """Whether a name that is not from the question follows a word such as "in" or "at"."""
-    asked = {word.lower().strip("?.,!’'s") for word in question.text.split()}
-    return float(any(name.lower() not in asked for name in _PLACE_NAME.findall(text)))
 
 
 def _has_new_name(evidence: Evidence, text: str) -> float:
@@ -442,7 +420,6 @@ On questions put to the book they belong to, 86 % are above the first and 1 % be
 same sort they do not belong to, 21 % and 28 %.
 """
 
-
 _GENERAL = 0.5
 """The same share for a question that may be about anything: "Who is the richest man in the world?"."""
 
@@ -457,13 +434,38 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     if cover < (_GENERAL if evidence.question.is_general else _FAINT) and not evidence.question.names:
         return NOTHING  # but if its names are there, the book has to do with it
     best = max(chosen, key=shares.__getitem__)
-    is_sure = shares[best] >= _SURE and evidence.is_about_it(best) and _shows_it(evidence, best)
+    is_sure = shares[best] >= _SURE and evidence.is_about_it(best) and _may_show_it(evidence, best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
-    return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence)
+    return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence, _shows_it(evidence, best))
+
+
+_SIGNS: dict[QuestionKind, tuple[str, ...]] = {
+    QuestionKind.HOW_MANY: ("counted",),
+    QuestionKind.HOW_LONG: ("measured",),
+    QuestionKind.WHEN: ("time", "dated"),
+    QuestionKind.WHY: ("cause",),
+    QuestionKind.WHO_IS: ("introduced", "role"),
+    QuestionKind.NAMED: ("called", "full name", "related"),
+    QuestionKind.LOOKS: ("looks",),
+    QuestionKind.FELT: ("feeling",),
+    QuestionKind.SAID: ("speech",),
+}
+"""The features of which a sentence that surely answers has one."""
 
 
 def _shows_it(evidence: Evidence, at: int) -> bool:
-    """Whether a candidate has what is asked for; a sum beside a name is not surely what somebody owns."""
+    """Whether a candidate has a sign of the kind of answer; a sum beside a name is not surely what somebody owns."""
+    question, signs = evidence.question, _SIGNS.get(evidence.question.kind, ())
+    if question.kind is QuestionKind.WHERE:
+        asked = frozenset(evidence.weight)
+        return says_where(evidence.candidates[at].text, asked, question.names, question.language)
+    if not signs:
+        return question.kind is not QuestionKind.HOW_MUCH or not question.names
+    return any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
+
+
+def _may_show_it(evidence: Evidence, at: int) -> bool:
+    """Whether a candidate has the number, the sum or the relative that is asked for."""
     match evidence.question.kind:
         case QuestionKind.HOW_MUCH:
             is_named = evidence.here[at] >= _FIRM and not evidence.names_alone()
@@ -479,7 +481,7 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
     candidates = evidence.candidates
     ranking = sorted(range(len(candidates)), key=lambda at: (candidates[at].is_heading, -shares[at], at))
     best, pieces, chosen = ranking[0], 1, ranking[:1]
-    is_sure = shares[best] >= _SURE and _shows_it(evidence, best)
+    is_sure = shares[best] >= _SURE and _may_show_it(evidence, best)
     least = shares[best] * (_FAR_BEHIND if is_sure else _VERY_FAR_BEHIND)
     left = (most_words if is_sure else most_words * _MORE_SPACE) - candidates[best].length
     others, beside = [at for at in ranking if not candidates[at].is_heading], set[int | None]()

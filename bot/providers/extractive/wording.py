@@ -15,13 +15,22 @@ from bot.providers.extractive.language import (
     SOMEBODY,
     Language,
     as_meant,
+    has_number,
     is_little,
     relation_in,
     stems_of,
 )
-from bot.providers.extractive.question import MEASURED, Question, QuestionKind, Term, analyse, in_context, is_title
+from bot.providers.extractive.question import (
+    MEASURED,
+    Question,
+    QuestionKind,
+    Term,
+    analyse,
+    in_context,
+    is_title,
+)
 from bot.providers.extractive.quotation import Choice, Confidence, quoted_of, with_whole_replies
-from bot.providers.extractive.scoring import MOST_WORDS, Evidence, has_number
+from bot.providers.extractive.scoring import MOST_WORDS, Evidence
 from domain.book import Passage
 from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
@@ -306,7 +315,7 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
         case _ if choice.confidence is Confidence.NEAR:
             return phrases.near
         case QuestionKind.HOW_MANY | QuestionKind.HOW_MUCH if not any(
-            has_number(cues, text, question) for text in texts
+            has_number(text, question.text, cues) for text in texts
         ):
             return phrases.no_number
         case QuestionKind.WHEN if not any(cues.time.search(text) for text in texts):
@@ -315,7 +324,7 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
             p.search(text) for text in texts for p in (cues.reason, cues.because, CAUSE, cues.purpose)
         ):
             return phrases.no_reason
-        case _ if choice.confidence is Confidence.LIKELY or question.leans_on_past:
+        case _ if choice.confidence is Confidence.LIKELY or not choice.shows_it or question.leans_on_past:
             return phrases.likely
         case QuestionKind.WHY:
             return phrases.reason
@@ -416,11 +425,18 @@ def _needed(evidence: Evidence, at: int) -> int | None:
     text = evidence.candidates[at].text
     if _ANNOUNCES.search(text):
         return evidence.following(at)
-    if evidence.question.names and evidence.told_by(at) < 2:  # "My name is Ann."
+    if evidence.question.names and _told_by(evidence, at) < 2:  # "My name is Ann."
         return evidence.following(at)
     if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
         return evidence.previous(at)
     return None
+
+
+def _told_by(evidence: Evidence, at: int) -> int:
+    """How many meaningful words a candidate has that are not names in the question."""
+    names, language = evidence.question.names, evidence.question.language
+    words = [word for word in words_of(evidence.candidates[at].text) if not is_little(word, language)]
+    return sum(names.isdisjoint(stems_of(word, language)) for word in words)
 
 
 _FEW_PEOPLE = 0.01

@@ -309,3 +309,41 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
     found = chosen("What did Hobb give Marta?", f"Hobb met Marta. {scene}", "Hobb and Marta ate.", "Hobb saw Marta.")
     runs = [candidate.run for candidate in found.candidates]
     assert max(runs.count(run) for run in runs) > 1
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How old is Hilda Tarr?", "Hilda Tarr sold her dogs after two years. Gulls cried."),
+        ("How tall are the tripods?", "The tripods stood a hundred yards off. Gulls cried."),
+        ("Where is the treasure hidden?", "The treasure was hidden, as he had said to the boys, very well. Gulls cried."),
+        ("Where does the Crown Hotel stand?", "They told me to go to the Crown Hotel. Gulls cried."),
+        ("What is the name of Mr. Orme's house?", "Mr. Orme's house was full of Sundays. Gulls cried."),
+        ("How many sails had the mill?", "The mill and its sails once stood alone. Gulls cried."),
+        ("Why was the lamp dark?", "The lamp was dark, for dark is cheap, and so they wished to sleep. Gulls cried."),
+        ("Who is Silas Kemp?", "Silas Kemp ran. Gulls cried."),
+        ("How much money has Silas Kemp?", "Silas Kemp asked for two hundred pounds of money. Gulls cried."),
+    ],
+)
+def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, text: str) -> None:
+    assert not chosen(question, text).shows_it
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How old is Hilda Tarr?", "Hilda Tarr was nearly sixteen."),
+        ("How tall are the tripods?", "The tripods were a hundred feet high."),
+        ("Where is the treasure hidden?", "The treasure was hidden under the cross."),
+        ("Where is Hobb?", "Hobb lay in the churchyard."),
+        ("What is the name of Mr. Orme's house?", "Mr. Orme's house was called Fairlawn."),
+        ("How many sails had the mill?", "The mill had four great sails."),
+        ("Why was the lamp dark?", "The lamp was dark because the oil had been sold."),
+        ("Who is Silas Kemp?", "Silas Kemp was the miller."),
+        ("How much did a sack cost?", "A sack cost nine shillings."),
+        ("Wie alt ist Anna?", "Anna war siebzehn Jahre alt."),
+        ("What did Hobb take?", "Hobb took the key."),
+    ],
+)
+def test_a_sentence_with_the_kind_of_answer_is_one(question: str, text: str) -> None:
+    assert chosen(question, f"{text} Gulls cried.").shows_it
