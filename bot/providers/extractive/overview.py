@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby, takewhile
 from typing import Any, TypeVar
@@ -42,6 +42,7 @@ from bot.providers.extractive.quotation import (
     first_told,
     gather,
     introduce,
+    is_telling,
     quotations,
     render,
     spoken,
@@ -57,6 +58,7 @@ from bot.providers.extractive.wording import (
     nothing_found,
     story_chapter,
     tally_of,
+    tells_of_people,
 )
 from domain.book import Passage, Sentence
 from domain.citations.matching import KEY_GROUP, key_of
@@ -444,18 +446,18 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 def _lookup(question: Question, choices: Choices) -> str:
     if asks_nothing(question):
         return PHRASES[question.language].unclear
-    if HOW_TO.fullmatch(question.text) and choices.is_story:
+    if HOW_TO.fullmatch(question.text) and tells_of_people(choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
     choice = choices.of(question)
     language, reading = choices.spoken(question), choices.transcript.reading
     phrases = PHRASES[language]
     unknown = choices.unknown(question)
-    if choice.candidates and not choices.still_to_quote(choice).candidates:
+    if choice.candidates and not _still_to_quote(choice, choices.quoted).candidates:
         return ""  # another question of the message has quoted all of it
     asked, missing = choices.as_looked_up(question), choices.missing(question)
     is_foreign = asked.language is not language
     absent = [] if is_foreign else missing
-    answer = "" if unknown else _quoted(asked, choices.still_to_quote(choice), phrases, is_rest=bool(absent))
+    answer = "" if unknown else _quoted(asked, _still_to_quote(choice, choices.quoted), phrases, is_rest=bool(absent))
     choices.quoted.update(choice.candidates)
     foreign = [phrases.foreign] if is_foreign else []
     if not answer:
@@ -464,6 +466,13 @@ def _lookup(question: Question, choices: Choices) -> str:
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
+
+
+def _still_to_quote(choice: Choice, quoted: Collection[Candidate]) -> Choice:
+    """The choice without what was quoted for another question of the message."""
+    told = {each.words for each in quoted if is_telling(each)}
+    new = (each for each in choice.candidates if each not in quoted and each.words not in told)
+    return replace(choice, candidates=tuple(new))
 
 
 def _quoted(question: Question, choice: Choice, phrases: Phrases, *, is_rest: bool) -> str:

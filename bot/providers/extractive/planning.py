@@ -87,8 +87,15 @@ class Transcript:
 
     @property
     def last_quoted(self) -> LastQuoted | None:
-        """The end of the last answer that quoted anything."""
-        return quotation.last_quoted((each.answer, each.passages) for each in reversed(self.earlier))
+        """The end of the last answer that quoted anything: known, or found again if the history is without passages."""
+        known = quotation.last_quoted((each.answer, each.passages) for each in reversed(self.earlier))
+        again = [passage for look in self.looks_for("find_phrase") for passage in look.result.passages]
+        return known or (LastQuoted(again[0].sentences[-1], again[0]) if again else None)
+
+    @property
+    def last_line(self) -> str:
+        """The last sentence that an answer quoted; empty if none did."""
+        return next(filter(None, (wording.line_quoted(each.answer) for each in reversed(self.earlier))), "")
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -224,12 +231,6 @@ class Choices:
         """The story of a collection that a question names, if any, and the question without its title."""
         return wording.told_in(question, {each.chapter for passages in self.transcript.results for each in passages})
 
-    def still_to_quote(self, choice: Choice) -> Choice:
-        """The choice without what was quoted for another question of the message."""
-        told = {each.words for each in self.quoted if quotation.is_telling(each)}
-        new = (each for each in choice.candidates if each not in self.quoted and each.words not in told)
-        return replace(choice, candidates=tuple(new))
-
     def as_looked_up(self, question: Question) -> Question:
         """The question with its names as the book spells them; only the names if it is in another language than the
         book.
@@ -258,10 +259,6 @@ class Choices:
         """The language of the passages; None if there are none, or too little text to tell."""
         text = self.transcript.told or " ".join(p.text for each in self.transcript.earlier for p in each.passages)
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
-
-    @cached_property
-    def is_story(self) -> bool:
-        return wording.tells_of_people(self.transcript.told, self.book_language)
 
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how; what is borrowed has been told before."""
@@ -303,8 +300,8 @@ class Wish:
 def wishes_of(transcript: Transcript) -> list[Wish]:
     """The wishes in the message that is to be answered."""
     past, answer = _past(transcript)
-    if intents.SPEAKER_OF_IT.fullmatch(transcript.asked) and (quoted := transcript.last_quoted):
-        return [Wish(intents.Line(quoted.sentence.text, speaker=True), analyse(transcript.asked))]
+    if intents.SPEAKER_OF_IT.fullmatch(transcript.asked) and transcript.last_line:
+        return [Wish(intents.Line(transcript.last_line, speaker=True), analyse(transcript.asked))]
     words, passage = intents.parted(transcript.asked)
     if words and passage:
         question = in_context(words, analyse(passage))
@@ -323,7 +320,7 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
     question = in_context(text, past, answer, transcript.spoken)
-    intent = intents.intent_of(text, question, has_past=any(e.passages for e in transcript.earlier))
+    intent = intents.intent_of(text, question, has_past=bool(transcript.last_line))
     if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
         question = in_context(printed, past, answer, transcript.spoken)
         intent = intents.Lookup(question)
@@ -383,8 +380,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> l
         case intents.ContentsList() | intents.Beginning() | intents.StoryEnd():
             calls = tools.call("table_of_contents")
         case intents.Onward():
-            quoted = choices.transcript.last_quoted
-            calls = tools.call("read_around", passage=quoted.passage.source, before=0, after=1) if quoted else []
+            calls = _onward(choices.transcript, tools)
         case intents.Lookup(question):
             return [] if intents.asks_nothing(question) else _search(question, tools) + _introduction(question, tools)
     return calls or _search(wish.question, tools)
@@ -431,7 +427,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
         case intents.StoryEnd():
             return tools.call("read_pages", **wording.last_pages(transcript.listed))
         case _:
-            return []
+            return _onward(transcript, tools) if isinstance(wish.intent, intents.Onward) else []
 
 
 def _story_again(
@@ -461,14 +457,22 @@ def places_of(wish: intents.Line | intents.Cited, transcript: Transcript) -> lis
     return whole or [hit for hits in parts for hit in hits] or phrase_hits(transcript, wish.lines[0], exact=False)[:1]
 
 
-def _search(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=wording.other_phrasings(question))
+def _onward(transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInvocation]:
+    """Read on behind the last quotation, or find that again."""
+    if quoted := transcript.last_quoted:
+        return tools.call("read_around", passage=quoted.passage.source, before=0, after=1)
+    return tools.call("find_phrase", text=transcript.last_line) if transcript.last_line else []
+
+
+def _search(question: Question, tools: intents.OfferedTools, also: Sequence[str] = ()) -> list[ToolInvocation]:
+    also = also or wording.other_phrasings(question)
+    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=also)
 
 
 def _search_again(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    """Search more widely, and word by word: the answer may share only one word with the question."""
+    """Search more widely: in the very words of the question, and word by word, as the answer may share only one."""
     words = sorted((term.word for term in question.terms), key=len, reverse=True)
-    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=words)
+    return _search(question, tools, [question.text, *words])
 
 
 def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:

@@ -26,6 +26,7 @@ from bot.providers.extractive.language import (
     stem,
     stems_of,
 )
+from domain.library.search.phrases import quoted_in
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, without_possessive
 
@@ -50,6 +51,9 @@ class QuestionKind(StrEnum):
     WHAT = "what"
     OTHER = "anything else"
 
+
+_RUN = 3
+"""Consecutive words of a question that are no coincidence in the book, if two of them are meaningful."""
 
 ALIKE = 0.5
 """The strength of a word that may replace one of the question."""
@@ -83,7 +87,7 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class Question:
     """`names` are the stems of terms that are names; `setting` those in a clause that only says when or why ("after
-    the storm", "because he was poor"): the answer usually follows that.
+    the storm", "because he was poor"): the answer usually follows that. `story` is what it names of a collection.
     """
 
     text: str
@@ -92,6 +96,7 @@ class Question:
     terms: tuple[Term, ...] = ()
     names: frozenset[str] = frozenset()
     setting: frozenset[str] = field(default=frozenset())
+    story: str = ""
 
     @property
     def is_general(self) -> bool:
@@ -118,6 +123,19 @@ class Question:
     def leans_on_past(self) -> bool:
         """Whether no word of its own says what it is about: "why did she?", "how old is he?"."""
         return all(term.weight < 1.0 for term in self.terms)
+
+    @property
+    def runs(self) -> frozenset[tuple[str, ...]]:
+        """The stems of words in a row that are no coincidence in the book; of what happened then, more stands there."""
+        words = stems_of(self.text, self.language) if self.kind is not QuestionKind.HAPPENED else ()
+        telling = {term.stem for term in self.terms} - self.setting
+        runs = (words[at : at + _RUN] for at in range(len(words) - _RUN + 1))
+        return frozenset(run for run in runs if len(telling & {*run}) > 1)
+
+    @property
+    def quoted(self) -> frozenset[tuple[str, ...]]:
+        """The stems of what stands in quotation marks."""
+        return frozenset(stems_of(" ".join(words), self.language) for words in quoted_in(self.text))
 
     @property
     def name_words(self) -> list[str]:
@@ -376,7 +394,7 @@ def in_context(text: str, before: Question | None, answer: str = "", spoken: Lan
         return _borrow(question, (*meant, *before.terms), before)
     if _is_elliptical(question):
         return _borrow(_as_before(question, before), _unless_replaced(question, before), before)
-    if _points_back(question):
+    if _points_back(question) or _has_no_subject(question):
         return _borrow(question, _antecedents(question, before, answer), before)
     return question
 
@@ -422,6 +440,13 @@ def _points_back(question: Question) -> bool:
     ahead = text[: found.start()]
     stems = {stem(word, question.language) for word in split_words(ahead, question.language)}
     return not (stems & question.names or _SOMETHING.search(ahead))
+
+
+def _has_no_subject(question: Question) -> bool:
+    """Whether it goes on without a name or a noun, as in "¿Y dónde vive?": Spanish verbs need no pronoun."""
+    goes_on = question.language is Language.SPANISH or _CONTINUES.match(question.text)
+    is_short = len(question.terms) <= _FEW_WORDS and not question.names
+    return bool(goes_on) and is_short and _SOMETHING.search(question.text) is None
 
 
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:

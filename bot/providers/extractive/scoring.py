@@ -90,7 +90,6 @@ _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 
 _SAME_SCENE = 4
 """Sentences for which somebody who was named is mostly "he" or "she"."""
-
 _PAIR_REACH = 4
 """Words within which two neighbouring words of the question count as being together."""
 
@@ -115,6 +114,8 @@ class Evidence:
         self._hits = {
             term.stem: [term.strength_in(candidate.stems) for candidate in candidates] for term in question.terms
         }
+        self.runs = question.runs
+        self.quoted = [each for each in question.quoted if any(_stands(each, other.stems) for other in candidates)]
         self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
         self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
         relation = stems_of(relation_in(question.text), question.language)
@@ -205,7 +206,6 @@ _ONLY_NAMES = 1.5
 
 def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
     candidate, question = evidence.candidates[at], evidence.question
-    text = candidate.text
     return {
         "wide": evidence.wide[at],
         "behind": evidence.behind[at],
@@ -213,9 +213,9 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "names": evidence.share(question.names, at),
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
-        "verbatim": _verbatim(question, candidate),
-        "is speech": float(bool(_QUOTES.search(text))),
-        "is question": float(bool(_ASKS.search(text))),
+        "verbatim": _verbatim(evidence, candidate),
+        "is speech": _found(_QUOTES, candidate.text),
+        "is question": _found(_ASKS, candidate.text),
     }
 
 
@@ -352,20 +352,18 @@ def _pairs(question: Question, candidate: Candidate) -> float:
     return sum(close) / len(close) if close else 0.0
 
 
-_RUN = 3
-"""Consecutive words of the question that are no coincidence in the book, if two of them are meaningful."""
+_QUOTED = 3.0
+"""How much more words in quotation marks count than a run of others."""
 
 
-def _verbatim(question: Question, candidate: Candidate) -> float:
-    """Whether a run of words of the question occurs verbatim."""
-    if question.kind is QuestionKind.HAPPENED:  # "what happened when she lit the lamp": the answer stands behind that
-        return 0.0
-    words, telling = (
-        stems_of(question.text, question.language),
-        {term.stem for term in question.terms} - question.setting,
-    )
-    runs = {run for at in range(len(words) - _RUN + 1) if len(telling & {*(run := words[at : at + _RUN])}) > 1}
-    return float(any(candidate.stems[at : at + _RUN] in runs for at in range(len(candidate.stems))))
+def _verbatim(evidence: Evidence, candidate: Candidate) -> float:
+    """Whether a run of words of the question occurs verbatim; more if they are in quotation marks there."""
+    run = any(_stands(each, candidate.stems) for each in evidence.runs)
+    return run + _QUOTED * sum(_stands(each, candidate.stems) for each in evidence.quoted)
+
+
+def _stands(run: Sequence[str], stems: Sequence[str]) -> bool:
+    return any(stems[at : at + len(run)] == run for at in range(len(stems) - len(run) + 1))
 
 
 def _found(pattern: re.Pattern[str], text: str) -> float:
@@ -431,8 +429,9 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     shares = scores(evidence)
     chosen = _best(evidence, shares, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
-    if cover < (_GENERAL if evidence.question.is_general else _FAINT) and not evidence.question.names:
-        return NOTHING  # but if its names are there, the book has to do with it
+    is_told = evidence.question.names or evidence.question.story or evidence.quoted  # then the book has to do with it
+    if not is_told and cover < (_GENERAL if evidence.question.is_general else _FAINT):
+        return NOTHING
     best = max(chosen, key=shares.__getitem__)
     is_sure = shares[best] >= _SURE and evidence.is_about_it(best) and _may_show_it(evidence, best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
@@ -479,12 +478,13 @@ def _may_show_it(evidence: Evidence, at: int) -> bool:
 def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: int) -> list[int]:
     """The best candidates in up to `most` pieces; a neighbour of one that is chosen already makes it longer instead."""
     candidates = evidence.candidates
-    ranking = sorted(range(len(candidates)), key=lambda at: (candidates[at].is_heading, -shares[at], at))
+    tells = [not (each.is_heading or evidence.question.names >= {*each.stems}) for each in candidates]
+    ranking = sorted(range(len(candidates)), key=lambda at: (not tells[at], -shares[at], at))
     best, pieces, chosen = ranking[0], 1, ranking[:1]
     is_sure = shares[best] >= _SURE and _may_show_it(evidence, best)
     least = shares[best] * (_FAR_BEHIND if is_sure else _VERY_FAR_BEHIND)
     left = (most_words if is_sure else most_words * _MORE_SPACE) - candidates[best].length
-    others, beside = [at for at in ranking if not candidates[at].is_heading], set[int | None]()
+    others, beside = [at for at in ranking if tells[at]], set[int | None]()
     while most > 1 and sum(shares[at] for at in chosen) < _ENOUGH:
         last = candidates[chosen[-1]]
         refrain = last.stems if is_telling(last) else None

@@ -29,9 +29,11 @@ from bot.providers.extractive.question import (
     in_context,
     is_title,
 )
-from bot.providers.extractive.quotation import Choice, Confidence, quoted_of, with_whole_replies
+from bot.providers.extractive.quotation import FEWEST_REPEATED, Choice, Confidence, quoted_of, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
 from domain.book import Passage
+from domain.library.search.phrases import quoted_in
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
@@ -229,7 +231,9 @@ _MOST_ALIKE = 6
 
 
 def other_phrasings(question: Question) -> list[str]:
-    """The two halves of a question that has a setting, and the question in words that may occur in an answer."""
+    """What a question has in quotation marks, its two halves if it has a setting, and the question in words that may
+    occur in an answer.
+    """
     setting = [term.word for term in question.terms if term.stem in question.setting]
     main = [term.word for term in question.terms if term.stem not in question.setting]
     answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
@@ -242,7 +246,8 @@ def other_phrasings(question: Question) -> list[str]:
         answer = [question.searched(word) for word in answer]
     if any(term.others for term in question.terms):
         parts.append(answer)
-    phrasings = dict.fromkeys(" ".join(words) for words in parts)
+    quoted = (f'"{" ".join(words)}"' for words in quoted_in(question.text))
+    phrasings = dict.fromkeys([*quoted, *(" ".join(words) for words in parts)])
     return [phrasing for phrasing in phrasings if phrasing != question.query]
 
 
@@ -385,7 +390,8 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
             if not terms:
                 return title, question
             if len(telling) > 1:
-                return title, replace(question, terms=terms, names=question.names - own, setting=question.setting - own)
+                names, setting = question.names - own, question.setting - own
+                return title, replace(question, terms=terms, names=names, setting=setting, story=title)
     return "", question
 
 
@@ -394,6 +400,18 @@ def without_quoted(passage: Passage, answer: str, *, causes: bool) -> Passage:
     old = quoted_of(passage, answer)
     new = (each for each in passage.sentences if each not in old or (CAUSE.search(each.text) and not causes))
     return replace(passage, sentences=tuple(new))
+
+
+_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()]*\)")
+_BEFORE_QUOTED = re.compile(r"^[^“«„]*[“«„]")
+
+
+def line_quoted(answer: str) -> str:
+    """The last sentence that an answer quotes, before the last reference to a page; empty if there is none."""
+    *quoted, _ = _REFERENCE.split(answer)
+    sentences = [quoted[-1][start:end] for start, end in split_sentences(quoted[-1])] if quoted else []
+    telling = (each for each in reversed(sentences) if len(words_of(each)) >= FEWEST_REPEATED)
+    return _BEFORE_QUOTED.sub("", next(telling, "")).strip('> “”«»„"…\n')
 
 
 _CONTEXT_WORDS = 30

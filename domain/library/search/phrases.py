@@ -220,7 +220,7 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
         for run, gain in _valued_runs(index, layout, words):
             for sentence in _sentences_of(layout, run.position, run.length):
                 gains[sentence] = max(gains[sentence], gain)
-    for quoted in _quotations(query):
+    for quoted in quoted_in(query):
         positions = list(islice(phrase_positions(index, layout, quoted), _MOST_POSITIONS + 1))
         for position in positions if len(positions) <= _MOST_POSITIONS else ():
             for sentence in _sentences_of(layout, position, len(quoted)):
@@ -228,7 +228,7 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
     return gains
 
 
-def _quotations(query: str) -> list[tuple[str, ...]]:
+def quoted_in(query: str) -> list[tuple[str, ...]]:
     """The words of each quotation in a query, without repeated ones."""
     texts = (quotation[quotation.lastindex or 0] for quotation in _QUOTATION.finditer(query))
     quoted = dict.fromkeys(tuple(words_of(text)[:MAX_WORDS]) for text in texts)

@@ -227,6 +227,29 @@ async def test_and_then_reads_on_from_what_was_quoted(talk: Talk) -> None:
     assert "The paper smelled of fish and of paraffin." in turn.text
 
 
+async def test_what_was_quoted_is_found_again_where_the_history_is_without_passages(talk: Talk) -> None:
+    """A long conversation keeps the answers, and not what they were made of."""
+    await talk.ask("What did Marta find under the stairs?")
+    talk.past = [message for message in talk.past if message.role != "tool_result" and not message.tool_invocations]
+    turn = await talk.ask("and then?")
+    assert turn.tools == ["find_phrase", "read_around"]
+    assert turn.text.startswith(SAY.onward)
+    assert "The paper smelled of fish and of paraffin." in turn.text
+    talk.past = [message for message in talk.past if message.role != "tool_result" and not message.tool_invocations]
+    assert (await talk.ask("who says it?")).text.startswith(SAY.line)
+
+
+async def test_words_in_quotation_marks_win_over_scattered_ones(tmp_path: Path) -> None:
+    scattered = "The red lamp of the Great House was lit. Nobody put the lamp out in the red house. The house was red. "
+    quoted = "Ned slept. Somebody wrote “the house of red lamps” on the door. Ned woke."
+    async with reading(tmp_path, {"I. The House": scattered * 4, "II. The Door": quoted}) as talk:
+        turn = await talk.ask("What is “the house of red lamps” in the Great House?")
+        assert "Somebody wrote “the house of red lamps” on the door." in turn.text
+        assert '"the house of red lamps"' in turn.calls[0].arguments["also"]
+        turn = await talk.ask("Why did the old admiral of the fleet fear “the door”?")
+        assert "on the door." in turn.text
+
+
 async def test_a_weak_search_is_repeated_wider_before_it_says_so(talk: Talk) -> None:
     turn = await talk.ask("Which ferryman kept goats on the tower?")
     assert turn.tools == ["search_book", "search_book"]
@@ -339,6 +362,17 @@ async def test_a_question_that_names_a_story_is_answered_from_there(tmp_path: Pa
         turn = await talk.ask("Who killed the boy in the Juniper Bush?")
         assert "The weaver’s wife had killed him." in turn.text
         assert {citation.page for citation in turn.citations} == {"2"}
+
+
+async def test_a_story_that_is_named_is_never_denied(tmp_path: Path) -> None:
+    stories = {
+        "Little Blue-Hood": "A fox met a girl. The fox was hungry. A fox ran. The hunter drew off the skin of the fox.",
+        "The Tailor": "A tailor killed seven flies at one blow. " * 9,
+    }
+    async with reading(tmp_path, stories) as talk:
+        turn = await talk.ask("Who killed the fox in Little Blue-Hood?")
+        assert "I found nothing" not in turn.text
+        assert {citation.page for citation in turn.citations} == {"1"}
 
 
 @pytest.mark.parametrize(

@@ -316,7 +316,10 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
     [
         ("How old is Hilda Tarr?", "Hilda Tarr sold her dogs after two years. Gulls cried."),
         ("How tall are the tripods?", "The tripods stood a hundred yards off. Gulls cried."),
-        ("Where is the treasure hidden?", "The treasure was hidden, as he had said to the boys, very well. Gulls cried."),
+        (
+            "Where is the treasure hidden?",
+            "The treasure was hidden, as he had said to the boys, very well. Gulls cried.",
+        ),
         ("Where does the Crown Hotel stand?", "They told me to go to the Crown Hotel. Gulls cried."),
         ("What is the name of Mr. Orme's house?", "Mr. Orme's house was full of Sundays. Gulls cried."),
         ("How many sails had the mill?", "The mill and its sails once stood alone. Gulls cried."),
