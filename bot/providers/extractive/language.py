@@ -264,7 +264,7 @@ AGED = re.compile(
     r"\b(?:(?:is|was|are|am|of|about|than|nearly|only|just|aged|turned|age of|ætat\.?) "
     r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\d\d)\b"
     r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old|jährig\w*)\b"
-    r"|\w+ jahre alt\b|(?:ihren|seinen|meinen|deinen) \w+ jahren\b|de \w+ (?:ans|años)\b)",
+    r"|\w+ jahre alt\b|(?:ihren|seinen|meinen|deinen) \w+ jahren\b)",
     re.IGNORECASE,
 )
 """An age; years alone are often a time."""

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -434,8 +435,22 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
             continue
         if sum(candidates[each].length for each in (*shown, neighbour)) <= space:
             shown.add(neighbour)
-    whole = with_whole_replies([candidates[at] for at in shown], candidates, most_words=space)
+    spoken = _with_speakers(shown, evidence)
+    whole = with_whole_replies([candidates[at] for at in spoken or shown], candidates, most_words=space)
     return replace(choice, candidates=tuple(whole))
+
+
+_SPEAKER = re.compile(r"(?:[A-ZÀ-Þ][^\W\d_]+\.? ?){1,3}\.")
+_FEWEST_SPEECHES = 3
+"""As a sentence of its own, a name that stands so often in some passages is that of a speaker: they are of a play."""
+
+
+def _with_speakers(shown: Collection[int], evidence: Evidence) -> set[int]:
+    """What is shown of a play, each speech with the name before it, and no name without a speech."""
+    named = Counter(each.words for each in evidence.candidates if _SPEAKER.fullmatch(each.text))
+    speakers = {at for at, each in enumerate(evidence.candidates) if named[each.words] >= _FEWEST_SPEECHES}
+    speeches = {at for at in shown if at not in speakers}
+    return speeches | {at for at in speakers if evidence.following(at) in speeches}
 
 
 def _needed(evidence: Evidence, at: int) -> int | None:

@@ -388,6 +388,15 @@ async def test_a_question_about_all_of_a_story_is_answered_like_a_chapter(tmp_pa
         assert {citation.page for citation in turn.citations} == {"2"}
 
 
+async def test_a_speech_of_a_play_is_quoted_with_its_speaker(tmp_path: Path) -> None:
+    told = ("It is late.", "The lamp was put out by my brother Hobb.", "Then we must sit in the dark.", "Good night.")
+    lines = [f"{'Ada' if at % 2 else 'Bertram'}. {each}" for at, each in enumerate(told)]
+    async with reading(tmp_path, {"ACT I": "\n\n".join(lines * 3)}) as talk:
+        text = (await talk.ask("Who put the lamp out?")).text
+        assert "Ada. The lamp was put out by my brother Hobb." in text
+        assert not text.split(" (p.")[0].rstrip("”").endswith(("Ada.", "Bertram."))
+
+
 async def test_a_stage_direction_is_quoted_with_its_page(tmp_path: Path) -> None:
     direction = "[Cecily puts four lumps of sugar into the cup.]"
     play = {"ACT I": f"Will you take sugar?\n\n{direction}\n\nThank you. I hate it."}
