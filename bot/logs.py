@@ -46,7 +46,14 @@ class Redacting(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One object per line: at, level, node, shard, logger, message, the fields of a turn, and a `traceback`."""
+    """One object per line: at, level, node, shard, logger, message, the fields of a turn, and a `traceback`.
+
+    Texts lose their secrets here already: in JSON, those with quotation marks in them are not as they were.
+    """
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -55,11 +62,11 @@ class JsonLines(logging.Formatter):
             "node": NODE,
             **({} if SHARD.get() is None else {"shard": SHARD.get()}),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": redacted(record.getMessage(), self._secrets),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+            line["traceback"] = redacted(self.formatException(record.exc_info), self._secrets)
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -78,7 +85,7 @@ class TextLines(logging.Formatter):
 def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str] = ()) -> None:
     """Send the log to standard error, in this form only; `secrets` are removed from every line."""
     handler = logging.StreamHandler()
-    handler.setFormatter(Redacting(JsonLines() if form == "json" else TextLines(), secrets))
+    handler.setFormatter(Redacting(JsonLines(secrets) if form == "json" else TextLines(), secrets))
     handler.setLevel(level)
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name, least in LIBRARIES.items():

@@ -1,5 +1,6 @@
 """Keeps files and keys from other users of the machine, child processes and logs."""
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -105,10 +106,11 @@ def read_secret(path: Path) -> str:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets."""
+    """The text without these secrets, as they are or as Python and JSON write them in quotation marks."""
     for secret in secrets:
         if len(secret) >= _LEAST_SECRET:
-            text = text.replace(secret, _GONE)
+            for written in (secret, repr(secret)[1:-1], ascii(secret)[1:-1], json.dumps(secret)[1:-1]):
+                text = text.replace(written, _GONE)
     return text
 
 

@@ -5,6 +5,7 @@ import filecmp
 import shutil
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ from rich.text import Text
 from bot.app import App, books_folder, open_book_files
 from bot.cli.running import console, errors, fail, opened, run_async
 from bot.logs import STALE_AFTER_S, age_of, set_up_logs
+from bot.private import redacted
 from bot.settings import Settings, load_settings
 from domain.book import Book
 from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode
@@ -34,7 +36,9 @@ def check() -> None:
         settings, failures = load_settings(), 0
         set_up_logs("CRITICAL", settings.log_format, settings.secrets)  # the findings say what is wrong
         async for finding in findings(settings):
-            console.print(line(finding), soft_wrap=True)
+            # A service may repeat the key it was sent, in whatever words.
+            shown = replace(finding, sentence=redacted(finding.sentence, settings.secrets))
+            console.print(line(shown), soft_wrap=True)
             failures += not finding.ok
         return 1 if failures else 0
 

@@ -170,6 +170,28 @@ def test_no_secret_is_in_a_log_at_any_level(form: str, capsys: pytest.CaptureFix
         assert len([json.loads(line) for line in said.splitlines()]) == 4
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("secret", ['open "sesame" now', "open\\sesame's door", "öffne dich, Sesam"])
+def test_a_secret_is_in_no_log_however_its_signs_are_escaped(
+    secret: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        set_up_logs("DEBUG", form, (secret,))  # type: ignore[arg-type]
+        for written in (secret, repr(secret), ascii(secret), json.dumps(secret), repr({"key": secret})):
+            logging.getLogger("somebody").debug("it says: %s", written)
+        try:
+            raise ValueError({"key": secret})
+        except ValueError:
+            logging.getLogger("somebody").exception("refused")
+    finally:
+        root.handlers, root.level = handlers, level
+    said = capsys.readouterr().err
+    assert said.count("***") == 6
+    assert not any(part.casefold() in said.casefold() for part in ("sesam", "ffne"))
+
+
 def test_only_secrets_are_taken_out() -> None:
     assert (
         redacted("sqlite:///data/marginalia.db opens; mail a:b@c", ["short"])

@@ -1,9 +1,12 @@
 """marginalia check: each line says ok, or what to do."""
 
 import asyncio
+import json
 import sys
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -50,6 +53,46 @@ def test_what_is_wrong_shows_in_the_exit_code(tmp_path: Path, monkeypatch: pytes
     result = CliRunner().invoke(app, ["check"])
     assert result.exit_code == 1
     assert "!!  Model: There is no key" in result.output
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """A model's server that refuses everything, and repeats the key it was sent."""
+
+    def do_GET(self) -> None:
+        said = f"Nobody knows {self.headers['Authorization'].removeprefix('Bearer ')} here."
+        body = json.dumps({"error": {"message": said}}).encode()
+        self.send_response(400)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def echo() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Echo) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("key", ["correct-horse-battery", "open sesame, please"])
+def test_a_key_that_a_server_repeats_is_not_shown(
+    key: str, echo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setenv("OPENAI_BASE_URL", echo)
+    result = CliRunner().invoke(app, ["check"])
+    assert "Nobody knows *** here." in result.output
+    assert key not in result.output
 
 
 async def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
