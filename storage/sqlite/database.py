@@ -16,9 +16,11 @@ from storage.sql.database import Migration, Result, Row, Statement, TableShape, 
 from storage.sql.rows import time_to_text
 from storage.sqlite.connection import Connection, claimed, make_folder_for, replacing, same_file
 
-_LEDGER = """CREATE TABLE schema_migrations (
+_LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
   version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
 ) STRICT"""
+_LEDGER_COLUMNS = ["version", "name", "applied_at"]
+_VERSIONS = "SELECT version FROM schema_migrations"
 
 MEMORY = ":memory:"
 _PRAGMAS = (
@@ -53,37 +55,38 @@ async def migrate(database: Migratable, migrations: Sequence[Migration]) -> None
     """Bring a database up to the newest migration.
 
     Raises:
-        StorageError: DB_CORRUPTED, it belongs to another program; MIGRATION_FAILED, it is newer than this program,
-        or a migration failed, in which case the database is as it was before that migration.
+        StorageError: MIGRATION_FAILED, a migration failed; the database is as it was before that migration.
     """
     async with database.transaction() as transaction:
-        applied = await _applied_versions(transaction, database.path)
-    current = max(applied, default=0)
-    newest = max((migration.version for migration in migrations), default=0)
-    if current > newest:
-        raise StorageError(
-            StorageErrorCode.MIGRATION_FAILED,
-            f"The database {database.path} was written by a newer version of this program "
-            f"(schema {current}, this program knows {newest}): update the program.",
-        )
+        await transaction.run(_LEDGER)
+        applied = {int(row["version"]) for row in await transaction.run(_VERSIONS)}
     for migration in migrations:
         if migration.version not in applied:
             await _apply(database, migration)
 
 
-async def _applied_versions(transaction: Connection, path: str) -> set[int]:
-    """The versions of the migrations that have been applied; the ledger is made where there is none."""
-    tables = {str(row["name"]) for row in await transaction.run("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if "schema_migrations" in tables:
-        rows = await transaction.run("SELECT version FROM schema_migrations")
-        return {int(row["version"]) for row in rows}
-    if tables:
+async def refuse_others(connection: Connection, path: str, newest: int) -> None:
+    """Refuse a database that this program cannot keep, before a byte of it is changed.
+
+    Raises:
+        StorageError: DB_CORRUPTED, it belongs to another program; MIGRATION_FAILED, it is newer than this program.
+    """
+    tables = {row["name"] for row in await connection.run("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return
+    columns = [row["name"] for row in await connection.run("SELECT name FROM pragma_table_info('schema_migrations')")]
+    versions = [row["version"] for row in await connection.run(_VERSIONS)] if columns == _LEDGER_COLUMNS else [""]
+    if not all(isinstance(version, int) for version in versions):
         raise StorageError(
             StorageErrorCode.DB_CORRUPTED,
             f"The file {path} is a database of another program and was left as it is: name another file.",
         )
-    await transaction.run(_LEDGER)
-    return set()
+    if (current := max(versions, default=0)) > newest:
+        raise StorageError(
+            StorageErrorCode.MIGRATION_FAILED,
+            f"The database {path} was written by a newer version of this program "
+            f"(schema {current}, this program knows {newest}): update the program.",
+        )
 
 
 async def _apply(database: Migratable, migration: Migration) -> None:
@@ -151,6 +154,7 @@ class SQLiteDatabase:
         return database
 
     async def _prepare(self, migrations: Sequence[Migration]) -> None:
+        await refuse_others(self._writer, self.path, max((each.version for each in migrations), default=0))
         for pragma in _PRAGMAS:
             await self._writer.run_when_free(pragma)
         # Off while tables are rebuilt: with it on, dropping the old one would delete what refers to it.

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.storage.sqlite.tables import NOTES, lines_of
 
 PROJECT = Path(__file__).parents[3]
 
+LEDGER = "CREATE TABLE schema_migrations (version, name, applied_at);"
 TITLED = Migration(
     2,
     "titled",
@@ -111,9 +113,12 @@ async def test_a_step_that_fails_leaves_the_version_before(tmp_path: Path, bad: 
     assert not await again.read("SELECT 1 FROM sqlite_master WHERE name = 'more'")
 
 
-async def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path, open_notes: OpenNotes) -> None:
+@pytest.mark.parametrize("journal", ["WAL", "DELETE"])
+async def test_a_newer_database_is_refused_and_left_alone(journal: str, tmp_path: Path, open_notes: OpenNotes) -> None:
     path = tmp_path / "notes.db"
     await (await open_notes(path, (*NOTES, TITLED))).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA journal_mode = {journal}")
     before = path.read_bytes()
     with pytest.raises(StorageError, match=r"newer version of this program.*update the program") as refused:
         await open_notes(path, NOTES)
@@ -121,13 +126,24 @@ async def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path, open_n
     assert path.read_bytes() == before
 
 
-async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, open_notes: OpenNotes) -> None:
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        "CREATE TABLE passwords (secret TEXT)",
+        "CREATE TABLE schema_migrations (version BIGINT, dirty BOOLEAN); INSERT INTO schema_migrations VALUES (3, 0)",
+        "CREATE TABLE schema_migrations (version); INSERT INTO schema_migrations VALUES ('20260101')",
+        f"{LEDGER} INSERT INTO schema_migrations VALUES ('first', '', '')",
+        f"{LEDGER} INSERT INTO schema_migrations VALUES (NULL, '', '')",
+    ],
+)
+@pytest.mark.parametrize("journal", ["WAL", "DELETE"])
+async def test_a_database_of_another_program_is_refused_and_left_alone(
+    theirs: str, journal: str, tmp_path: Path, open_notes: OpenNotes
+) -> None:
     path = tmp_path / "theirs.db"
-    theirs = sqlite3.connect(path)
-    theirs.execute("PRAGMA journal_mode = WAL")
-    theirs.execute("CREATE TABLE passwords (secret TEXT)")
-    theirs.commit()
-    theirs.close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA journal_mode = {journal}")
+        database.executescript(theirs)
     before = path.read_bytes()
     with pytest.raises(StorageError, match="another program") as refused:
         await open_notes(path, None)
