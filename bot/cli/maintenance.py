@@ -4,7 +4,7 @@ import asyncio
 import filecmp
 import shutil
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -106,13 +106,13 @@ async def _fetched_and_copied(app: App, book: Book, target: Path) -> bool:
 def _copy(source: Path, target: Path, name: str) -> bool:
     """Copy one book file, completely or not at all, unless an identical copy exists. False: there is none to copy."""
     original, copy, unfinished = source / name, target / name, target / f"{name}.part"
-    try:
-        if not (copy.exists() and filecmp.cmp(original, copy)):
+    with suppress(FileNotFoundError):  # it was removed meanwhile
+        # A device, or a pipe, would be read without an end.
+        if original.is_file() and not (copy.exists() and filecmp.cmp(original, copy)):
+            unfinished.unlink(missing_ok=True)  # which may be a link that leads elsewhere
             shutil.copy2(original, unfinished)  # with its time, by which the next backup recognises it
             unfinished.replace(copy)
-    except FileNotFoundError:
-        return copy.exists()
-    return True
+    return copy.exists()
 
 
 def health() -> None:

@@ -309,7 +309,7 @@ class SQLiteBookFiles:
     def _is_in_place(self, path: Path) -> bool:
         """Whether a sound file exists; a damaged one, or one of an older version, has to be written again."""
         with _refusals_translated():
-            if not path.exists():
+            if not path.is_file():
                 return False
         try:
             with self._open_files.use(path) as file:

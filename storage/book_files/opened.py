@@ -354,7 +354,7 @@ class OpenedBook:
 
     def _run(self, work: Callable[[OpenedFile], _Result]) -> _Result:
         try:
-            if not self._path.exists():
+            if not self._path.is_file():  # waiting for a pipe would have no end
                 raise missing()
             with self._open_files.use(self._path) as file:
                 return _blaming_damage(work, file)

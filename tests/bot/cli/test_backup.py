@@ -38,3 +38,20 @@ async def test_a_removed_book_can_be_restored_from_the_copy(tmp_path: Path) -> N
     made = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])
     assert made.exit_code == 0, made.output
     assert sorted(each.stem for each in (tmp_path / "copy" / "books").iterdir()) == ["a" * 64, "b" * 64]
+
+
+@pytest.mark.usefixtures("environment")
+async def test_only_files_are_copied_and_none_to_another_place(tmp_path: Path) -> None:
+    await _shelve(tmp_path, a_book("a device", sha256="a" * 64))
+    await _shelve(tmp_path, a_book("a book", sha256="b" * 64))
+    (tmp_path / "books" / f"{'a' * 64}.book").unlink()
+    (tmp_path / "books" / f"{'a' * 64}.book").symlink_to("/dev/zero")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("not a book")
+    (tmp_path / "copy" / "books").mkdir(parents=True)
+    (tmp_path / "copy" / "books" / f"{'b' * 64}.book.part").symlink_to(elsewhere)
+    made = await asyncio.wait_for(asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"]), 30)
+    assert "is gone, so it is not in the copy." in " ".join(made.output.split())
+    assert made.exit_code == 1
+    assert [each.stem for each in (tmp_path / "copy" / "books").iterdir()] == ["b" * 64]
+    assert elsewhere.read_text() == "not a book"

@@ -1,8 +1,10 @@
 """A book file that something has changed on the disk ends in a sentence that says what to do, wherever that is."""
 
+import asyncio
+import os
 import random
 import sqlite3
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +22,7 @@ SHA = "d" * 64
 TALE = "CHAPTER {0}\n\nHobb the keeper, {0} years old, lit the lamp. Nobody saw it — nobody but Crake.\n\n"
 TEXT = read_plain("".join(TALE.format(number) for number in range(1, 300)))
 BOOK = Book("b", "local", SHA, "Lamps", "", "txt", 9, 299, 9, len(TEXT.text), datetime.now(UTC))
+MISSING = "The file of this book is gone from the disk; please add it again, and its conversations go on."
 DAMAGED = "The file of this book is damaged; please add it again, and its conversations go on."
 Answer = TypeVar("Answer")
 NUMBER = b"\xff\xff\xff\x7f"
@@ -109,6 +112,14 @@ async def test_no_damage_is_more_than_a_sentence(path: Path, seed: int) -> None:
         content[start : start + 200] = chance.choice((bytes(200), b"\xff" * 200, chance.randbytes(200)))
     path.write_bytes(content[: chance.choice((len(content), chance.randrange(len(content))))])
     assert await everything_asked(SQLiteBookFiles(path.parent)) <= {DAMAGED}
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
+async def test_what_is_no_file_is_a_missing_one_and_not_waited_for(path: Path, put: Callable[[Path], None]) -> None:
+    path.unlink()
+    put(path)
+    async with asyncio.timeout(20):
+        assert await everything_asked(SQLiteBookFiles(path.parent)) == {MISSING}
 
 
 async def test_a_book_of_an_older_version_is_told_from_a_damaged_one(path: Path) -> None:
