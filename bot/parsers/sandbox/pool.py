@@ -23,7 +23,14 @@ from bot.parsers.draft import DEFAULT_LIMITS, PicturesOnlyError
 from bot.parsers.formats import modules_for, named_format
 from bot.parsers.ocr import OcrInstallation, find_ocr
 from bot.parsers.sandbox.lockdown import Confinement
-from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame, received_sentence
+from bot.parsers.sandbox.worker import (
+    UNSOUND,
+    BrokenFrameError,
+    FrameKind,
+    decode_book,
+    read_frame,
+    received_sentence,
+)
 from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
@@ -253,7 +260,7 @@ class WorkerProcess:
 def _share(payload: bytes) -> float:
     try:
         return min(1.0, max(0.0, float(json.loads(payload))))
-    except (ValueError, TypeError) as error:
+    except UNSOUND as error:
         raise BrokenFrameError("a share that is no number") from error
 
 
@@ -263,7 +270,7 @@ def _received_error(payload: bytes) -> BookError:
         code, message = BookErrorCode(error["code"]), received_sentence(error["message"])
         kind, detail = str(error["kind"]), str(error["detail"])
         pictures = int(error.get("pictures", 0))
-    except (ValueError, TypeError, KeyError) as broken:
+    except UNSOUND as broken:
         raise BrokenFrameError("an error that is none") from broken
     if detail:
         kind = kind[:_LONGEST_KIND] if kind.isidentifier() else "an error of no name"

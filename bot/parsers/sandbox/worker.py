@@ -42,6 +42,11 @@ LONGEST_STRING = 1_000
 """Characters of a title, a label or a warning; parsers make none longer than 500."""
 
 
+UNSOUND = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+"""The errors that follow where a payload is not what a sound worker sends."""
+_LARGEST_NUMBER = 2**31
+
+
 class FrameKind(Enum):
     PROGRESS = b"P"
     ERROR = b"E"
@@ -109,7 +114,7 @@ def decode_book(description: bytes, text: bytes) -> BookText:
     """
     try:
         book = _book(json.loads(description), text.decode())
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except UNSOUND as error:
         raise BrokenFrameError(f"a book that is none ({type(error).__name__})") from error
     return book
 
@@ -166,6 +171,8 @@ def _string(value: Any) -> str:
 def _integer(value: Any) -> int:
     if type(value) is not int:
         raise TypeError("not a whole number")
+    if not 0 <= value < _LARGEST_NUMBER:
+        raise ValueError("a number of nothing in a book")
     return value
 
 
@@ -310,7 +317,7 @@ def received_sentence(said: object, *, depth: int = 0) -> str:
         ValueError: it is none, or it is too long.
     """
     if not isinstance(said, dict):
-        return str(said)[:_LONGEST_SENTENCE]
+        return _string(str(said)[:_LONGEST_SENTENCE])
     template, fields = str(said["template"])[:_LONGEST_SENTENCE], dict(said["fields"])
     if (
         depth > 1
@@ -318,6 +325,7 @@ def received_sentence(said: object, *, depth: int = 0) -> str:
         or any(spec for *_, spec, _ in Formatter().parse(template) if spec != ",")
     ):
         raise ValueError("a sentence with more in it than values")
+    _string(template)
     values = {
         name: value if isinstance(value, int) else received_sentence(value, depth=depth + 1)
         for name, value in fields.items()

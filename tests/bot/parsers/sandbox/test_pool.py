@@ -221,6 +221,9 @@ async def test_words_of_a_file_that_breaks_its_worker_are_not_in_the_log(
         "import struct, sys; sys.stdout.buffer.write(struct.pack('>cQ', b'E', 2) + b'{}')",
         "import struct, sys; sys.stdout.buffer.write(struct.pack('>cQ', b'T', 2) + b'ok')",
         "import struct, sys; sys.stdout.buffer.write(struct.pack('>cQ', b'P', 3) + b'one')",
+        "import struct, sys; sys.stdout.buffer.write(struct.pack('>cQ', b'P', 400) + b'1' * 400)",
+        "import struct, sys; sys.stdout.buffer.write(struct.pack('>cQ', b'P', 50_000) + b'[' * 50_000)",
+        "import struct, sys; sys.stdout.buffer.write(struct.pack('>cQ', b'E', 50_000) + b'[' * 50_000)",
     ],
 )
 async def test_a_worker_that_is_not_itself_any_more_is_a_damaged_file(

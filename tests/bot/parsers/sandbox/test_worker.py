@@ -40,7 +40,12 @@ def told(**changes: Any) -> bytes:
         {"title": "\ud800"},
         {"author": "A" * 1_001},
         {"pages": [["1", 0, 0]] * 20_001 + [["1", 0, len(_BOOK.text)]]},
+        {"chapters": [["A", 0, 1, 10**30, "", ""]]},
+        {"chapters": [["A", 0, 1, -1, "", ""]]},
+        {"pictures": -1},
         {"warnings": [{}]},
+        {"warnings": ["\ud800"]},
+        {"warnings": [{"template": "\ud800", "fields": {}}]},
     ],
 )
 def test_what_is_no_book_is_refused(changes: dict[str, Any]) -> None:
