@@ -118,7 +118,7 @@ async def test_other_tasks_run_while_the_numbers_of_a_long_text_are_learnt(fille
     assert ran >= 20
 
 
-async def test_ten_thousand_citations_are_looked_up_once_each() -> None:
+async def test_two_thousand_citations_are_looked_up_once_each() -> None:
     asked: list[tuple[int, int]] = []
 
     async def counted(start: int, end: int) -> Citation:
@@ -127,7 +127,7 @@ async def test_ten_thousand_citations_are_looked_up_once_each() -> None:
 
     keys = [key_of(sentence) for sentence in passage().sentences]
     composer = AnswerComposer(counted, Quotations(Looking().stands_in_book), [passage()])
-    for number in range(10_000):
+    for number in range(2_000):
         await composer.feed(TextChunk(f"So {number} [{keys[number % len(keys)]}]. "))
     await composer.finish()
     assert len(asked) == len(set(asked)) == len(keys)
