@@ -62,12 +62,14 @@ def main() -> None:
 def _with_named_values(command: Any, parent: typer.Context | None = None) -> Any:
     """The command, whose help names values as documentation does: `--title TITLE`, and none for a switch.
 
-    Typer shows Python's types: `<str>`, `<bool>`.
+    Typer shows Python's types, `<str>` and `<bool>`, also beside the names of arguments.
     """
     context = typer.Context(command, parent, **command.context_settings)
     for parameter in [*command.params, command.get_help_option(context)]:
         if parameter.metavar is None:
             parameter.metavar = "" if getattr(parameter, "is_flag", False) else parameter.name.upper()
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None
     for each in getattr(command, "commands", {}).values():
         _with_named_values(each, context)
     return command

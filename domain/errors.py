@@ -18,11 +18,20 @@ from enum import StrEnum
 from string import Formatter
 from types import MappingProxyType
 
+LONGEST_QUOTED = 200
+"""Characters of what people typed that a sentence repeats to them: as many as a title may have."""
+
+
+def shortened(typed: str) -> str:
+    """What somebody typed, short enough to be repeated to them."""
+    return typed if len(typed) <= LONGEST_QUOTED else f"{typed[: LONGEST_QUOTED - 1]}…"
+
 
 class Worded(str):
     """A sentence with its {fields} filled in. It keeps both, so that front ends can say it in other languages.
 
-    `template` is the sentence as it is in the catalogues. A field may be Worded too, and is translated with it.
+    `template` is the sentence as it is in the catalogues. A field may be Worded too, and is translated with it; any
+    other text is shortened, because people may have typed it.
 
     Raises:
         ValueError: the template has a placeholder that is not just the name of a field.
@@ -34,9 +43,10 @@ class Worded(str):
     def __new__(cls, template: str, /, **fields: object) -> "Worded":
         if not all(name.isidentifier() for _, name, _, _ in Formatter().parse(template) if name is not None):
             raise ValueError(f"a placeholder is no name in {template!r}")
-        worded = super().__new__(cls, template.format(**fields))
+        said = {name: shortened(value) if type(value) is str else value for name, value in fields.items()}
+        worded = super().__new__(cls, template.format(**said))
         worded.template = template
-        worded.fields = MappingProxyType(fields)
+        worded.fields = MappingProxyType(said)
         return worded
 
     def __deepcopy__(self, memo: dict[int, object]) -> "Worded":

@@ -1,7 +1,6 @@
 """marginalia books: add, find, fetch, list, info, remove, restore, text."""
 
 import asyncio
-import json
 import os
 import re
 import stat
@@ -14,22 +13,31 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, SpinnerColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from bot.app import App
-from bot.cli.running import console, errors, fail, obeyed_by_none, opened, run_async, said_yes, typed
+from bot.cli.running import (
+    console,
+    errors,
+    fail,
+    obeyed_by_none,
+    opened,
+    print_json,
+    progress_bar,
+    run_async,
+    said_yes,
+    typed,
+)
 from bot.tools.results import counted
 from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page
-from domain.errors import BookError, BookErrorCode, MarginaliaError
+from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
 from domain.library.shelf import LOCAL_SHELF, AddedBook
 from domain.ports import Progress as Follow
 from domain.spoilers.detector import label_at
 
 BOOK_HELP = "Title, id, path or file name"
-_LONGEST_NAME = 255
-"""The longest name on most file systems; a longer one is cut."""
 
 commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove books.")
 
@@ -62,9 +70,8 @@ def add(
                 try:
                     await add_path(app, path, title=title, author=author, shelf=shelf)
                 except MarginaliaError as error:
-                    errors.print(
-                        f"{_short(path.name or path)}: {error.message}", style="red", markup=False, soft_wrap=True
-                    )
+                    named = shortened(path.name or str(path))
+                    errors.print(f"{named}: {error.message}", style="red", markup=False, soft_wrap=True)
                     failures += 1
         return 1 if failures else 0
 
@@ -84,7 +91,7 @@ def find(
                 fail("The search is turned off: GUTENDEX_URL is empty. Set it, or use: marginalia books fetch URL")
             offered = await app.catalogue.find(" ".join(query))
             if as_json:
-                print(json.dumps([asdict(book) for book in offered], ensure_ascii=False))  # noqa: T201
+                print_json([asdict(book) for book in offered])
                 return None
             if not offered:
                 console.print("The catalogue has no match. Try fewer words, or only the author's name.")
@@ -121,7 +128,7 @@ def list_books(as_json: Annotated[bool, typer.Option("--json", help="Print one J
         async with opened() as app:
             books = await app.shelf.list(None)
         if as_json:
-            print(json.dumps([_book_fields(book) for book in books], ensure_ascii=False))  # noqa: T201
+            print_json([_book_fields(book) for book in books])
         elif books:
             console.print(_table(books))
         else:
@@ -143,7 +150,7 @@ def info(
             file = await app.shelf.open(found)
             chapters, pages = await file.chapters(), await file.pages()
         if as_json:
-            print(json.dumps(_info_fields(found, chapters, pages), ensure_ascii=False))  # noqa: T201
+            print_json(_info_fields(found, chapters, pages))
             return
         by = f" by {found.author}" if found.author else ""
         console.print(f"“{found.title}”{by}", markup=False, soft_wrap=True)
@@ -159,13 +166,15 @@ def info(
 @commands.command()
 def remove(
     book: Annotated[str, typer.Argument(help=BOOK_HELP)],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove it without asking")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Remove it without asking; a part of its title is not enough then")
+    ] = False,
 ) -> None:
     """Erase a book with its conversations, permanently."""
 
     async def work() -> int | None:
         async with opened() as app:
-            found = await app.shelf.find(book, shelf=None)
+            found = await app.shelf.find(book, shelf=None, in_full=yes)
             conversations = len(await app.conversations.list_by_book(found.id))
             goes = f"“{found.title}” and {conversations} conversation{'' if conversations == 1 else 's'} on it"
             if not yes and not await _confirmed(f"Remove {goes}?"):
@@ -251,11 +260,8 @@ async def _add(
 def _bar(name: str) -> Iterator[Follow]:
     """A progress bar for work on a file, during the block."""
     description = TextColumn("{task.description}", markup=False)
-    bar = Progress(
-        SpinnerColumn(), description, BarColumn(), console=errors, transient=True, disable=not errors.is_terminal
-    )
-    shown = _short(obeyed_by_none(name))
-    with bar:
+    shown = shortened(obeyed_by_none(name))
+    with progress_bar(SpinnerColumn(), description, BarColumn()) as bar:
         task = bar.add_task(shown, total=1.0)
         yield lambda stage, share: bar.update(task, description=f"{shown}: {stage}", completed=share)
 
@@ -291,11 +297,12 @@ def _bytes_of(path: Path, most_mb: int) -> bytes:
     """The contents of a file, bounded: a device never ends, a pipe may never begin, and a file may grow while it is
     read.
     """
+    named = shortened(str(path))
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise BookError(
-                    BookErrorCode.PARSE_FAILED, f"{path} is not a file that can hold a book. Choose another one."
+                    BookErrorCode.PARSE_FAILED, f"{named} is not a file that can hold a book. Choose another one."
                 )
             data = file.read(most_mb * 2**20 + 1)
         if len(data) > most_mb * 2**20:
@@ -303,16 +310,11 @@ def _bytes_of(path: Path, most_mb: int) -> bytes:
             raise BookError(BookErrorCode.TOO_LARGE, sentence)
         return data
     except IsADirectoryError as error:
-        raise BookError(BookErrorCode.PARSE_FAILED, f"{path} is a folder. Name the files in it.") from error
+        raise BookError(BookErrorCode.PARSE_FAILED, f"{named} is a folder. Name the files in it.") from error
     except FileNotFoundError as error:
-        raise BookError(BookErrorCode.NOT_FOUND, f"There is no file {path}. Check the path.") from error
+        raise BookError(BookErrorCode.NOT_FOUND, f"There is no file {named}. Check the path.") from error
     except OSError as error:
-        raise BookError(BookErrorCode.PARSE_FAILED, f"{_short(path)} cannot be read: {error.strerror}.") from error
-
-
-def _short(name: object) -> str:
-    shown = str(name)
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+        raise BookError(BookErrorCode.PARSE_FAILED, f"{named} cannot be read: {error.strerror}.") from error
 
 
 def _report(added: AddedBook, seconds: float) -> None:

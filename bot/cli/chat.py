@@ -14,13 +14,14 @@ from rich.text import Text
 
 from bot.app import SAMPLE, App, answerer_name
 from bot.cli.books import add_path
-from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
+from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields
 from bot.cli.running import (
     console,
     fail,
     in_daemon_thread,
     interrupts,
     opened_for_talk,
+    print_json,
     run_async,
     said_yes,
     typed,
@@ -29,7 +30,7 @@ from bot.parsers.formats import named_format
 from domain.book import Book, PositionState, ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import Conversation
-from domain.errors import BookError
+from domain.errors import BookError, shortened
 from domain.turn.history import within_bound
 
 EXAMPLE_QUESTIONS = (
@@ -69,7 +70,7 @@ def chat(
             session = _session(app, found, talk, verbose=shows_calls, as_json=as_json)
             if as_json:
                 position = await app.positions.get(TERMINAL_READER.id, found)
-                print(conversation_json(talk, found.title, position), flush=True)  # noqa: T201
+                print_json(conversation_fields(talk, found.title, position))
             else:
                 await _greet(app, found, talk)
             await session.take_up(await _said(app, found, talk))
@@ -137,12 +138,12 @@ async def _find_book(app: App, book: str | None) -> Book:
     except BookError as error:
         if named_format(book) is None and os.sep not in book:
             raise
-        raise BookError(error.code, f"There is no file {book}. {error.message}") from error
+        raise BookError(error.code, f"There is no file {shortened(book)}. {error.message}") from error
 
 
 def _existing_file(name: str) -> Path | None:
-    path = Path(name).expanduser()
-    return path if path.is_file() else None
+    path = os.path.expanduser(name)  # noqa: PTH111 - and not pathlib, which raises what a title may cause
+    return Path(path) if os.path.isfile(path) else None  # noqa: PTH113
 
 
 async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:

@@ -15,11 +15,11 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.cli.running import Emphasis, WordWrap, interrupts
+from bot.cli.running import Emphasis, WordWrap, interrupts, print_json
 from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
-from domain.errors import MarginaliaError
+from domain.errors import MarginaliaError, shortened
 from domain.event import (
     Answer,
     ApprovalAsked,
@@ -42,14 +42,14 @@ _WRITTEN = ("text", "partial", "offer")
 _WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-def event_to_json(event: TurnEvent) -> str:
+def event_fields(event: TurnEvent) -> dict[str, object]:
     """`{"event": "text_delta", …}`: the event's class in snake case, then its fields, without hidden text."""
     fields = {name: redacted(value) if name in _WRITTEN else value for name, value in asdict(event).items()}
     if isinstance(event, ToolCallFinished):
         del fields["passages"]  # `content` says it all
     if isinstance(event, TextDelta):
         del fields["citations"]  # the answer brings them
-    return json.dumps({"event": _WORD_START.sub("_", type(event).__name__).lower(), **fields}, ensure_ascii=False)
+    return {"event": _WORD_START.sub("_", type(event).__name__).lower(), **fields}
 
 
 TERMINAL_READER = Reader("terminal", "")
@@ -128,7 +128,7 @@ class ConsoleChat:
         except MarginaliaError as error:
             self.failures += 1
             if self._as_json:
-                print(json.dumps({"event": "refused", "text": error.message}, ensure_ascii=False), flush=True)  # noqa: T201
+                print_json({"event": "refused", "text": error.message})
             else:
                 self._console.print(f"{error.message}\n", style="red", markup=False, soft_wrap=True)
 
@@ -155,7 +155,7 @@ class ConsoleChat:
             case _:
                 self._tell(
                     "refused",
-                    f"There is no command {command}. /help lists the commands. "
+                    f"There is no command {shortened(command)}. /help lists the commands. "
                     "If this is a question, begin it with a word instead of a slash.",
                 )
 
@@ -167,14 +167,13 @@ class ConsoleChat:
 
     def _tell(self, event: str, text: str, **fields: object) -> None:
         if self._as_json:
-            print(json.dumps({"event": event, **fields, "text": text}, ensure_ascii=False), flush=True)  # noqa: T201
+            print_json({"event": event, **fields, "text": text})
         else:
             self._console.print(f"{text}\n", markup=False, soft_wrap=True)
 
     def _show_progress(self, position: ReadingPosition, sentence: str) -> None:
         if self._as_json:
-            told = {"event": "progress", **position_fields(position), "text": sentence}
-            print(json.dumps(told, ensure_ascii=False), flush=True)  # noqa: T201
+            print_json({"event": "progress", **position_fields(position), "text": sentence})
         else:
             self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
 
@@ -205,7 +204,7 @@ class ConsoleChat:
     def _say(self, sentence: str, **about: str) -> None:
         if self._as_json:
             told = {name: redacted(text) for name, text in about.items()}
-            print(json.dumps({"event": "resumed", **told}, ensure_ascii=False), flush=True)  # noqa: T201
+            print_json({"event": "resumed", **told})
             return
         self._console.print(f"[dim]{sentence}[/]")
         for text in about.values():
@@ -271,7 +270,7 @@ def _missing_tools(server: str, problem: str) -> str:
 
 
 def _print_json(event: TurnEvent) -> None:
-    print(event_to_json(event), flush=True)  # noqa: T201
+    print_json(event_fields(event))
 
 
 class _Rendering:
@@ -401,10 +400,10 @@ def call_line(tool_name: str, arguments: dict[str, object]) -> str:
     return f'{tool_name} "{first}"' if first else tool_name
 
 
-def conversation_json(conversation: Conversation, book_title: str, position: ReadingPosition) -> str:
-    """The line that opens `--json` output."""
+def conversation_fields(conversation: Conversation, book_title: str, position: ReadingPosition) -> dict[str, object]:
+    """What the first line of `--json` output says."""
     about = {"id": conversation.id, "title": conversation.title, "book": book_title}
-    return json.dumps({"event": "conversation", **about, **position_fields(position)}, ensure_ascii=False)
+    return {"event": "conversation", **about, **position_fields(position)}
 
 
 def position_fields(position: ReadingPosition) -> dict[str, object]:

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
 from bot.app import App, books_folder, open_book_files
-from bot.cli.running import console, errors, fail, opened, run_async
+from bot.cli.running import console, errors, fail, opened, progress_bar, run_async
 from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.private import redacted
 from bot.settings import Settings, load_settings
 from domain.book import Book
-from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode
+from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode, shortened
 from storage.opening import Storage, open_storage
 
 if TYPE_CHECKING:
@@ -69,20 +68,15 @@ def backup(
                 await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
                 # The database first: every book in the copy then has its file.
                 await app.storage.backup(path / DATABASE)
-                missing = [
-                    book.title
-                    for book in track(
-                        await app.shelf.all_on(None),
-                        "Copying books",
-                        console=errors,
-                        transient=True,
-                        disable=not errors.is_terminal,
-                    )
-                    if not await _fetched_and_copied(app, book, target)
-                ]
+                with progress_bar() as bar:
+                    missing = [
+                        book.title
+                        for book in bar.track(await app.shelf.all_on(None), description="Copying books")
+                        if not await _fetched_and_copied(app, book, target)
+                    ]
             except OSError as error:
                 fail(
-                    f"The copy could not be written to {path}: {error.strerror}. "
+                    f"The copy could not be written to {shortened(str(path))}: {error.strerror}. "
                     "Make room there, or choose another folder."
                 )
         for title in missing:
@@ -212,7 +206,7 @@ def _written_to(folder: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"The books cannot be written to {folder}: {error.strerror}."
+        message = f"The books cannot be written to {shortened(folder)}: {error.strerror}."
         raise StorageError(StorageErrorCode.WRITE_FAILED, message) from error
 
 
@@ -220,16 +214,15 @@ async def _copy_books(app: App, put: PutBook) -> list[str]:
     """Copy the books' files; returns the titles of those whose file is missing."""
     lost = []
     books = {book.sha256: book for book in await app.shelf.all_on(None)}
-    for book in track(
-        books.values(), "Copying the books", console=errors, transient=True, disable=not errors.is_terminal
-    ):
-        try:
-            await app.shelf.open(book)  # fetched, where it is in a store
-            content = await asyncio.to_thread((books_folder(app.settings) / f"{book.sha256}.book").read_bytes)
-        except (BookError, OSError):
-            lost.append(book.title)
-        else:
-            await put(book.sha256, content)
+    with progress_bar() as bar:
+        for book in bar.track(books.values(), description="Copying the books"):
+            try:
+                await app.shelf.open(book)  # fetched, where it is in a store
+                content = await asyncio.to_thread((books_folder(app.settings) / f"{book.sha256}.book").read_bytes)
+            except (BookError, OSError):
+                lost.append(book.title)
+            else:
+                await put(book.sha256, content)
     return lost
 
 

@@ -24,7 +24,7 @@ from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import Settings, load_settings
 from domain.citations.page_numbers import TypedPages
-from domain.errors import LLMError, SettingsError
+from domain.errors import LLMError, SettingsError, shortened
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
 from domain.tools.context import page_in
@@ -261,7 +261,7 @@ def mcp(
         from bot.mcp.server import book_server, serve_stdio
     last = page_in(page) if page else ""
     if last is None:
-        fail(f"--page takes the number or label of one page, such as 80 or xii, and not {page!r}.")
+        fail(f"--page takes the number or label of one page, such as 80 or xii, and not {shortened(page)!r}.")
 
     async def work() -> None:
         async with opened() as app:

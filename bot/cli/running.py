@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import io
+import json
 import logging
 import re
 import signal
@@ -15,6 +16,7 @@ from typing import Any, NoReturn
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import Progress, ProgressColumn
 from rich.segment import Segment
 from rich.text import Text
 
@@ -179,6 +181,21 @@ async def in_daemon_thread(read: Callable[[], str]) -> str:
 
 console = GuardedConsole()
 errors = GuardedConsole(stderr=True)
+
+
+def print_json(value: object) -> None:
+    """Print a line of JSON at once. What standard output's encoding lacks is escaped, so that no letter is lost."""
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        line = json.dumps(value)
+    print(line, flush=True)  # noqa: T201
+
+
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """A progress bar on standard error that leaves no trace; only a person at a terminal sees it."""
+    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
 
 
 async def typed(prompt: str) -> str | None:

@@ -1,6 +1,5 @@
 """marginalia search, recap, who, discuss and eval: what a book says, outside conversations."""
 
-import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,14 +8,13 @@ from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
-from rich.progress import Progress
 from rich.table import Table
 
 from bot.app import App
 from bot.cli.console import TERMINAL_READER
-from bot.cli.running import console, errors, fail, opened, run_async
+from bot.cli.running import console, errors, fail, opened, print_json, progress_bar, run_async
 from domain.book import Book, Citation, Passage, page_reference
-from domain.errors import LLMError
+from domain.errors import LLMError, shortened
 from domain.library.evaluation import Report
 from domain.library.progress import end_of_chapter, end_of_page
 from domain.library.search.query import MAX_RESULTS
@@ -56,7 +54,7 @@ def search(
                 passages = await view.search([line or ""], top_k)
                 if as_json:
                     fields = [await passage_fields(passage, view) for passage in passages]
-                    print(json.dumps(fields, ensure_ascii=False))  # noqa: T201
+                    print_json(fields)
                 else:
                     _show(passages, estimated=view.book.pages_estimated)
 
@@ -104,7 +102,7 @@ def who(
         async with opened() as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
-        _tell(told, f"“{name}” hasn't come up so far.", as_json=as_json)
+        _tell(told, f"“{shortened(name)}” hasn't come up so far.", as_json=as_json)
 
     run_async(work)
 
@@ -126,7 +124,7 @@ def discuss(
                 since, end = await app.reading.stretch(found, read_to, section)
             discussion = await app.reading.discuss(found, end, since, count, TERMINAL_ASKER)
         if as_json:
-            print(json.dumps(_discussion_fields(discussion), ensure_ascii=False))  # noqa: T201
+            print_json(_discussion_fields(discussion))
         else:
             _tell_in_words(discussion.text(), discussion.trouble, "There's too little to discuss so far.")
 
@@ -149,7 +147,7 @@ def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
     if as_json:
         citations = [_citation_fields(each) for each in told.citations]
         note = told.trouble.message if told.trouble else ""
-        print(json.dumps({"text": told.text, "citations": citations, "note": note}, ensure_ascii=False))  # noqa: T201
+        print_json({"text": told.text, "citations": citations, "note": note})
     else:
         _tell_in_words(told.text, told.trouble, nothing)
 
@@ -214,7 +212,7 @@ def _queries(name: str) -> list[str]:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        fail(f"The queries in {name} cannot be read: {error.strerror}.")
+        fail(f"The queries in {shortened(name)} cannot be read: {error.strerror}.")
     lines = data.decode(errors="replace").split("\n")  # and at nothing else that `splitlines` takes for an end
     return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
 
@@ -231,7 +229,7 @@ def evaluate(
     async def work() -> None:
         report = await _report(file, limit)
         if as_json:
-            print(json.dumps(report.as_dict()))  # noqa: T201
+            print_json(report.as_dict())
         else:
             books = {name: scores.as_dict() for name, scores in zip(_names(report), report.books.values(), strict=True)}
             console.print(_table({"all": report.overall.as_dict(), **books}))
@@ -246,10 +244,7 @@ async def _report(file: Path, limit: int | None) -> Report:
     from domain.library.evaluation import evaluate as run
     from storage.book_files.files import SQLiteBookFiles
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Progress(console=errors, transient=True, disable=not errors.is_terminal) as bar,
-    ):
+    with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
         files = SQLiteBookFiles(Path(folder), confine=shut_in)
         task = bar.add_task("Asking", total=1.0)
         try:

@@ -11,6 +11,7 @@ from bot.mcp.books import OpenBooks
 from bot.tools.book import BOOK_TOOLS, book_toolbox
 from bot.tools.results import define, labelled
 from domain.book import Passage
+from domain.errors import shortened
 from domain.library.progress import find_page
 from domain.ports import BookFile, BookView, ToolHandler
 from domain.tool_use import ToolDefinition, ToolResult
@@ -238,7 +239,7 @@ def _sentence(fault: ValidationError, definition: ToolDefinition, arguments: dic
             missing = (each for each in definition.parameters["required"] if each not in arguments)
             return f"Missing required argument: {next(missing)}"
         case "additionalProperties":
-            unknown = _listed(each for each in arguments if each not in known)
+            unknown = shortened(_listed(each for each in arguments if each not in known))
             return f"Unknown argument: {unknown}. Known: {_listed(known) or 'none'}"
         case "type":
             return f"{name} must be {_KINDS[known[name]['type']]}"
@@ -246,7 +247,7 @@ def _sentence(fault: ValidationError, definition: ToolDefinition, arguments: dic
             return f"{name} must be a whole number from {known[name]['minimum']} to {known[name]['maximum']}"
         case "maxItems":
             return f"{name} may have at most {known[name]['maxItems']} entries"
-    return f"{name}: {fault.message}"
+    return f"{name}: {shortened(fault.message)}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 from mcp import MCPError, types
 
 from domain.book import Book, ContentsEntry, Page, PositionState, ReadingPosition, numbered, page_reference
-from domain.errors import BookError, BookErrorCode, MarginaliaError
+from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
 from domain.library.addressing import find_chapter, is_printed
 from domain.library.numerals import number_value
 from domain.library.progress import end_of_page, find_page
@@ -149,7 +149,9 @@ def _end_of(pages: Sequence[Page], label: str, length: int) -> int:
     if page is not None:
         return page.end
     if not label.isdecimal():
-        raise BookError(BookErrorCode.NOT_FOUND, f"There's no page {label!r} in this book, so it stays closed.")
+        raise BookError(
+            BookErrorCode.NOT_FOUND, f"There's no page {shortened(label)!r} in this book, so it stays closed."
+        )
     later = (page.start for page in pages if page.label.isdecimal() and int(page.label) > int(label))
     return next(later, length)
 
@@ -281,7 +283,7 @@ async def read_resource(books: OpenBooks, uri: str) -> types.ReadResourceResult:
                 return types.ReadResourceResult(contents=[content])
     except MarginaliaError as error:
         raise MCPError(types.INVALID_PARAMS, error.message, {"uri": uri}) from error
-    raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri}.", {"uri": uri})
+    raise MCPError(types.INVALID_PARAMS, f"There is no resource {shortened(uri)}.", {"uri": uri})
 
 
 async def _read_contents(books: OpenBooks, reference: str) -> str:

@@ -8,7 +8,7 @@ from mcp import MCPError, types
 from bot.mcp.book_tools import as_text, tools_of
 from bot.mcp.books import OpenBooks, chapter_addresses
 from domain.chat import encodable
-from domain.errors import MarginaliaError
+from domain.errors import MarginaliaError, shortened
 from domain.library.search.words import fold
 from domain.ports import BookFile, BookView
 from domain.reading.portrait import MetNames, portrait_text, portray
@@ -136,7 +136,9 @@ async def get_prompt(books: OpenBooks, name: str, arguments: dict[str, str]) -> 
     """
     prompt = _PROMPTS.get(name)
     if prompt is None:
-        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {encodable(name)!r}. Known: {', '.join(_PROMPTS)}.")
+        raise MCPError(
+            types.INVALID_PARAMS, f"There is no prompt {shortened(encodable(name))!r}. Known: {', '.join(_PROMPTS)}."
+        )
     given = {key: encodable(value).strip() for key, value in arguments.items()}
     for argument in prompt.about.arguments or ():
         if argument.required and not given.get(argument.name):
@@ -160,7 +162,7 @@ async def complete(books: OpenBooks, params: types.CompleteRequestParams) -> typ
         MCPError: INVALID_PARAMS, there is no such prompt.
     """
     if isinstance(params.ref, types.PromptReference) and params.ref.name not in _PROMPTS:
-        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {encodable(params.ref.name)!r}.")
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {shortened(encodable(params.ref.name))!r}.")
     context = (params.context.arguments if params.context else None) or {}
     finders: dict[str, Callable[[OpenBooks, str], Awaitable[list[str]]]] = {
         "chapter": _chapters,

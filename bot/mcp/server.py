@@ -40,7 +40,7 @@ from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
 from bot.mcp.prompts import complete, get_prompt, list_prompts
 from bot.mcp.transports import Incoming
 from domain.chat import encodable
-from domain.errors import MarginaliaError, SettingsError
+from domain.errors import MarginaliaError, SettingsError, shortened
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import as_result
 
@@ -128,7 +128,7 @@ class BookServer:
         definition = next((each for each in self._definitions if each.name == params.name), None)
         if definition is None:
             known = ", ".join(each.name for each in self._definitions)
-            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {encodable(params.name)!r}. Known: {known}")
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shortened(encodable(params.name))!r}. Known: {known}")
         arguments = params.arguments or {}
         if fault := fault_in(definition, arguments):
             return _failed(fault)

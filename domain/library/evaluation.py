@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from domain.book import Book, BookText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, shortened
 from domain.ports import BookFiles, BookView, Progress
 
 Span = tuple[int, int]
@@ -231,11 +231,11 @@ def read_questions(path: Path) -> list[LabelledQuestion]:
         lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(
-            BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {_reason(error)}."
+            BookErrorCode.NOT_FOUND, f"The questions in {shortened(str(path))} cannot be read: {_reason(error)}."
         ) from error
     found = list(_parsed(path, lines))
     if not found:
-        raise BookError(BookErrorCode.PARSE_FAILED, f"There are no questions in {path}.")
+        raise BookError(BookErrorCode.PARSE_FAILED, f"There are no questions in {shortened(str(path))}.")
     return found
 
 
@@ -248,7 +248,9 @@ def _parsed(path: Path, lines: Sequence[str]) -> Iterator[LabelledQuestion]:
             evidence, answers = _spans(row["spans"]), _spans(row.get("answer_spans") or ())
             yield LabelledQuestion(str(row["book"]), str(row["question"]), evidence, answers)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            message = f'Line {number} of {path} is not a question: it needs "book", "question" and "spans".'
+            message = (
+                f'Line {number} of {shortened(str(path))} is not a question: it needs "book", "question" and "spans".'
+            )
             raise BookError(BookErrorCode.PARSE_FAILED, message) from error
 
 
@@ -261,7 +263,7 @@ def _read_book(path: Path) -> str:
         return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(
-            BookErrorCode.NOT_FOUND, f"The book {path} cannot be read as UTF-8 text: {_reason(error)}."
+            BookErrorCode.NOT_FOUND, f"The book {shortened(str(path))} cannot be read as UTF-8 text: {_reason(error)}."
         ) from error
 
 

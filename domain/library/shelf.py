@@ -158,11 +158,13 @@ class Bookshelf:
             raise BookError(BookErrorCode.NOT_FOUND, "That book isn't on the shelf any more.")
         return book
 
-    async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF, removed: bool = False) -> Book:
+    async def find(
+        self, reference: str, *, shelf: str | None = LOCAL_SHELF, removed: bool = False, in_full: bool = False
+    ) -> Book:
         """A book by its id, its title, its file's name or path, or the beginning of its id.
 
-        Case is ignored, and a part of the title is enough if it is unambiguous. `removed` searches the books that can
-        be restored.
+        Case is ignored, and a part of the title is enough if it is unambiguous, unless it is to be named `in_full`.
+        `removed` searches the books that can be restored.
 
         Raises:
             BookError: NOT_FOUND; the sentence names the candidates, or the books there are.
@@ -172,23 +174,30 @@ class Bookshelf:
             return chosen
         books = await (self._books.list_removed(shelf) if removed else self._books.list(shelf))
         wanted = " ".join(reference.split()).casefold()
+        in_part = [b for b in books if wanted and wanted in b.title.casefold()]
         for matches in (
             [b for b in books if b.id == reference],
             [b for b in books if b.title.casefold() == wanted],
             [b for b in books if b.filename and b.filename.casefold() == _last_component(reference).casefold()],
             [b for b in books if len(wanted) >= 6 and b.id.startswith(wanted)],
-            [b for b in books if wanted and wanted in b.title.casefold()],
+            [] if in_full else in_part,
         ):
             if len(matches) == 1:
                 return matches[0]
             if matches:
-                named = ", ".join(f"“{b.title}” ({b.id[:8]})" for b in matches[:5])
                 message = Worded(
                     "Several books fit “{reference}”: {books}. Give more of the title, or an id in brackets.",
                     reference=reference,
-                    books=named,
+                    books=_with_ids(matches),
                 )
                 raise BookError(BookErrorCode.NOT_FOUND, message)
+        if in_full and in_part:
+            message = Worded(
+                "“{reference}” is only a part of a title: {books}. Give the whole title, or the id in brackets.",
+                reference=reference,
+                books=_with_ids(in_part),
+            )
+            raise BookError(BookErrorCode.NOT_FOUND, message)
         if removed:
             message = Worded("No book called “{reference}” was removed in the last 7 days.", reference=reference)
             raise BookError(BookErrorCode.NOT_FOUND, message)
@@ -317,8 +326,19 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
 
 _ID = "[0-9a-f]{32}"
 """What a suggestion stands for; people who have chosen one know nothing of it."""
+MOST_FITTING = 5
+"""Books that are named, with their ids, to somebody who has not named one of them clearly."""
 MOST_NAMED = 8
 """Books that are named to somebody who names none of them."""
+
+
+def _with_ids(books: Sequence[Book]) -> Worded:
+    """The first of some books, each with the beginning of its id."""
+    named = [Worded("“{title}” ({id})", title=book.title, id=book.id[:8]) for book in books[:MOST_FITTING]]
+    listed = named[0]
+    for each in named[1:]:
+        listed = Worded("{books}, {book}", books=listed, book=each)
+    return listed
 
 
 def _nothing_fits(reference: str, books: Sequence[Book]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from domain.chat import encodable
-from domain.errors import MarginaliaError
+from domain.errors import MarginaliaError, shortened
 from domain.ports import Dispatcher, ToolHandler, ToolOutput
 from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
 
@@ -88,7 +88,7 @@ class _RegistryDispatcher:
 
     async def __call__(self, name: str, args: dict[str, Any]) -> ToolOutput:
         if name not in self.tools:
-            return error_output(f"Unknown tool: {name!r}. Known: {', '.join(self.tools) or 'none'}")
+            return error_output(f"Unknown tool: {shortened(name)!r}. Known: {', '.join(self.tools) or 'none'}")
         definition, handler = self.tools[name]
         if complaint := _complaint(definition, args):
             return error_output(complaint)

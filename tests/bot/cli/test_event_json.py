@@ -2,7 +2,7 @@
 
 import json
 
-from bot.cli.console import event_to_json
+from bot.cli.console import event_fields
 from domain.errors import Worded
 from domain.event import Answer, TextDelta, TurnFailed
 from domain.spoilers.filter import hide
@@ -11,7 +11,7 @@ from domain.spoilers.filter import hide
 def test_covered_words_are_left_out_of_every_event_that_has_words_of_an_answer() -> None:
     text = f"He came. {hide('It was Lucian.')} It rained."
     for event in (TextDelta(text), Answer("t", text), TurnFailed("t", "timeout", "Too slow.", text, offer=text)):
-        line = event_to_json(event)
+        line = json.dumps(event_fields(event))
         assert "Lucian" not in line
         assert "He came. (hidden) It rained." in line
         assert json.loads(line)["event"] in ("text_delta", "answer", "turn_failed")
@@ -19,7 +19,7 @@ def test_covered_words_are_left_out_of_every_event_that_has_words_of_an_answer()
 
 def test_a_failure_has_its_sentence() -> None:
     message = Worded("Please check {setting}.", setting=Worded("the key {name}", name="OPENAI_API_KEY"))
-    told = json.loads(event_to_json(TurnFailed("t", "api_key_missing", message, retry_after=2.0)))
+    told = json.loads(json.dumps(event_fields(TurnFailed("t", "api_key_missing", message, retry_after=2.0))))
     assert told == {
         "event": "turn_failed",
         "turn_id": "t",

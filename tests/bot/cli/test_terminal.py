@@ -1,6 +1,7 @@
 """What books and people write is shown in a terminal, and never obeyed by it."""
 
 import io
+import json
 import sys
 
 import pytest
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import __main__ as main
-from bot.cli.running import GuardedConsole, obeyed_by_none
+from bot.cli.running import GuardedConsole, obeyed_by_none, print_json
 
 ORDERS = (
     "\x1b[31mred\x1b[0m",
@@ -49,6 +50,24 @@ def test_whatever_comes_can_be_written(text: str) -> None:
     assert left.encode().decode() == left
     assert not set(left) & set(obeyed_everywhere())
     assert [char for char in left if char.isalnum()] == [char for char in text if char.isalnum()]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_loses_no_letter_whatever_the_output_can_hold(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    said = {"text": "“Grüße” – 灯\udce9"}
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding, errors="replace"))
+    print_json(said)
+    line = output.getvalue()
+    assert json.loads(line) == said
+    assert line.count(b"\n") == 1
+
+
+def test_json_is_in_letters_where_the_output_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, "utf-8"))
+    print_json("“Grüße”")
+    assert output.getvalue().decode() == '"“Grüße”"\n'
 
 
 def test_words_are_no_pictures_and_brackets_no_styles() -> None:

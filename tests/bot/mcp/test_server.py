@@ -137,6 +137,20 @@ class TestTools:
         assert failed
         assert sentence in text
 
+    async def test_what_is_repeated_to_the_model_is_short(self, books: OpenBooks) -> None:
+        endless = "x " * 50_000
+        async with Client(book_server(books, positions=True)) as client:
+            for tool, arguments in EVERY_CALL:
+                for name in arguments:
+                    said, _ = await call(client, tool, **arguments | {name: endless})
+                    assert len(said) < 1_000, (tool, name, len(said), said[:80])
+                said, _ = await call(client, tool, **arguments, **{endless: 1})
+                assert len(said) < 1_000, tool
+            for refused in (client.call_tool(endless), client.get_prompt(endless), client.read_resource(endless)):
+                with pytest.raises(MCPError) as caught:
+                    await refused
+                assert len(caught.value.message) < 1_000
+
     async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(self, books: OpenBooks) -> None:
         async with Client(book_server(books)) as client:
             with pytest.raises(MCPError, match="Unknown tool: 'burn_book'") as refusal:
