@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
@@ -75,8 +75,9 @@ async def refuse_others(connection: Connection, path: str, newest: int) -> None:
     if not tables:
         return
     columns = [row["name"] for row in await connection.run("SELECT name FROM pragma_table_info('schema_migrations')")]
-    versions = [row["version"] for row in await connection.run(_VERSIONS)] if columns == _LEDGER_COLUMNS else [""]
-    if not all(isinstance(version, int) for version in versions):
+    is_ours = columns == _LEDGER_COLUMNS
+    versions: list[Any] = [row["version"] for row in await connection.run(_VERSIONS)] if is_ours else []
+    if not is_ours or not all(isinstance(version, int) for version in versions):
         raise StorageError(
             StorageErrorCode.DB_CORRUPTED,
             f"The file {path} is a database of another program and was left as it is: name another file.",
