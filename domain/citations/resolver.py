@@ -14,7 +14,7 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, as_seen, key_groups, key_of
+from domain.citations.matching import CLOSING, KEY_GROUP, KEY_IN_GROUP, PassageMatcher, as_seen, key_groups, key_of
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
@@ -203,7 +203,8 @@ class AnswerComposer:
     def _end_of_certain(self, text: str) -> int:
         """Where in a text begins what may still become a quotation, a key, or the end of a sentence."""
         end = self._quotations.open_at(text, self._before)
-        unfinished = _UNFINISHED.search(text, 0, end)
+        quotes_below = text[:end].endswith("\n") and self._pending[end : end + 1] in {*CLOSING, ">"}
+        unfinished = None if quotes_below else _UNFINISHED.search(text, 0, end)
         first = min(unfinished.start() if unfinished else end, _start_of_open_key(text, end))
         if text[first:].strip():
             known = len(text[: settled(text[:first])].rstrip())  # its last number may count what follows

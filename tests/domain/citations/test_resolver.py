@@ -43,6 +43,12 @@ async def test_no_number_is_cut_in_two_where_too_much_is_held_back(step: int) ->
     assert not any(letter.isdigit() for letter in shown)
 
 
+async def test_long_quotations_below_each_other_have_one_reference_each() -> None:
+    line = f"> {' '.join(sentence.text for sentence in sentences())} {' '.join(f'[{key}]' for key in KEYS)}\n\n"
+    shown, _ = await compose(*re.findall(r"\s*\S+", "This is it:\n\n" + line * 12))
+    assert shown.count("(p. 12, p. 13)") == shown.count("(p") == 12, shown
+
+
 @pytest.mark.parametrize("step", [1, 2, 5, 400])
 async def test_a_share_waits_for_what_it_is_a_share_of(step: int) -> None:
     text = f"Ann kept the light. À 42 % des voix il gagne. So it was [{KEYS[0]}]."
