@@ -300,8 +300,8 @@ class Number:
         location = numerals.LOCATION.search(around)
         if not self.is_share:
             is_large = max(self.values, default=0) >= _LEAST_LOCATION
-            is_time = ":" in self.written or "h" in self.read or numerals.HEARD.search(around)
-            if is_time and numerals.RECORDING.search(around):
+            is_time = ":" in self.written or "h" in self.read
+            if numerals.RECORDING.search(around) and (is_time or numerals.HEARD.search(around)):
                 return True
             if self.written.count(":") == _COLONS and numerals.AT_A_TIME.search(around):
                 return True

@@ -341,8 +341,8 @@ OF_A_BOOK = (
 )
 """What follows on a share of a book, or leads into one."""
 FRACTION_OF_A_BOOK = (
-    rf"(?<!\w)(?:{CARDINAL}+(?:[\s-]{CARDINAL}+)*|\d{{1,3}}|an?|ein(?:e[rmn]?|es)?|une?|una|uma?|een|ett|\w+dn\w+|{fold_letters('две|одной|одна')})[\s-](?:\w+\s)?(?:{FRACTION}|{SMALL_ORDINAL}+)"
-    rf"(?:\s(?:parts?|partes|parti))?(?={OF_A_BOOK})|(?<!\w){_any_of('whole_fractions')}(?={OF_A_BOOK})"
+    rf"(?<!\w)(?:(?:{CARDINAL}++(?:[\s-]{CARDINAL}++){{0,3}}+|\d{{1,3}}|{_any_of('articles')})[\s-](?:\w{{1,12}}\s)?"
+    rf"(?:{FRACTION}|{SMALL_ORDINAL}+)(?:\s(?:parts?|partes|parti))?|{_any_of('whole_fractions')})(?={OF_A_BOOK})"
 )
 _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
 _KEY = r"\w*(?:position|percent|offset)\w*"
