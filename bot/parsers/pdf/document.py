@@ -30,6 +30,12 @@ _LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u06
 _MIRRORED = str.maketrans("()[]{}«»‹›<>", ")(][}{»«›‹><")
 
 
+_SIGNS_TRIED = 50
+"""Signs of a page that are looked at to find out whether its letters are known."""
+_NO_LETTERS = {"\ufffd", *map(chr, range(0xE000, 0xF900))}
+"""What files have in place of letters that they do not tell: the replacement character, and those for private use."""
+
+
 class PdfLine(NamedTuple):
     """A line of text. Positions are in points from the lower left corner of the page; `size` is the height of the
     font.
@@ -55,16 +61,29 @@ class LineReader:
         self._first = pdfium.FS_RECTF.from_buffer(self._places)
         self._last = pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF))
 
-    def lines(self, page: Any) -> tuple[PdfLine, ...]:
-        """The lines of a page, in drawing order."""
+    def lines(self, page: Any) -> tuple[PdfLine, ...] | None:
+        """The lines of a page, in drawing order; None if the file does not say which letters its signs are."""
         text_page = self._pdfium.FPDFText_LoadPage(page)
         if not text_page:
             return ()
         try:
             text, has_places = self._text(text_page)
+            if len(text) > _LONGEST_STAMP and self._is_cipher(text_page, text):
+                return None
             return tuple(self._placed_lines(text_page, text) if has_places else _unplaced_lines(text))
         finally:
             self._pdfium.FPDFText_ClosePage(text_page)
+
+    def _is_cipher(self, text_page: Any, text: str) -> bool:
+        """Whether most signs of a page have no letter in the file, as where a font has no table of them.
+
+        For such a sign PDFium gives its number in the font. In some files these are the codes of letters all the same:
+        most of them are small letters then.
+        """
+        sample = range(0, len(text), len(text) // _SIGNS_TRIED + 1)
+        has_no_letter = self._pdfium.FPDFText_HasUnicodeMapError
+        unknown = sum(text[at] in _NO_LETTERS or has_no_letter(text_page, at) == 1 for at in sample)
+        return unknown * 2 > len(sample) and sum(map(str.islower, text)) * 2 < len("".join(text.split()))
 
     def _text(self, text_page: Any) -> tuple[str, bool]:
         """The text, and whether its characters correspond to PDFium's one by one, so that their positions can be
@@ -254,6 +273,8 @@ class PdfPage:
     label: str
     lines: tuple[PdfLine, ...]
     is_picture: bool
+    is_cipher: bool = False
+    """It shows letters, but the file does not say which: what there is to read has to be seen, as in a picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +374,9 @@ def _pages(
             yield PdfPage(_label(pdfium, document, index), (), is_picture=False)
             continue
         try:
-            lines = _downward(reader.lines(page))
-            is_picture = _is_picture(pdfium, page, lines)
+            read = reader.lines(page)
+            lines = _downward(read or ())
+            is_picture = read is None or _is_picture(pdfium, page, lines)
             if is_picture and recognise:
                 lines = recognise(_drawn(pdfium, page))
         finally:
@@ -362,7 +384,7 @@ def _pages(
         characters += sum([len(line.text) for line in lines])
         check_length(characters, limits)
         report(index / count)
-        yield PdfPage(_label(pdfium, document, index), lines, is_picture)
+        yield PdfPage(_label(pdfium, document, index), lines, is_picture, is_cipher=read is None)
 
 
 def _downward(lines: tuple[PdfLine, ...]) -> tuple[PdfLine, ...]:

@@ -41,6 +41,10 @@ _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
 _MOST_PAGES_A_PICTURE = 10
 """Of more pages a picture, the pictures are plates rather than pages of the text."""
+_CIPHER = Worded(
+    "I cannot read the letters of this PDF: its fonts do not say which letters they are. Please add another edition, "
+    "best an EPUB, or run it through text recognition (OCR) first."
+)
 _READ_BY_OCR = Worded(
     "The pages of this book are pictures. I read them by OCR (text recognition), so some words may be wrong."
 )
@@ -285,7 +289,10 @@ def _relined(lines: Iterable[PdfLine], page: int, texts: Mapping[tuple[int, int]
 def _refuse_pictures(pages: Sequence[PdfPage]) -> None:
     if any(_letters(page) >= _FEWEST_LETTERS for page in pages):
         return
-    if pictures := sum(page.is_picture for page in pages):
+    pictures = sum(page.is_picture for page in pages)
+    if any(page.is_cipher for page in pages):
+        raise PicturesOnlyError(_CIPHER, pictures)
+    if pictures:
         raise PicturesOnlyError(
             Worded(
                 "{pictures} of the {pages} pages of this PDF are pictures, and there is no text to read on any page. "
@@ -311,13 +318,18 @@ def _letters(page: PdfPage) -> int:
 
 def _warnings(pages: Sequence[PdfPage]) -> list[str]:
     pictures = [page.label for page in pages if page.is_picture]
-    if len(pictures) < _FEW_PICTURES:
+    has_ciphers = any(page.is_cipher for page in pages)
+    if len(pictures) < _FEW_PICTURES and not has_ciphers:
         return []
     shown = ", ".join(pictures[:5]) + (" …" if len(pictures) > 5 else "")
     return [
         Worded(
-            "{pictures} of {pages} pages are pictures without text (pages {shown}), so I don't know what they say. To "
-            "include them, add a copy that went through text recognition (OCR).",
+            "I cannot read the letters on {pictures} of {pages} pages (pages {shown}), because the file does not say "
+            "which letters they are. To include them, add another edition, or a copy that went through text "
+            "recognition (OCR)."
+            if has_ciphers
+            else "{pictures} of {pages} pages are pictures without text (pages {shown}), so I don't know what they "
+            "say. To include them, add a copy that went through text recognition (OCR).",
             pictures=len(pictures),
             pages=len(pages),
             shown=shown,

@@ -4,7 +4,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.parsers.pdf.document import Picture
@@ -80,6 +80,42 @@ def scanned_pdf(pictures: Sequence[Picture], *, labels: str = "") -> bytes:
     kids = " ".join(f"{first + index} 0 R" for index in range(count))
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {count} >>".encode()
     objects[1] = f"<< /Type /Catalog /Pages 2 0 R /PageLabels << /Nums [{labels}] >> >>".encode()
+    return _file(objects)
+
+
+def numbered_pdf(
+    pages: Sequence[Sequence[str]], number: Callable[[str], int], letter: Callable[[str], str] | None = None
+) -> bytes:
+    """A PDF whose lines are the numbers of signs in a font. With `letter`, the font says what each of them means."""
+    objects: dict[int, bytes] = {5: b"<< >>"}
+    first, count = 20, len(pages)
+    told = b"/ToUnicode 8 0 R" if letter else b""
+    objects[3] = (
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /F /Encoding /Identity-H /DescendantFonts [6 0 R] %s >>" % told
+    )
+    objects[6] = (
+        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /F /FontDescriptor 7 0 R /DW 500 /CIDSystemInfo"
+        b" << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>"
+    )
+    objects[7] = b"<< /Type /FontDescriptor /FontName /F /Flags 4 /FontBBox [0 0 999 999] /Ascent 800 /Descent -200 >>"
+    if letter:
+        rows = [f"<{number(sign):04X}> <{ord(letter(sign)):04X}>" for sign in map(chr, range(32, 127))]
+        table = (
+            f"1 begincodespacerange <0000> <FFFF> endcodespacerange {len(rows)} beginbfchar {' '.join(rows)} endbfchar"
+        )
+        objects[8] = _stream(b"", f"begincmap {table} endcmap".encode())
+    kids = " ".join(f"{first + index} 0 R" for index in range(count))
+    objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {count} >>".encode()
+    objects[1] = b"<< /Type /Catalog /Pages 2 0 R >>"
+    for index, lines in enumerate(pages):
+        shown = "".join(
+            f"0 -{_LINE_HEIGHT} Td <{''.join(f'{number(sign):04X}' for sign in line)}> Tj " for line in lines
+        )
+        objects[first + count + index] = _stream(b"", f"BT /F1 11 Tf 50 560 Td {shown}ET".encode())
+        objects[first + index] = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 900 600] /Contents {first + count + index} 0 R"
+            " /Resources << /Font << /F1 3 0 R >> >> >>"
+        ).encode()
     return _file(objects)
 
 

@@ -2,14 +2,16 @@
 
 import io
 import re
+from collections.abc import Callable
 
 import pytest
-from pypdf import PdfWriter
+from pypdf import PdfReader, PdfWriter
 
+from bot.parsers.draft import PicturesOnlyError
 from bot.parsers.pdf import parser
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
-from tests.bot.parsers.builders import PdfLine
+from tests.bot.parsers.builders import PdfLine, numbered_pdf
 from tests.bot.parsers.builders import pdf as build
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph
@@ -374,3 +376,55 @@ def test_a_large_first_letter_belongs_to_its_word(capital: str, rest: str, said:
     book = read(build([[PdfLine(capital, x=50, y=527, size=30), *beside, *below]]))
     assert book.text.startswith(said)
     assert book.chapters == ()
+
+
+LINES = [[line.text if isinstance(line, PdfLine) else line for line in body_page(number)] for number in (1, 2, 3)]
+
+
+def _unlike_a_letter(sign: str) -> int:
+    """The number that a sign has in fonts of which only some signs are kept."""
+    return ord(sign) - 29
+
+
+@pytest.mark.parametrize(
+    ("number", "letter"),
+    [
+        (_unlike_a_letter, None),
+        (lambda sign: 5_000 + ord(sign), None),
+        (ord, lambda sign: chr(0xE000 + ord(sign))),
+        (ord, lambda sign: "\ufffd"),
+    ],
+    ids=["small numbers", "large numbers", "private use", "replacement"],
+)
+def test_letters_that_the_file_does_not_tell_are_refused_and_could_be_recognised(
+    number: Callable[[str], int], letter: Callable[[str], str] | None
+) -> None:
+    with pytest.raises(PicturesOnlyError, match="its fonts do not say which letters they are") as refused:
+        read(numbered_pdf(LINES, number, letter))
+    assert refused.value.pages == 3
+
+
+@pytest.mark.parametrize(("number", "letter"), [(ord, None), (_unlike_a_letter, lambda sign: sign)])
+def test_letters_are_read_whose_numbers_are_their_codes_or_are_told(
+    number: Callable[[str], int], letter: Callable[[str], str] | None
+) -> None:
+    book = read(numbered_pdf(LINES, number, letter))
+    assert "Here begins the first paragraph of page two, which is long two enough to fill the line" in book.text
+    assert book.warnings == ()
+
+
+def test_a_few_pages_whose_letters_are_not_told_are_named() -> None:
+    whole, cipher = (PdfReader(io.BytesIO(data)) for data in (build([*LINES]), numbered_pdf(LINES, _unlike_a_letter)))
+    mixed, out = PdfWriter(), io.BytesIO()
+    for page in (whole.pages[0], cipher.pages[1], whole.pages[2]):
+        mixed.add_page(page)
+    mixed.write(out)
+    book = read(out.getvalue())
+    assert book.warnings[0].startswith("I cannot read the letters on 1 of 3 pages (pages 2), because the file does not")
+    assert "page one" in book.text
+    assert "page three" in book.text
+    assert "SDJH" not in book.text  # "page" in the numbers of its letters
+
+
+def test_an_ornament_without_a_letter_is_no_page_of_unknown_letters() -> None:
+    assert read(numbered_pdf([*LINES, ["*" * 3]], ord, lambda sign: "\ue000" if sign == "*" else sign)).warnings == ()
