@@ -61,6 +61,8 @@ _LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
 """From debug to emergency."""
 
 HALF_A_CHARACTER = "half a character (a lone surrogate) stands in it"
+LONGEST_MESSAGE = 65_536
+"""Bytes of a request's arguments. Nobody asks a book that much, and a million of them would keep all others waiting."""
 
 _Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
@@ -117,7 +119,7 @@ class BookServer:
         )
         # Not by its own keyword, which warns that the newest protocol has it no more: most clients speak an older one.
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
-        server.middleware += [_refuse_half_characters, self._remember_peer]
+        server.middleware += [_refuse_unreadable, self._remember_peer]
         return server
 
     async def _list_tools(self, ctx: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -324,19 +326,24 @@ async def serve_stdio(server: Server[Any], lines: AsyncIterator[str]) -> None:
         _log.info("the client no longer reads standard output")
 
 
-async def _refuse_half_characters(ctx: _Context, call_next: CallNext) -> HandlerResult:
-    """Refuse a request with a lone surrogate in it: transports of older protocols do not even read such a message."""
-    if _has_half_characters(ctx.params):
-        raise MCPError(types.INVALID_PARAMS, f"This message cannot be read: {HALF_A_CHARACTER}.")
+async def _refuse_unreadable(ctx: _Context, call_next: CallNext) -> HandlerResult:
+    """Refuse a request that is too long, or with a lone surrogate in it: transports of older protocols do not even read
+    the latter.
+    """
+    if fault := _fault_in_message(ctx.params):
+        raise MCPError(types.INVALID_PARAMS, f"This message cannot be read: {fault}.")
     return await call_next(ctx)
 
 
-def _has_half_characters(message: object) -> bool:
+def _fault_in_message(message: object) -> str:
+    """Why a message is not taken; blank if it is."""
     try:
-        json.dumps(message, ensure_ascii=False, default=str).encode()
+        length = len(json.dumps(message, ensure_ascii=False, default=str).encode())
     except UnicodeEncodeError:
-        return True
-    return False
+        return HALF_A_CHARACTER
+    except RecursionError:
+        return "it is nested too deeply"
+    return f"it is longer than {LONGEST_MESSAGE:,} bytes" if length > LONGEST_MESSAGE else ""
 
 
 def _parse_error(error: ValidationError) -> SessionMessage:
@@ -348,7 +355,7 @@ def _parse_error(error: ValidationError) -> SessionMessage:
         message = None
     name = message.get("id") if isinstance(message, dict) else None
     known = name if isinstance(name, str | int) and not isinstance(name, bool) else None
-    why = HALF_A_CHARACTER if _has_half_characters(message) else "it is not valid JSON-RPC"
+    why = _fault_in_message(message) or "it is not valid JSON-RPC"
     code = types.PARSE_ERROR if message is None else types.INVALID_REQUEST
     reply = types.ErrorData(code=code, message=f"This message cannot be read: {why}.")
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=reply))

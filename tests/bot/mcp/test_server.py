@@ -463,6 +463,25 @@ class TestResources:
         assert refusal.value.code == types.INVALID_PARAMS
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_message_of_any_length_is_refused_at_once(books: OpenBooks, mode: str) -> None:
+    long = "lamp " * 20_000
+    async with Client(book_server(books), mode=mode) as client:
+        for asked in (
+            client.call_tool("search_book", LAMP | {"query": long}),
+            client.call_tool(long, {}),
+            client.read_resource(f"book://The%20Lamp/pages/{long.replace(' ', '')}"),
+            client.get_prompt("who_is", {"book": "The Lamp", "name": long}),
+            client.complete(types.PromptReference(name="recap"), {"name": "chapter", "value": long}),
+        ):
+            with pytest.raises(MCPError, match="it is longer than 65,536 bytes") as refusal:
+                await asked
+            assert refusal.value.code == types.INVALID_PARAMS
+        text, failed = await call(client, "search_book", book="The Lamp", query="missing boat " * 3_000)
+    assert not failed
+    assert "one was missing" in text
+
+
 @pytest.fixture
 def environment(tmp_path: Path, book: Book) -> dict[str, str]:
     """What the program needs to find the books of this test, and no settings of the machine."""
