@@ -1,5 +1,6 @@
 """What only some servers do: Ollama, vLLM, llama.cpp, OpenRouter and those who imitate them."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -523,3 +524,29 @@ async def test_a_stream_without_a_word_is_asked_for_in_one_piece(status: int, bo
             assert code is None
         await chat.aclose()
     assert asked == [True, False]
+
+
+async def test_a_connection_is_used_again_unless_the_server_leaves_its_stream_open() -> None:
+    peers: list[object] = []
+    leaves_open = asyncio.Event()
+
+    async def completions(request: web.Request) -> web.StreamResponse:
+        peers.append(request.transport)
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        for each in (words("Hobb."), SAID):
+            await response.write(f"data: {json.dumps(each)}\n\n".encode())
+        await response.write(b"data: [DONE]\n\n")
+        if len(peers) == 2:
+            await leaves_open.wait()
+        return response
+
+    application = web.Application()
+    application.router.add_post("/v1/chat/completions", completions)
+    async with TestServer(application) as listening:
+        chat = OpenAIChat(model="hobb-7b", base_url=str(listening.make_url("/v1")), max_retries=0, timeout=60)
+        async with asyncio.timeout(20):
+            assert [await chat.chat([user("?")]) for _ in range(3)] == ["Hobb."] * 3
+        leaves_open.set()
+        await chat.aclose()
+    assert [peer is peers[0] for peer in peers] == [True, True, False]
