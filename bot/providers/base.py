@@ -219,12 +219,13 @@ class EventDecoder:
             yield from self._add(line)
 
     def _add(self, data: str) -> Iterator[tuple[str, Any]]:
-        if data.startswith(DONE):
+        bare = data.strip()
+        if bare.startswith(DONE):
             yield from self._finish()
             yield "", DONE
             return
         self._data.append(data)
-        if len(self._data) == 1 and data.startswith(("{", "[")):
+        if len(self._data) == 1 and bare.startswith(("{", "[")):
             with suppress(ValueError, RecursionError):  # it may go on in the next line
                 value = decoded(data)
                 yield self._name, value

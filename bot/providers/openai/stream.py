@@ -232,10 +232,10 @@ class CompletionAccumulator:
         if not isinstance(chunk, dict):
             return
         self._usage = _token_usage(chunk) or self._usage
-        for choice in chunk.get("choices") or ():
+        for choice in _objects(chunk.get("choices")):
             self._finish = _finish_reason(choice) or self._finish
-            whole = {} if self._has_said else choice.get("message")  # Perplexity repeats it all at the end
-            delta = choice.get("delta") or whole or {}
+            whole = None if self._has_said else choice.get("message")  # Perplexity repeats it all at the end
+            delta = next(iter(_objects(choice.get("delta") or whole)), {})
             self._has_begun = True
             self._refused = self._refused or bool(delta.get("refusal"))
             self._has_said = self._has_said or any(delta[name] for name in delta if name != "role")
@@ -267,7 +267,7 @@ class CompletionAccumulator:
                 yield from self._say(self._thinking.feed(_OPEN + whole))
 
     def _extend_call(self, piece: Json) -> None:
-        index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or {}
+        index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or piece
         call = self._by_index.get(index)
         if call is None or call.is_followed_by(call_id, function.get("name")):
             call = self._by_index[index] = _Call()
@@ -300,12 +300,14 @@ def _finish_reason(choice: Json) -> str:
     return said.lower().partition(":")[0] if isinstance(said, str) else ""
 
 
+def _objects(value: object) -> list[Json]:
+    """The objects in a list, or an object alone; anything else that a server sends in their place is left out."""
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
+
+
 def _pieces_of_calls(delta: Json) -> Iterable[Json]:
-    """The calls in a delta: a list, one alone (TGI), or the field that was in use before `tool_calls`."""
-    if calls := delta.get("tool_calls"):
-        return [calls] if isinstance(calls, dict) else calls
-    function = delta.get("function_call")
-    return [{"function": function}] if isinstance(function, dict) else ()
+    """The calls in a delta, or the one in the field that was in use before `tool_calls`."""
+    return _objects(delta.get("tool_calls")) or [{"function": each} for each in _objects(delta.get("function_call"))]
 
 
 def _words(content: object) -> str:
@@ -317,7 +319,7 @@ def _words(content: object) -> str:
 
 def _token_usage(chunk: Json) -> TokenUsage | None:
     """The tokens a chunk counts. Most servers have them at its top, Groq under `x_groq`, Moonshot in the choice."""
-    inside = [chunk, *(value for value in chunk.values() if isinstance(value, dict)), *(chunk.get("choices") or ())]
+    inside = [chunk, *(value for value in chunk.values() if isinstance(value, dict)), *_objects(chunk.get("choices"))]
     counts = (each["usage"] for each in inside if isinstance(each.get("usage"), dict))
     return next((usage for each in counts if (usage := _counted(each))), None)
 

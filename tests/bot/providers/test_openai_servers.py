@@ -181,8 +181,10 @@ async def test_tokens_are_found_wherever_a_server_counts_them(
                 "tool_calls": [{"id": "a", "function": {"name": "search_book", "arguments": FAN}}],
             }
         ],
+        [{"tool_calls": [{"id": "a", "name": "search_book", "arguments": FAN}]}],
+        [{"tool_calls": [None]}, {"tool_calls": [{"id": "a", "function": {"name": "search_book", "arguments": FAN}}]}],
     ],
-    ids=["the earlier field", "no list", "both fields"],
+    ids=["the earlier field", "no list", "both fields", "no function", "nothing between"],
 )
 async def test_a_call_is_read_in_other_forms(server: OpenAIDouble, chat: OpenAIChat, pieces: list[Json]) -> None:
     chunks: list[Json] = [{"choices": [{"index": 0, "delta": delta}]} for delta in pieces]
@@ -197,6 +199,13 @@ async def test_a_whole_message_in_a_stream_is_a_reply(server: OpenAIDouble, chat
     message = {"role": "assistant", "content": "It was Hobb."}
     whole: Json = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     assert (await replied(server, chat, whole)).text == "It was Hobb."
+
+
+@pytest.mark.parametrize("choices", [[None], {"0": {}}, [{"delta": "Hm."}], [{"delta": None}], None])
+async def test_what_has_another_shape_than_a_piece_is_passed_over(
+    server: OpenAIDouble, chat: OpenAIChat, choices: object
+) -> None:
+    assert (await replied(server, chat, {"choices": choices}, words("It was Hobb."), SAID)).text == "It was Hobb."
 
 
 async def test_a_message_that_repeats_the_pieces_at_the_end_is_not_said_twice(
