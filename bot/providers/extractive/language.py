@@ -396,6 +396,10 @@ _APART = 0.25
 """What a number and a unit count that do not belong together."""
 
 
+ALMOST = 0.9
+"""What a weak sign counts that is as often right as a sure one: any title for a name, any length for a height."""
+
+
 def number_with(cues: Cues, unit: re.Pattern[str], text: str) -> float:
     """1 for a number of this unit ("forty feet"), a part for a number and the unit in different places."""
     numbers = [match.end() for match in cues.number.finditer(text)]
@@ -410,7 +414,7 @@ def measured_in(text: str, asked: str, cues: Cues) -> float:
     if OLD.search(asked):
         return max(number_with(cues, cues.age, text) / 2, float(AGED.search(text) is not None))
     if LARGE.search(asked):
-        return max(number_with(cues, cues.size, text) / 2, float(_SIZED.search(text) is not None))
+        return max(ALMOST * number_with(cues, cues.size, text), float(_SIZED.search(text) is not None))
     return number_with(cues, cues.unit, text)
 
 

@@ -444,7 +444,8 @@ def _points_back(question: Question) -> bool:
 
 def _has_no_subject(question: Question) -> bool:
     """Whether it goes on without a name or a noun, as in "¿Y dónde vive?": Spanish verbs need no pronoun."""
-    goes_on = question.language is Language.SPANISH or _CONTINUES.match(question.text)
+    is_of_deed = question.kind in (QuestionKind.WHERE, QuestionKind.WHEN, QuestionKind.WHY, QuestionKind.HOW)
+    goes_on = (is_of_deed and question.language is Language.SPANISH) or _CONTINUES.match(question.text)
     is_short = len(question.terms) <= _FEW_WORDS and not question.names
     return bool(goes_on) and is_short and _SOMETHING.search(question.text) is None
 

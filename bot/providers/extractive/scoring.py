@@ -8,10 +8,12 @@ from functools import cached_property
 from itertools import pairwise
 
 from bot.providers.extractive.language import (
+    ALMOST,
     CAUSE,
     CUES,
     DATED,
     LITTLE_WORDS,
+    SOMEBODY,
     Cues,
     Language,
     expected_in,
@@ -252,24 +254,20 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
         case QuestionKind.NAMED:
             full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
             calls = [not is_title(word) for word in cues.called.findall(text)]
-            named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or len(calls[:1]) / 2}
+            named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or ALMOST * len(calls[:1])}
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             return {"expected": min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))}
         case QuestionKind.LOOKS:
             return {"looks": min(5.0, len(cues.looks.findall(text)))}
-        case _:
-            return {name: _found(pattern, text) for name, pattern in _signs(question.kind, cues).items()}
-
-
-def _signs(kind: QuestionKind, cues: Cues) -> dict[str, re.Pattern[str]]:
-    """Patterns for a sentence, of which only the presence matters."""
-    return {
-        QuestionKind.WHEN: {"time": cues.time, "dated": DATED},
-        QuestionKind.HAPPENED: {"fate": cues.fate},
-        QuestionKind.FELT: {"feeling": cues.feeling},
-        QuestionKind.SAID: {"speech": cues.speech},
-    }.get(kind, {})
+        case kind:
+            signs = {
+                QuestionKind.WHEN: {"time": cues.time, "dated": DATED},
+                QuestionKind.HAPPENED: {"fate": cues.fate},
+                QuestionKind.FELT: {"feeling": cues.feeling},
+                QuestionKind.SAID: {"speech": cues.speech},
+            }
+            return {name: _found(pattern, text) for name, pattern in signs.get(kind, {}).items()}
 
 
 def _numbers(question: Question, text: str, cues: Cues) -> dict[str, float]:
@@ -453,11 +451,13 @@ _SIGNS: dict[QuestionKind, tuple[str, ...]] = {
 
 
 def _shows_it(evidence: Evidence, at: int) -> bool:
-    """Whether a candidate has a sign of the kind of answer; a sum beside a name is not surely what somebody owns."""
-    question, signs = evidence.question, _SIGNS.get(evidence.question.kind, ())
+    """Whether a candidate has a sign of the answer; a sum beside a name and an age of others are not surely theirs."""
+    question, candidate, signs = evidence.question, evidence.candidates[at], _SIGNS.get(evidence.question.kind, ())
     if question.kind is QuestionKind.WHERE:
-        asked = frozenset(evidence.weight)
-        return says_where(evidence.candidates[at].text, asked, question.names, question.language)
+        return says_where(candidate.text, frozenset(evidence.weight), question.names, question.language)
+    told = {*candidate.stems, *candidate.words.split()}
+    if question.kind is QuestionKind.HOW_LONG and question.names and told.isdisjoint(question.names | SOMEBODY):
+        return False
     if not signs:
         return question.kind is not QuestionKind.HOW_MUCH or not question.names
     return any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)

@@ -315,6 +315,7 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
     ("question", "text"),
     [
         ("How old is Hilda Tarr?", "Hilda Tarr sold her dogs after two years. Gulls cried."),
+        ("How old is Hilda Tarr?", "They saw a body, thirty years of age. Hilda Tarr slept."),
         ("How tall are the tripods?", "The tripods stood a hundred yards off. Gulls cried."),
         (
             "Where is the treasure hidden?",
@@ -336,6 +337,7 @@ def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, 
     ("question", "text"),
     [
         ("How old is Hilda Tarr?", "Hilda Tarr was nearly sixteen."),
+        ("How old is Hilda Tarr?", "She was nearly sixteen. Hilda Tarr slept."),
         ("How tall are the tripods?", "The tripods were a hundred feet high."),
         ("Where is the treasure hidden?", "The treasure was hidden under the cross."),
         ("Where is Hobb?", "Hobb lay in the churchyard."),

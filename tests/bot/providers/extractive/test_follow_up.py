@@ -20,6 +20,8 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
         ("Where was the cap found?", "", "why?", {"cap", "found"}),
         ("¿Quién es Marta?", "", "¿Y dónde vive?", {"vive", "Marta"}),
         ("¿Quién es Marta?", "", "¿Dónde está la torre?", {"torre"}),
+        ("¿Quién es Marta?", "", "¿Dónde vive?", {"vive", "Marta"}),
+        ("¿Quién es Marta?", "", "¿Hay dragones?", {"dragones"}),
         ("Who is Hobb?", "", "And where is the lighthouse?", {"lighthouse"}),
         ("Wo wohnt Hans?", "", "Warum ist er dort?", {"Hans", "wohnt"}),
         ("Who is Hobb?", "", "How tall is the lighthouse?", {"tall", "lighthouse"}),
