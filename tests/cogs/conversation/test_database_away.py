@@ -410,7 +410,7 @@ async def test_what_else_happens_meanwhile_is_dealt_with_once_the_database_is_ba
     await room.ann.rename(room.thread, "By night")
     await room.ann.say(room.double.channel, f"<@{room.double.bot.id}> hello")
     await room.until(lambda: "the mention in message" in caplog.text)
-    await room.until(lambda: "on_thread_update is stored later" in caplog.text)
+    await room.until(lambda: f"the name of thread {room.thread.id} is stored later" in caplog.text)
     wire.mend()
     await until_the_database_answers(room)
     room.state.bot.dispatch("database_back")
