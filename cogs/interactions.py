@@ -212,9 +212,11 @@ async def carry_out(interaction: discord.Interaction[Any], act: Action, argument
         await report(interaction, error)
 
 
-def on_press(action: str, act: Action) -> type[DynamicItem[Any]]:
-    """The dynamic item for presses of an action's buttons."""
-    return on_custom_id(rf"do:{action}:(?P<argument>.*)", act)
+def on_press(action: str, act: Action, argument: str = ".*") -> type[DynamicItem[Any]]:
+    """The dynamic item for presses of an action's buttons. What does not fit the pattern `argument` is refused as
+    stale.
+    """
+    return on_custom_id(rf"do:{action}:(?P<argument>{argument})", act)
 
 
 def on_custom_id(pattern: str, act: Action) -> type[DynamicItem[Any]]:
@@ -241,8 +243,8 @@ def on_choice(action: str, act: Action) -> type[DynamicItem[Any]]:
     """The dynamic item for choices from an action's menus."""
 
     async def choose(interaction: discord.Interaction[Any], argument: str) -> None:
-        chosen = cast(dict[str, Any], interaction.data)["values"][0]
-        await act(interaction, f"{argument}{chosen}")
+        chosen = cast(dict[str, Any], interaction.data).get("values") or [""]
+        await act(interaction, f"{argument}{chosen[0]}")
 
     return on_custom_id(rf"pick:{action}:(?P<argument>.*)", choose)
 

@@ -58,7 +58,7 @@ class Scope:
 class Progress(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
-        bot.handle(on_press(WHO_BINDS, self._who_binds), on_press(UNBIND, self._unbind))
+        bot.handle(on_press(WHO_BINDS, self._who_binds), on_press(UNBIND, self._unbind, rf"\w+:(?:\d+|{HIDDEN})"))
 
     @app_commands.command(description="Tell me how far you've read, so I don't spoil anything; or see where you are")
     @everywhere

@@ -14,6 +14,7 @@ from cogs.conversation.buttons import (
     AGAIN,
     ALLOW,
     MOVE,
+    PROPOSAL,
     REDO,
     REFUSE,
     RETRY,
@@ -71,12 +72,11 @@ class AnswerButtons:
             RETRY: self.retry,
             REDO: self.redo,
             SOURCES: self.sources,
-            MOVE: self.move,
             AGAIN: self.again,
             ALLOW: partial(self.decide, allowed=True),
             REFUSE: partial(self.decide, allowed=False),
         }
-        return tuple(on_press(action, act) for action, act in acts.items())
+        return on_press(MOVE, self.move, PROPOSAL), *(on_press(action, act) for action, act in acts.items())
 
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         say, live = speech_of(interaction), self._live.get(turn_id)

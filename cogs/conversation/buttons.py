@@ -19,6 +19,9 @@ ALLOW, REFUSE = "allow", "refuse"
 KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
 """The actions of the buttons, as in their custom_ids."""
 
+PROPOSAL = r"\w+:\d+:.+"
+"""The argument of a button that confirms a proposed position: the turn, the reader and the place."""
+
 Buttons = tuple[ButtonData, ...]
 
 _OF_A_TURN = re.compile(rf"do:(?:(?:{STOP}|{RETRY}):(?P<turn>\w+)|(?:{ALLOW}|{REFUSE}):(?P<asking>\w+):\w+)")

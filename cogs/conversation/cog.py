@@ -35,8 +35,8 @@ from cogs.conversation.intake import (
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.writer import ChannelWriters
-from cogs.errors import DISCORD_ERRORS, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
-from cogs.i18n import Speech, speech_for, speech_in
+from cogs.errors import DISCORD_ERRORS, Refusal, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
+from cogs.i18n import Speech, speech_for, speech_in, speech_of
 from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, row, take_away
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
@@ -86,7 +86,7 @@ class ConversationCog(commands.Cog):
             *AnswerButtons(use_cases, self._workers).items(),
             *self._answers.items(),
             on_custom_id(CARD_BUTTON, cards.press),
-            on_press(HEAR, self._hear_again),
+            on_press(HEAR, self._hear_again, r"\d{1,20}"),
         )
 
     async def cog_unload(self) -> None:
@@ -447,9 +447,13 @@ class ConversationCog(commands.Cog):
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Take in a message that could not be stored, and delete the sentence that said so."""
         answerable = await acknowledge(interaction, ephemeral=True)
-        assert isinstance(interaction.channel, (discord.Thread, discord.DMChannel))
         assert_may_post(interaction)
-        message = await interaction.channel.fetch_message(int(message_id))
+        place = interaction.channel
+        message = None
+        if isinstance(place, (discord.Thread, discord.DMChannel)):
+            message = await place.fetch_message(int(message_id))
+        if message is None or not is_from_a_person(message):
+            raise Refusal(conversation_gone(speech_of(interaction)))
         await take_away(interaction, answerable=answerable)
         await self._hear(message, partial(tell_kept, interaction))
 

@@ -211,6 +211,21 @@ class Actor:
         data = {"custom_id": opened.modal["custom_id"], "components": rows}
         return await self._interact(InteractionType.MODAL, opened.channel, data, source=opened.source)
 
+    async def forge_press(self, message: Message, custom_id: str, *values: str, is_menu: bool = False) -> Interaction:
+        """Press or choose what the bot has never made: a part with this name, and values that were not offered."""
+        options = (
+            {"options": [{"label": "x", "value": "x"}], "type": 3} if is_menu else {"label": "x", "style": 2, "type": 2}
+        )
+        message.components = [{"type": 1, "components": [options | {"custom_id": custom_id}]}]
+        data: Json = {"custom_id": custom_id, "component_type": options["type"]}
+        return await self._press(message, data | {"values": list(values)} if is_menu else data)
+
+    async def forge_modal(self, message: Message, custom_id: str, **fields: str) -> Interaction:
+        """Send a modal that no interaction has opened, with fields of any length."""
+        parts = [{"type": 4, "custom_id": name, "value": value} for name, value in fields.items()]
+        data = {"custom_id": custom_id, "components": [{"type": 1, "components": [each]} for each in parts]}
+        return await self._interact(InteractionType.MODAL, message.channel, data, source=message)
+
     async def _press(self, message: Message, data: Json, *, wait: bool = True) -> Interaction:
         channel = message.channel
         assert not message.deleted, "the message is gone"
