@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.parsers.chapters import chapters_from
+from bot.parsers.chapters import chapters_from, has_words
 from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
 from bot.parsers.headings import Heading, Rank, is_label, parse_label
 from bot.parsers.text.blocks import Block, blocks_of
@@ -14,6 +14,7 @@ from bot.parsers.titles import author_name, book_title, calm, one_line, page_lab
 from domain.book import BookText, Chapter, Page
 from domain.chat import encodable
 from domain.errors import BookError, BookErrorCode
+from domain.library.numerals import number_value
 
 _START = re.compile(
     r"\*{3}\s*START\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG[^*]{0,400}\*{3}\s*"
@@ -76,13 +77,20 @@ _BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:von|par|por|di|door|av):?\s+){_NAME
 _BY_ALONE = frozenset(("by", "written by"))
 _CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
-_NO_NAME_WORDS = """
-    a an the of to from in on at for with and or my our your his her its this that notes novel novels story stories tale
-    tales poem poems essays letters plays edition volume book books roman romane novelle novellen erzählung erzählungen
-    gedichte märchen geschichten récit contes nouvelles poésies novela cuentos relatos romanzo racconti роман повесть
-    рассказы стихи contents inhalt
+_KIND_WORDS = """
+    novel novels novella romance story stories tale tales memoir memoirs autobiography biography fable fables poem poems
+    essays letters plays comedy tragedy roman romane novelle novellen erzählung erzählungen erinnerungen
+    gedichte märchen geschichten komödie tragödie trauerspiel lustspiel récit récits contes nouvelles mémoires souvenirs
+    poésies comédie tragédie novela novelas cuentos relatos memorias romanzo racconti memorie роман повесть рассказы
+    стихи мемуары воспоминания
 """
-_NO_NAME = frozenset(_NO_NAME_WORDS.split())
+_KINDS = frozenset(_KIND_WORDS.split())
+"""Words that say what kind of book it is: "A Memoir"."""
+_NO_NAME_WORDS = """
+    a an the of to from in on at for with and or my our your his her its this that notes edition volume book books
+    contents inhalt
+"""
+_NO_NAME = _KINDS | frozenset(_NO_NAME_WORDS.split())
 
 
 def read_title_page(front: str) -> tuple[str, str]:
@@ -99,7 +107,7 @@ def read_title_page(front: str) -> tuple[str, str]:
         return named
     if not front or not all(map(_fits_a_title_page, blocks)):
         return "", ""
-    name = blocks[1].text if len(blocks) > 1 else ""
+    name = _name_below([block.text for block in blocks])
     return calm(blocks[0].text), name if _is_name(name) else ""
 
 
@@ -115,10 +123,17 @@ def _by_lines(blocks: Sequence[Block]) -> list[Block]:
 def _has_name_below(lines: Sequence[str]) -> bool:
     if len(lines) == 2 and (match := _BY_A_PERSON.fullmatch(lines[1])) and not match["name"][0].islower():
         return True
-    if len(lines) < 2 or not _is_name(lines[1]) or lines[1][0].islower():
+    name = _name_below(lines)
+    if not _is_name(name) or name[0].islower():
         return False
     last = lines[0].split()[-1]
     return last[-1].isalnum() and last.casefold() not in _NO_NAME
+
+
+def _name_below(lines: Sequence[str]) -> str:
+    """What stands where a title page has its author: below the title, or below what kind of book it is."""
+    at = 2 if len(lines) > 1 and _KINDS.intersection(lines[1].casefold().split()) else 1
+    return lines[at] if len(lines) > at else ""
 
 
 def _is_list(front: str, block: Block) -> bool:
@@ -228,6 +243,7 @@ _FEWEST_CHAPTERS = 2
 _FAR_MORE = 1.5
 _VERY_LONG_CHAPTER = 60_000
 _LONGEST_MARKED_PAGE = 10_000
+_LONGEST_HEADING = 400
 FRONT_LABEL = "front"
 
 
@@ -328,7 +344,14 @@ def _pages(text: str, marks: Sequence[PageMark], chapters: Sequence[Chapter]) ->
         return estimated_pages(text, (chapter.start for chapter in chapters)), True
     starts = [mark.start for mark in marks]
     labels = [page_label(mark.label) or str(number) for number, mark in enumerate(marks, start=1)]
-    if starts[0] > PAGE_CHARACTERS:
+    starts[0] = _start_of_first(starts[0], chapters)
+    is_later = number_value(labels[0]) not in (None, 1)
+    if starts[0] > PAGE_CHARACTERS or (is_later and has_words(text, 0, starts[0])):
         starts, labels = [0, *starts], [FRONT_LABEL, *labels]
     starts[0] = 0
     return pages_between(starts, len(text), labels), False
+
+
+def _start_of_first(mark: int, chapters: Sequence[Chapter]) -> int:
+    """Where the first page with a mark begins: with the headings just in front of it, which are on that page."""
+    return min((chapter.start for chapter in chapters if 0 <= mark - chapter.start <= _LONGEST_HEADING), default=mark)

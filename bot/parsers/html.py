@@ -392,7 +392,7 @@ def _heading_named(text: str, start: int, title: str) -> Heading:
     return Heading(start, stop, " ".join(said.split())[: _LONGEST_LINK * 2], 1)
 
 
-_LINES = "p, div, center, td, dt, li"
+_LINES = "p, div, center, td, dt, li, blockquote, b, strong, big, font"
 _EMPHASIS = frozenset("b strong big font i em u span".split())  # noqa: SIM905
 _LOOKS = ("class", "align", "style")
 
@@ -417,7 +417,8 @@ def styled_lines(trees: Iterable["LexborHTMLParser"]) -> Iterator[StyledLine]:
     for tree in trees:
         is_first = True
         for node in tree.css(_LINES):
-            if (line := little_text(node, LONGEST_TITLE)) == "":
+            line = little_text(node, LONGEST_TITLE)
+            if line == "" or (node.tag in _EMPHASIS and not _is_broken_off(node)):
                 continue
             look = _look(node)
             if is_first and not look.is_marked:
@@ -426,18 +427,35 @@ def styled_lines(trees: Iterable["LexborHTMLParser"]) -> Iterator[StyledLine]:
             yield StyledLine(" ".join((line or "").split()), look, look.is_marked or look.opens_file)
 
 
+def _is_broken_off(node: "LexborNode") -> bool:
+    """Whether some emphasised words are a line, for which `<br>` breaks those around them."""
+    beside = [_tag_beside(node, attribute) for attribute in ("prev", "next")]
+    return "br" in beside and all(tag in ("br", "") or tag in _BLOCKS for tag in beside)
+
+
+def _tag_beside(node: "LexborNode", direction: str) -> str:
+    """The tag of what comes before or after a node and shows or breaks the line; empty if nothing does."""
+    for _ in range(_MOST_NODES_OF_LABEL):
+        node = getattr(node, direction)
+        if node is None or node.tag == "br" or _shows(node):
+            return node.tag or "" if node is not None else ""
+    return ""
+
+
 def _look(node: "LexborNode") -> _Look:
+    nested, said = [node], little_text(node)
+    while (inner := next(filter(_shows, nested[-1].iter(include_text=True)), None)) is not None and _wraps(inner, said):
+        nested.append(inner)
+    while (outer := nested[0].parent) is not None and _wraps(outer, said):
+        nested.insert(0, outer)
+    emphasis = sorted(f"{each.tag} {each.attributes.get('class') or ''}" for each in nested if each.tag in _EMPHASIS)
     attributes = tuple((node.attributes.get(name) or "") for name in _LOOKS)
-    emphasis, inner, said = [], node, little_text(node)
-    while (child := inner.child) is not None:
-        while child is not None and not _shows(child):
-            child = child.next
-        if child is None or child.tag not in _EMPHASIS or little_text(child) != said:
-            break
-        emphasis.append(f"{child.tag} {child.attributes.get('class') or ''}")
-        inner = child
-    holder = node.parent.tag or "" if node.parent is not None else ""
+    holder = outer.tag or "" if outer is not None and node.tag not in _EMPHASIS else ""
     return _Look(node.tag or "", attributes, tuple(emphasis), holder)
+
+
+def _wraps(node: "LexborNode", said: str | None) -> bool:
+    return node.tag in _EMPHASIS and little_text(node) == said
 
 
 def _shows(node: "LexborNode") -> bool:

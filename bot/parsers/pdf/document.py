@@ -24,6 +24,11 @@ NOTE_SIZE = 0.85
 """How large the number of a note is at most, beside the letters."""
 _MOST_HEIGHTS = 2.0
 """How many times its font's size the letters of a line may be high."""
+_BOLD_NAME = re.compile(rb"bold|heavy|demi|-(?:black|medi)|\b(?:cm|ec|sf)bx", re.IGNORECASE)
+"""Names of fonts tell their weight more reliably than the numbers that programs give for it."""
+_LONGEST_FONT_NAME = 128
+_FORCE_BOLD = 1 << 18
+"""The flag of a font that is drawn bold, whatever it is called."""
 _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/-]*")
@@ -38,7 +43,7 @@ _NO_LETTERS = {"\ufffd", *map(chr, range(0xE000, 0xF900))}
 
 class PdfLine(NamedTuple):
     """A line of text. Positions are in points from the lower left corner of the page; `size` is the height of the
-    font.
+    font. All of a line `is_bold` or none.
 
     If PDFium gives no positions, a line's width is its number of characters, and `size` is 0. It is a tuple, because a
     book has tens of thousands of lines, and their creation limits the speed.
@@ -49,6 +54,7 @@ class PdfLine(NamedTuple):
     right: float
     top: float
     size: float
+    is_bold: bool = False
 
 
 class LineReader:
@@ -60,6 +66,8 @@ class LineReader:
         self._places = array("f", bytes(2 * ctypes.sizeof(pdfium.FS_RECTF)))
         self._first = pdfium.FS_RECTF.from_buffer(self._places)
         self._last = pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF))
+        self._font_name = ctypes.create_string_buffer(_LONGEST_FONT_NAME)
+        self._font_flags = ctypes.c_int()
 
     def lines(self, page: Any) -> tuple[PdfLine, ...] | None:
         """The lines of a page, in drawing order; None if the file does not say which letters its signs are."""
@@ -115,7 +123,8 @@ class LineReader:
                 elif above - top > _NEXT_LINE * height:
                     yield from self._cut_lines(text_page, begin, stripped)
                 else:
-                    yield PdfLine(self._with_marks(text_page, begin, stripped), left, right, top, size)
+                    is_bold = self._is_bold(text_page, begin, len(stripped))
+                    yield PdfLine(self._with_marks(text_page, begin, stripped), left, right, top, size, is_bold)
             start += len(line) + len(_LINE_BREAK)
 
     def _cut_lines(self, text_page: Any, begin: int, text: str) -> Iterator[PdfLine]:
@@ -163,6 +172,15 @@ class LineReader:
         ends = (begin, begin + length // 2, begin + length - 1)
         size = sorted([self._font_size(text_page, index) for index in ends])[1]
         return size if height < _MOST_HEIGHTS * size else height
+
+    def _is_bold(self, text_page: Any, begin: int, length: int) -> bool:
+        """Whether a line is set in bold from its beginning to its end."""
+        return all(self._is_bold_at(text_page, index) for index in (begin, begin + length - 1, begin + length // 2))
+
+    def _is_bold_at(self, text_page: Any, index: int) -> bool:
+        name, flags = self._font_name, self._font_flags
+        self._pdfium.FPDFText_GetFontInfo(text_page, index, name, _LONGEST_FONT_NAME, flags)
+        return bool(flags.value & _FORCE_BOLD or _BOLD_NAME.search(name.value))
 
     def _font_size(self, text_page: Any, index: int) -> float:
         """The font size of a character in points; 0 for one that PDFium has added."""

@@ -16,6 +16,8 @@ from domain.library.numerals import number_value
 
 _INDENT = 0.5
 _WIDE_GAP = 1.45
+_WIDEST_PITCH = 2.5
+"""From line to line in heights of the type: even in typescripts, the lines of a paragraph are no farther apart."""
 _OTHER_SIZE = 1.08
 _HEADING_SIZE = 1.15
 _HEADING_GAP = 1.8
@@ -37,12 +39,14 @@ _FIRST_WORD = re.compile(r"\S+\s*")
 @dataclass(slots=True)
 class PdfBlock:
     """A paragraph or a heading. `text` has a MARK for each of `breaks`; `top` and `size` are those of
-    its first line.
+    its first line, `is_inset` says that this begins beside the margin, and `is_bold` that all lines are.
     """
 
     page: int
     top: float
     size: float
+    is_inset: bool = False
+    is_bold: bool = False
     text: str = ""
     breaks: list[PageBreak] = field(default_factory=list)
 
@@ -87,9 +91,18 @@ def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
     `body` is the height of the font of most of the text.
     """
     composer = _Composer(body, _hyphens(pages))
-    for index, page in enumerate(pages):
+    for index, page in enumerate(_with_bold_that_stands_out(pages)):
         composer.add_page(index, page)
     return composer.close()
+
+
+def _with_bold_that_stands_out(pages: Sequence[PdfPage]) -> Sequence[PdfPage]:
+    """The pages, without the note that lines are bold where most of the text is."""
+    lines = [line for page in pages for line in page.lines]
+    in_bold = sum(len(line.text) for line in lines if line.is_bold)
+    if in_bold * 2 <= sum(len(line.text) for line in lines):
+        return pages
+    return [replace(page, lines=tuple(line._replace(is_bold=False) for line in page.lines)) for page in pages]
 
 
 class _Composer:
@@ -120,9 +133,10 @@ class _Composer:
             joint = self._joint(line, frame, starts_page=starts_page)
             if joint is None:
                 self._end_captions(index)
-                layout.blocks.append(PdfBlock(index, line.top, line.size))
+                layout.blocks.append(PdfBlock(index, line.top, line.size, _is_inset(line, frame), line.is_bold))
                 self._pieces.append([MARK * len(layout.trailing) + line.text])
             else:
+                layout.blocks[-1].is_bold &= line.is_bold
                 _extend(self._pieces[-1], line.text, joint, MARK * len(layout.trailing), self._hyphens)
             if starts_page:
                 layout.blocks[-1].breaks.extend(layout.trailing)
@@ -230,20 +244,28 @@ def _joint(
 
     `is_short` says that the line above ends before the margin of its column.
     """
-    text, left, right, top, size = line
+    text, left, right, top, size, is_bold = line
     if size > _OTHER_SIZE * above.size or above.size > _OTHER_SIZE * size:
+        return None
+    if above.is_bold != is_bold and (is_short or _ends_sentence(above) or (is_new_page and not text[0].islower())):
         return None
     if is_heading_size(size, body):
         return None if is_new_page or above.top - top > _HEADING_GAP * size else " "
-    indented = left > frame.left + _INDENT * size
+    indented = _is_inset(line, frame)
     if is_new_page or top > above.top:
         return None if not text[0].islower() and (indented or (is_short and _ends_sentence(above))) else " "
-    if above.top - top > _WIDE_GAP * frame.pitch:
+    if above.top - top > min(_WIDE_GAP * frame.pitch, _WIDEST_PITCH * (size or frame.pitch)):
         return None
+    if is_bold and above.is_bold:
+        return None if _ends_sentence(above) else " "  # a title of several lines
     begins = indented and left > above.left + _INDENT * size
     if not is_short:
         return None if begins else " "
     return None if (begins and right >= frame.short) or _ends_sentence(above) else "\n"
+
+
+def _is_inset(line: PdfLine, frame: _Frame) -> bool:
+    return line.left > frame.left + _INDENT * line.size
 
 
 def _ends_sentence(line: PdfLine) -> bool:

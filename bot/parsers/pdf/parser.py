@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
+    MARK,
     BookDraft,
     PicturesOnlyError,
     ReadingLimits,
@@ -27,6 +28,7 @@ from bot.parsers.pdf.layout import (
     with_printed_labels,
     without_running_lines,
 )
+from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
 from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -134,6 +136,9 @@ def read_pages(
         format_,
         builder.text,
         outlines=[[*_outlined(document.outline, layout.blocks, starts, builder)], builder.headings],
+        styled=styled_titles(_styled_lines(layout.blocks), builder.text)
+        if len(builder.headings) < FEWEST_HEADINGS
+        else (),
         page_marks=builder.page_marks,
         title=document.title,
         author=document.author,
@@ -349,6 +354,13 @@ def _add_blocks(blocks: Sequence[PdfBlock], builder: TextBuilder, body: float) -
         )
         for block in blocks
     ]
+
+
+def _styled_lines(blocks: Iterable[PdfBlock]) -> Iterator[StyledLine]:
+    """The paragraphs with what they look like: titles may be as small as the text, and bold."""
+    for block in blocks:
+        text = " ".join(block.text.replace(MARK, "").split())
+        yield StyledLine(text if len(text) <= LONGEST_TITLE else "", (block.is_bold, block.is_inset), block.is_bold)
 
 
 def _is_heading(block: PdfBlock, body: float) -> bool:

@@ -20,6 +20,7 @@ class PdfLine:
     x: float = 50
     y: float | None = None
     size: float = 11
+    bold: bool = False
 
 
 def pdf(
@@ -38,6 +39,7 @@ def pdf(
     objects: dict[int, bytes] = {}
     first_page, content = 10, 10 + len(pages)
     objects[3] = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    objects[6] = objects[3].replace(b"Helvetica", b"Helvetica-Bold")
     objects[4] = _stream(
         b"/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8", b"\x80"
     )
@@ -46,7 +48,7 @@ def pdf(
     for index, lines in enumerate(pages):
         objects[first_page + index] = (
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 600] /Contents {content + index} 0 R"
-            " /Resources << /Font << /F1 3 0 R >> /XObject << /I1 4 0 R >> >> >>"
+            " /Resources << /Font << /F1 3 0 R /F2 6 0 R >> /XObject << /I1 4 0 R >> >> >>"
         ).encode()
         shown = b"q 400 0 0 600 0 0 cm /I1 Do Q" if pictures and not lines else _text_stream(lines)
         objects[content + index] = _stream(b"", shown)
@@ -125,7 +127,8 @@ def _text_stream(lines: Sequence[str | PdfLine]) -> bytes:
     for line in lines:
         line = PdfLine(line) if isinstance(line, str) else line
         y = line.y if line.y is not None else y - _LINE_HEIGHT
-        placed.append(f"BT /F1 {line.size} Tf 1 0 0 1 {line.x} {y} Tm ".encode() + _literal(line.text) + b" Tj ET")
+        font = "F2" if line.bold else "F1"
+        placed.append(f"BT /{font} {line.size} Tf 1 0 0 1 {line.x} {y} Tm ".encode() + _literal(line.text) + b" Tj ET")
     return b"\n".join(placed)
 
 

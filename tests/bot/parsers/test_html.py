@@ -213,14 +213,46 @@ NAMES = ("The Lamp", "A Cart at Night", "The Clock Stops", "Of Posts", "On the W
         "<center><font size='+2'>{}</font></center>",
         "<p style='text-align: center'><span class='big'>{}</span></p>",
         "<div class='chapter-name'>{}</div>",
+        "<font size=+1><center><b>{}</b></center></font>",
+        "<b><center><font size=+1>{}</font></center></b>",
+        "<blockquote><b>{}</b></blockquote>",
+        "<br><br><b>{}</b><br><br>",
+        "<br><font size=+1><b>{}</b></font><br>",
     ],
 )
-def test_titles_that_only_look_like_titles(form: str) -> None:
+@pytest.mark.parametrize("paragraphs", ["<p>{}</p>", "<p>{}", "{}<br><br>"])
+def test_titles_that_only_look_like_titles(form: str, paragraphs: str) -> None:
     body = "".join(
-        form.format(name) + "".join(f"<p>{paragraph(10 * at + number)}</p>" for number in range(4))
+        form.format(name) + "".join(paragraphs.format(paragraph(10 * at + number)) for number in range(4))
         for at, name in enumerate(NAMES)
     )
     assert titles(read(body)) == list(NAMES)
+
+
+def test_words_in_bold_between_lines_of_prose_are_no_titles() -> None:
+    body = "".join(f"<p>{paragraph(at)}<br><b>Mind the tide {at}</b><br>{paragraph(at + 50)}</p>" for at in range(9))
+    assert titles(read(body)) == []
+
+
+@pytest.mark.parametrize("kind", ["A Memoir", "A Novel in Three Parts", "Eine Novelle", "Récits"])
+@pytest.mark.parametrize("form", ["<center>{}</center><center>{}</center><center>{}</center>", "<p>{}<br>{}<br>{}</p>"])
+def test_an_author_may_stand_below_what_kind_of_book_it_is(form: str, kind: str) -> None:
+    front = form.format("LOW TIDE", kind, "Ann Hobb")
+    book = read(front + "".join(chapter(f"Chapter {number}", 5 * number) for number in range(1, 4)))
+    assert (book.title, book.author) == ("Low Tide", "Ann Hobb")
+
+
+def test_a_title_page_is_not_on_the_first_page_that_has_a_number() -> None:
+    front = "<p>LOW TIDE</p><p>Ann Hobb</p><p>London 1911</p>"
+    marked = [f"<h2>Chapter {n}</h2><p><span class='pagenum'>{2 * n + 3}</span>{prose(9 * n)}</p>" for n in (1, 2)]
+    book = read(front + "".join(marked))
+    assert [page.label for page in book.pages] == ["front", "5", "7"]
+    assert book.pages[1].start == book.chapters[0].start
+
+
+def test_a_title_in_front_of_page_one_is_on_it() -> None:
+    book = read(f"<p>LOW TIDE</p><h2>One</h2><p><span class='pagenum'>1</span>{prose(1)}</p><h2>Two</h2>{prose(9)}")
+    assert [page.label for page in book.pages] == ["1"]
 
 
 def test_lines_that_look_like_the_prose_are_no_titles() -> None:

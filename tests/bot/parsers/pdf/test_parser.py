@@ -2,6 +2,7 @@
 
 import io
 import re
+import textwrap
 from collections.abc import Callable
 
 import pytest
@@ -57,6 +58,78 @@ def test_lines_become_paragraphs_and_pages_stay_pages() -> None:
 def test_page_labels_are_the_documents_own() -> None:
     book = read(build([body_page(n) for n in range(1, 5)], labels="0 << /S /r >> 2 << /S /D /St 5 >>"))
     assert [page.label for page in book.pages] == ["i", "ii", "5", "6"]
+
+
+def in_lines(text: str, x: float = 50) -> list[str | PdfLine]:
+    """A paragraph, the first line of which may begin further to the right."""
+    first, *others = textwrap.wrap(text, 60)
+    return [PdfLine(first, x), *others]
+
+
+def chapter_page(number: int, *titles: PdfLine) -> list[str | PdfLine]:
+    return [*titles, *(line for n in range(5) for line in in_lines(paragraph(10 * number + n), _INDENTED))]
+
+
+_SHIPS = ("The Ferry", "A Light on the Quay", "What Mara Counted", "Low Water")
+
+
+@pytest.mark.parametrize("x", [50, 150], ids=["left", "centred"])
+def test_titles_in_bold_are_as_good_as_titles_in_larger_type(x: float) -> None:
+    pages = [chapter_page(at, PdfLine(name, x, bold=True)) for at, name in enumerate(_SHIPS)]
+    assert titles(read(build(pages))) == list(_SHIPS)
+
+
+def test_a_title_in_bold_may_have_several_lines() -> None:
+    pages = [
+        chapter_page(
+            at, PdfLine(f"{name}, and of what came", 120, bold=True), PdfLine(f"of year {_NAMES[at]}", 140, bold=True)
+        )
+        for at, name in enumerate(_SHIPS)
+    ]
+    assert titles(read(build(pages))) == [
+        f"{name}, and of what came of year {_NAMES[at]}" for at, name in enumerate(_SHIPS)
+    ]
+
+
+def test_words_in_bold_in_the_middle_of_a_page_are_no_titles() -> None:
+    cries: list[str | PdfLine] = [PdfLine("Mind the tide.", bold=True)]
+    pages = [[line for n in range(4) for line in [*in_lines(paragraph(10 * at + n)), *cries]] for at in range(4)]
+    book = read(build(pages))
+    assert titles(book) == []
+    assert book.text.count("\n\nMind the tide.") == book.text.count("Mind the tide.") > 9
+
+
+def test_a_book_that_is_all_in_bold_has_the_paragraphs_of_any_other() -> None:
+    def written(*, bold: bool) -> str:
+        pages = [[PdfLine(line, x, bold=bold) for line, x in in_bold_lines(at)] for at in range(3)]
+        return read(build(pages)).text
+
+    def in_bold_lines(at: int) -> list[tuple[str, float]]:
+        lines = [textwrap.wrap(paragraph(10 * at + n), 60) for n in range(4)]
+        return [(line, 50 if number else _INDENTED) for each in lines for number, line in enumerate(each)]
+
+    assert written(bold=True) == written(bold=False)
+
+
+def test_a_line_in_bold_within_a_sentence_stays_in_its_paragraph() -> None:
+    lines: list[str | PdfLine] = [
+        "The keeper wrote that nobody who valued his life was ever to go",
+        PdfLine("near the lamp at night when the wind is in the west, and not", bold=True),
+        "out there before the tide has turned and the wind has gone round",
+        "to the north.",
+    ]
+    assert "\n" not in read(build([lines])).text
+
+
+def test_a_title_page_in_the_type_of_the_text_names_the_author() -> None:
+    front = (PdfLine("LOW TIDE", 150, 500, bold=True), PdfLine("A Memoir", 160, 470), PdfLine("Ann Hobb", 160, 440))
+    pages: list[list[str | PdfLine]] = [
+        [*front],
+        *(chapter_page(at, PdfLine(name, bold=True)) for at, name in enumerate(_SHIPS)),
+    ]
+    book = read(build(pages))
+    assert (book.title, book.author) == ("Low Tide", "Ann Hobb")
+    assert titles(book) == list(_SHIPS)
 
 
 def test_a_paragraph_goes_on_over_the_page() -> None:
