@@ -184,6 +184,34 @@ async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
         assert after.model.requests == []
 
 
+@pytest.mark.parametrize("statuses", [[500], [429], [429, 500, 502, 0, 503]], ids=["500", "429", "all sorts"])
+async def test_an_outage_of_everything_loses_and_doubles_nothing(room: Scene, statuses: list[int]) -> None:
+    """Every request fails; of the last sort, some have taken effect."""
+    for _ in range(1 if len(statuses) == 1 else 200):
+        for number, status in enumerate(statuses):
+            times = 100_000 if len(statuses) == 1 else 1
+            room.double.fail("*", status=status, times=times, took_effect=number > 1, retry_after=0.2)
+    other = room.ben
+    for number in range(1, 4):
+        room.model.say(f"Answer {number}.")
+        await room.ann.say(room.thread, f"Question {number}?")
+        await other.say(room.thread, f"And {number}?", mention=room.double.bot)
+        await asyncio.sleep(0.7)
+    room.double.rest.faults.clear()
+    async with asyncio.timeout(PATIENCE_S):
+        while await room.app.chat.waiting((await room.conversation()).id) or any(
+            turn.state is not TurnState.DELIVERED for turn in await room.turns()
+        ):
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)
+    kept = await room.kept()
+    assert [each for each in kept if each.startswith("And")] == [f"And {number}?" for number in range(1, 4)]
+    answers = [each for each in kept if not each.startswith(("And", "Question"))]
+    assert [each for each in room.said() if not each.startswith("There's more than one of you")] == answers
+    posted = [each for turn in await room.turns() for each in turn.reply_ids]
+    assert len(posted) == len(set(posted)) == len(answers)
+
+
 async def test_of_two_answers_that_read_alike_each_keeps_its_own_messages(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
