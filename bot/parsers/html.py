@@ -58,9 +58,6 @@ _LONGEST_LABEL = 64
 _MOST_NODES_OF_LABEL = 64
 _LONGEST_LINK = 400
 _LONGEST_HEADING = 400
-_PICTURE_FILE = re.compile(r"[\w./%-]+\.(?:jpe?g|png|gif|svg|webp)(?: ?\(\d+ ?[KM]B?\))?", re.IGNORECASE)
-"""What stands where a picture was left out: "07-072.jpg (175K)"."""
-
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
 _SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
@@ -276,8 +273,6 @@ class _Walk:
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
         is_heading = len(text) <= _LONGEST_HEADING  # an unclosed one contains all the rest
-        if is_heading and _PICTURE_FILE.fullmatch(text.replace(MARK, "").strip()):
-            text = ""
         if not text.isspace():
             self._builder.add(text, self._marks, heading_level=self._heading if is_heading else 0)
         self._pieces, self._marks, self._alternative = [], [], ""

@@ -470,9 +470,8 @@ def _search(question: Question, tools: intents.OfferedTools, also: Sequence[str]
 
 
 def _search_again(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    """Search more widely: in the very words of the question, and word by word, as the answer may share only one."""
-    words = sorted((term.word for term in question.terms), key=len, reverse=True)
-    return _search(question, tools, [question.text, *words])
+    """Search more widely, and word by word: the answer may share only one word with the question."""
+    return _search(question, tools, sorted((term.word for term in question.terms), key=len, reverse=True))
 
 
 def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:

@@ -40,7 +40,9 @@ _CLAUSE_END = re.compile(
     r"|et|mais|car|qui|que|où|quand|y|pero|porque|cuando|que|donde)\b)"
 )
 _NUMBERED = re.compile(
-    r"(?:chapter|kapitel|chapitre|capítulo|book|part|teil|livre|libro)\b\W*[\divxlc]+\b", re.IGNORECASE
+    r"(?:chapter|kapitel|chapitre|capítulo|book|part|teil|livre|libro)\b\W*[\divxlc]+\b"
+    r"|[\w./%-]+\.(?:jpe?g|png|gif|svg|webp)\b",
+    re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
 _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w|\A\W*\d+\W*\Z", re.IGNORECASE)
@@ -142,7 +144,7 @@ def first_told(places: Sequence[Passage]) -> Passage:
 
 
 def is_heading(text: str, chapter: str) -> bool:
-    """Whether a sentence is the title of its chapter, or looks like one."""
+    """Whether a sentence is the title of its chapter, or looks like one, or is the file name of a picture left out."""
     folded = " ".join(text.split())
     if folded.isupper() or (len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)):
         return True
@@ -403,8 +405,7 @@ def _bare(text: str) -> str:
     if bracketed := _BRACKETED.fullmatch(text):
         text = bracketed[1]
     marks = [match.start() for match in _DOUBLE.finditer(text)]
-    ends = {0, len(text) - 1}
-    return text.strip('"“”„«» ') if marks and set(marks) <= ends else text
+    return text.strip('"“”„«» ') if marks and {*marks} <= {0, len(text) - 1} else text
 
 
 def _paired(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -441,14 +440,15 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
 
 
 _SPEAKER = re.compile(r"(?:[A-ZÀ-Þ][^\W\d_]+\.? ?){1,3}\.")
-_FEWEST_SPEECHES = 3
-"""As a sentence of its own, a name that stands so often in some passages is that of a speaker: they are of a play."""
+_SENTENCES_A_SPEECH = 10
+"""At most, in a play: if fewer sentences are a name and nothing else, that is what somebody cries in a novel."""
 
 
 def _with_speakers(shown: Collection[int], evidence: Evidence) -> set[int]:
     """What is shown of a play, each speech with the name before it, and no name without a speech."""
-    named = Counter(each.words for each in evidence.candidates if _SPEAKER.fullmatch(each.text))
-    speakers = {at for at, each in enumerate(evidence.candidates) if named[each.words] >= _FEWEST_SPEECHES}
+    speakers = {at for at, each in enumerate(evidence.candidates) if _SPEAKER.fullmatch(each.text)}
+    if len(speakers) * _SENTENCES_A_SPEECH < len(evidence.candidates):
+        return {*shown}
     speeches = {at for at in shown if at not in speakers}
     return speeches | {at for at in speakers if evidence.following(at) in speeches}
 

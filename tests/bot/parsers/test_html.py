@@ -26,14 +26,6 @@ def test_only_what_is_seen_is_read() -> None:
     assert book.text == "Seen.\n\nAlso & seen…"
 
 
-def test_the_file_name_of_a_picture_that_was_left_out_is_no_text() -> None:
-    book = read(
-        "<p>He slept.</p><div><a id='fig7'></a><span>07-072.jpg (175K)</span></div><p>He woke.</p><p>images/map.png</p>"
-        "<p>It is in tom.jpg, he said.</p>"
-    )
-    assert book.text == "He slept.\n\nHe woke.\n\nIt is in tom.jpg, he said."
-
-
 def test_text_is_found_however_deep_it_stands() -> None:
     book = read("<div><div><p>One <b>bold <i>and</i></b> two.</p>loose words<ul><li>a</li><li>b</li></ul></div></div>")
     assert book.text == "One bold and two.\n\nloose words\n\na\n\nb"

@@ -388,6 +388,18 @@ async def test_a_question_about_all_of_a_story_is_answered_like_a_chapter(tmp_pa
         assert {citation.page for citation in turn.citations} == {"2"}
 
 
+async def test_the_file_name_of_a_picture_is_not_quoted(tmp_path: Path) -> None:
+    told = (
+        "Marta lit the lamp.\n\n07-072.jpg (175K)\n\nThe lamp burned all night.\n\nimages/lamp.png\n\nThen Marta slept."
+    )
+    async with reading(tmp_path, {"I. The Lamp": told}) as talk:
+        for question in ("Who lit the lamp?", "What is lamp.png?", "How long did the lamp of Marta burn?"):
+            text = (await talk.ask(question)).text
+            assert "Marta" in text or "lamp burned" in text
+            assert "jpg" not in text
+            assert "images" not in text
+
+
 async def test_a_speech_of_a_play_is_quoted_with_its_speaker(tmp_path: Path) -> None:
     told = ("It is late.", "The lamp was put out by my brother Hobb.", "Then we must sit in the dark.", "Good night.")
     lines = [f"{'Ada' if at % 2 else 'Bertram'}. {each}" for at, each in enumerate(told)]
