@@ -69,7 +69,8 @@ def clipped(text: str, length: int) -> str:
 
 def plain(text: str) -> str:
     """Untrusted words as plain text: no formatting, no links, no mentions, on one line."""
-    return inert(discord.utils.escape_mentions(discord.utils.escape_markdown(" ".join(text.split()))))
+    # Made inert first: the time that Discord's library takes for links that never close grows with their length's cube.
+    return discord.utils.escape_mentions(discord.utils.escape_markdown(inert(" ".join(text.split()))))
 
 
 def pages(book: Book, say: Speech) -> str:

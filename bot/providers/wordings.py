@@ -149,7 +149,7 @@ LEAST_WINDOW: Final = 512
 """Tokens; a smaller number in an error is something else, such as its status."""
 
 _SECRET = re.compile(
-    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
+    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|(?<![\w-])[A-Za-z_-]*\d[A-Za-z0-9_-]{23,}"
     r"|(?<=key provided: )\S+|://[^\s/@]+@",
     re.IGNORECASE,
 )
@@ -160,7 +160,7 @@ _SAYING: Final = (
 )
 """Where the body of an error has its sentence."""
 _PART_OF_REPLY: Final = re.compile(r'^\s*[{[]|"(?:choices|delta|content|finish_reason|content_block)"')
-_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
 """Characters of a service's message that are shown."""
 

@@ -1,5 +1,6 @@
 """The buttons under answers. What they show comes from storage, so they work as long as it exists there."""
 
+import asyncio
 import io
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -306,7 +307,8 @@ def _card(interaction: discord.Interaction[Any], press: Press, calls: list[Shown
 
 
 async def _hand_out(interaction: discord.Interaction[Any], calls: list[ShownCall]) -> None:
-    file = discord.File(io.BytesIO(trace_markdown(calls, say=speech_of(interaction))), TRACE_NAME)
+    trace = await asyncio.to_thread(trace_markdown, calls, say=speech_of(interaction))
+    file = discord.File(io.BytesIO(trace), TRACE_NAME)
     if interaction.response.is_done():
         await interaction.followup.send(file=file, ephemeral=True)
     else:

@@ -17,6 +17,7 @@ from domain.conversation import Conversation
 from domain.spoilers.filter import redacted
 
 TRACE_NAME = "trace.md"
+_FENCES = re.compile("`{3,}")
 
 
 def trace_markdown(calls: Sequence[ShownCall], title: str = "", say: Say = in_english) -> bytes:
@@ -48,9 +49,8 @@ def call_json(call: ShownCall) -> dict[str, Any]:
 
 def fenced(text: str, language: str = "") -> str:
     """A code block whose fence is longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    longest = max(map(len, _FENCES.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 

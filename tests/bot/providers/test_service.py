@@ -1,4 +1,5 @@
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -68,3 +69,13 @@ def test_no_word_of_a_message_stands_in_the_log(words: list[str], own: str) -> N
     echoed = " ".join(words)
     logged = without_echo(shortened(f"{own} {echoed} {own}"), [PromptMessage("user", echoed)])
     assert not re.search(r"quokka|Zanzibar|9|é|\(x\)", logged)
+
+
+@pytest.mark.parametrize("unit", ["a-", "<script ", "<", "://a", "Bearer "])
+def test_what_a_server_says_is_shortened_in_time_by_its_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        started = time.thread_time()
+        shortened((unit * length)[:length])
+        return time.thread_time() - started
+
+    assert min(seconds(10_000) for _ in range(3)) < 8 * min(seconds(2_500) for _ in range(3)) + 0.05

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_answers import hostile_texts, sized
+from cogs.cards import plain
 from cogs.i18n import speech_for
+from cogs.rendering.export import fenced
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, split_with_spoilers, units
 from domain.book import Citation
@@ -52,6 +54,13 @@ def test_texts_made_to_hurt_take_time_by_their_length(name: str) -> None:
 def test_any_marks_over_and_over_take_time_by_their_length(head: list[str], unit: list[str], tail: list[str]) -> None:
     first, again, last = "".join(head), "".join(unit), "".join(tail)
     _grows_with_length(lambda length: first + again * (length // len(again)) + last)
+
+
+@pytest.mark.parametrize(("work", "unit"), [(fenced, "`"), (fenced, "a`"), (plain, "[a]("), (plain, "[")])
+def test_results_and_names_take_time_by_their_length(work: Callable[[str], object], unit: str) -> None:
+    length = LENGTH if work is fenced else LENGTH // 6
+    short, long = (_seconds(work, (unit * times * length)[: times * length]) for times in (1, TIMES))
+    assert long < 2 * TIMES * short + SLACK_S
 
 
 @pytest.mark.parametrize("unit", ["So (p. {}). ", "“So (p. {}). "])

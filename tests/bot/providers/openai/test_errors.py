@@ -670,4 +670,5 @@ def test_what_a_server_says_is_shown_without_secrets_and_not_at_length() -> None
     )
     shown = shortened(said)
     assert not any(secret in shown for secret in ("abc123", "xyz789", "me:pass", "<b>"))
+    assert shortened("no key ab1234567890123456789012345 for x; a < b") == "no key … for x; a < b"
     assert len(shown) <= 202
