@@ -8,7 +8,7 @@ import pytest
 from cogs.i18n import speech_for
 from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.clubs.manage import PlanRequest
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, StorageError, StorageErrorCode
 from domain.reading.companion import Asker
 from tests.cogs.stage import Stage, labels, text_of
 from tests.doubles.scripted_chat import ScriptedChat, call, calls
@@ -337,6 +337,25 @@ class TestAsk:
         assert "overloaded" in stage.channel.history()[-1].content
         await stage.ann.click(failed, label="Retry")
         assert "Here I am." in stage.channel.history()[-1].content
+
+    async def test_one_whose_turn_could_not_be_kept_is_tried_again_all_the_same(
+        self, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await stage.book()
+        finish = stage.app.storage.turns.finish
+
+        async def away(*_: object) -> None:
+            monkeypatch.setattr(stage.app.storage.turns, "finish", finish)
+            raise StorageError(StorageErrorCode.UNREACHABLE, "The database does not answer.")
+
+        monkeypatch.setattr(stage.app.storage.turns, "finish", away)
+        failed = await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?")
+        assert "I can't get at my notes just now. Please try again in a minute." in text_of(failed)
+        stage.model.say("Here I am.")
+        assert failed.response is not None
+        await stage.ann.click(failed.response, label="Retry")
+        assert "Here I am." in text_of(failed)
+        assert labels(failed) == ["Try again"]
 
     async def test_a_question_that_was_erased_meanwhile_is_not_tried_again(self, stage: Stage) -> None:
         await stage.book()
