@@ -14,6 +14,7 @@ import pytest
 from bot.cli.run import until_stopped
 from domain.errors import SettingsError
 from tests.doubles.discord_api import DiscordDouble
+from tests.journeys.terminal import Terminal
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 90.0
@@ -64,18 +65,16 @@ async def test_it_comes_online_and_goes_when_it_is_asked_to(
 
 
 async def test_a_wrong_token_ends_in_a_sentence(double: DiscordDouble, tmp_path: Path) -> None:
-    async with process(double, tmp_path, DISCORD_TOKEN="wrong") as started:
-        code, _, said = await ended(started)
-    assert code == 1
-    assert "Discord does not accept DISCORD_TOKEN" in said
-    assert "Traceback" not in said
+    ran = await Terminal(tmp_path).run("run", **double.environment | {"DISCORD_TOKEN": "wrong"})
+    assert ran.code == 1
+    assert "Discord does not accept DISCORD_TOKEN" in ran.err
+    assert "Traceback" not in ran.err
 
 
 async def test_no_token_ends_in_a_sentence(double: DiscordDouble, tmp_path: Path) -> None:
-    async with process(double, tmp_path, DISCORD_TOKEN="") as started:
-        code, _, said = await ended(started)
-    assert code == 1
-    assert "DISCORD_TOKEN is not set" in said
+    ran = await Terminal(tmp_path).run("run", **double.environment | {"DISCORD_TOKEN": ""})
+    assert ran.code == 1
+    assert "DISCORD_TOKEN is not set" in ran.err
 
 
 async def test_logs_can_be_read_by_machines(double: DiscordDouble, tmp_path: Path) -> None:
