@@ -48,6 +48,7 @@ REFUSING: Final = frozenset({400, 403, 404, 405, 422, 500, 501})
 DONE: Final = "[DONE]"
 """The data of the event that marks the end of a stream."""
 READ_OUT_S: Final = 0.1
+"""Seconds that are spent on what follows the end of a stream."""
 _UNMARKED: Final = ("{", "[", "<")
 """How a line begins that is JSON or a page without a field in front."""
 _BESIDES: Final = frozenset({"", "id", "retry"})
