@@ -4,6 +4,7 @@ import io
 import zlib
 from collections.abc import Iterator, Mapping
 
+from tests.bot.parsers.builders import numbered_pdf
 from tests.journeys.hostile.file import WORDS, HostileFile
 
 
@@ -19,6 +20,8 @@ def broken_pdfs() -> Iterator[HostileFile]:
     yield HostileFile("pdf, two billion pages claimed", "billion.pdf", pdf_of({2: claimed, 3: _page(4)}), "PDF")
     yield HostileFile("pdf, nothing but a header", "header.pdf", b"%PDF-1.7\n", "PDF")
     yield HostileFile("pdf, its index leads in a circle", "xref.pdf", _circling_xref(), "PDF")
+    numbers = numbered_pdf([[WORDS, f"{page}. {WORDS}"] for page in range(3)], lambda letter: ord(letter) - 29)
+    yield HostileFile("pdf, letters that it does not name", "letters.pdf", numbers, "which letters they are")
     itself = {2: _PAGES, 3: _page(4), 4: b"[4 0 R 4 0 R]"}
     yield HostileFile("pdf, a page that holds itself", "itself.pdf", pdf_of(itself), "no text")
 
