@@ -21,6 +21,8 @@ _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
 ) STRICT"""
 _LEDGER_COLUMNS = ["version", "name", "applied_at"]
 _VERSIONS = "SELECT version FROM schema_migrations"
+_FOUNDED = "SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1"
+"""The moment in which a database was made, which its copies share with it and with nothing else."""
 
 MEMORY = ":memory:"
 _PRAGMAS = (
@@ -257,14 +259,29 @@ class SQLiteDatabase:
         one.
 
         Raises:
-            StorageError: WRITE_FAILED, the copy cannot be written there.
+            StorageError: WRITE_FAILED, the copy cannot be written there, or what is there is no older copy.
         """
         target = Path(path)
         if self.path != MEMORY and await same_file(target, Path(self.path)):
             raise StorageError(StorageErrorCode.WRITE_FAILED, "A backup needs another file than the database itself.")
+        if await asyncio.to_thread(target.exists) and not await self._has_copy_at(target):
+            raise StorageError(
+                StorageErrorCode.WRITE_FAILED,
+                f"There is something else at {target} than an earlier copy of this database: choose another folder.",
+            )
         await make_folder_for(target)
         async with replacing(target) as partial:
             await self._copy_to(str(partial))
+
+    async def _has_copy_at(self, target: Path) -> bool:
+        try:
+            copy = await Connection.open(str(target))
+            try:
+                return await copy.run(_FOUNDED) == await self.read(_FOUNDED)
+            finally:
+                await to_the_end(copy.close())
+        except StorageError:
+            return False
 
     async def _copy_to(self, path: str) -> None:
         if self.path == MEMORY:

@@ -116,6 +116,22 @@ class TestCancellation:
         await database.close()
         assert threads_of_connections() == []
 
+    @pytest.mark.parametrize("kind", ["database", "notes"])
+    async def test_a_backup_never_takes_the_place_of_anything_but_its_older_copy(
+        self, tmp_path: Path, open_notes: OpenNotes, kind: str
+    ) -> None:
+        database, other = await open_notes(tmp_path / "notes.db"), tmp_path / "other" / "notes.db"
+        other.parent.mkdir()
+        if kind == "database":
+            await (await open_notes(other)).close()
+        else:
+            other.write_text("My notes.")
+        before = other.read_bytes()
+        with pytest.raises(StorageError, match="choose another folder"):
+            await database.backup(other)
+        assert other.read_bytes() == before
+        assert [file.name for file in other.parent.iterdir()] == ["notes.db"]
+
     async def test_a_backup_that_is_given_up_leaves_the_old_copy_or_the_new(
         self, tmp_path: Path, open_notes: OpenNotes
     ) -> None:
