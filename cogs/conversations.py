@@ -15,7 +15,7 @@ from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, clipped, plain, titled
 from cogs.conversation.deletions import note_place_gone
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
-from cogs.errors import Refusal, edit_reply, sentence_for
+from cogs.errors import DISCORD_ERRORS, Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import (
     assert_fresh,
@@ -35,12 +35,14 @@ from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
-from domain.errors import MarginaliaError
+from domain.errors import BookError, MarginaliaError
 from domain.use_cases import UseCases
 
 RENAMING = "renaming"
 """The action of a reply that tells of a new title; a start can continue it."""
 
+RENAMED_AMONG = 50
+"""Messages, from the last on, among which there is one that tells of a renaming."""
 BRACKETS = str.maketrans("[]", "()")
 """A title becomes the text of a link, which a bracket would end."""
 
@@ -281,6 +283,25 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
             rename = partial(self._take_over_name, message)
             await self._bot.storage_retries.now_or_later(rename, f"the name of thread {message.channel.id}")
 
+    @commands.Cog.listener()
+    async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
+        """The same where no message tells of it, because somebody has deleted it."""
+        if before.name == after.name:
+            return
+        conversation = await self._use_cases.conversations.in_thread(str(after.id))
+        if conversation is None or conversation.is_title_taken_back:  # with the message that told of it
+            return
+        if after.name in await self._given_names(conversation) or await _is_told_of(after):
+            return
+        await self._use_cases.conversations.rename(conversation.id, after.name)
+
+    async def _given_names(self, conversation: Conversation) -> set[str]:
+        """The names that the bot itself gives a conversation's thread: its title, or its book's while it has none."""
+        names = {thread_name(conversation)}
+        with suppress(BookError):
+            names.add(thread_name(conversation, await self._use_cases.shelf.get(conversation.book_id)))
+        return names
+
     async def _take_over_name(self, message: discord.Message) -> None:
         if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
             await take_over_name([message], conversation, self._use_cases.conversations)
@@ -327,3 +348,19 @@ def _not_yours(conversation: Conversation, say: Speech) -> str:
         "“Manage Server” can do that.",
         who=owner,
     )
+
+
+async def _is_told_of(renamed: discord.Thread) -> bool:
+    """Whether a message tells of a thread's name, or may do so where the bot cannot look.
+
+    The message says who gave the name and when. The event does not, and may come late, after the name has been
+    replaced.
+    """
+    try:
+        async for message in renamed.history(limit=RENAMED_AMONG):
+            # The text is blank without the Message Content intent.
+            if message.type is discord.MessageType.channel_name_change and message.content in ("", renamed.name):
+                return True
+    except DISCORD_ERRORS:
+        return True
+    return False

@@ -72,6 +72,11 @@ class Conversation:
         object.__setattr__(self, "title", checked_title(self.title))
 
     @property
+    def is_title_taken_back(self) -> bool:
+        """Whether a title was taken back, as when somebody's words are erased, and no other was chosen since."""
+        return self.title_source is TitleSource.AUTOMATIC and self.updated_at is not None
+
+    @property
     def is_direct(self) -> bool:
         """Whether it is a person's conversation with the bot in direct messages."""
         return is_personal(self.guild_id)

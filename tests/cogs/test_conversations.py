@@ -221,6 +221,15 @@ class TestRename:
         await stage.ann.slash(stage.channel, "conversations rename", title="New", conversation="Old")
         assert thread.name == "New"
 
+    async def test_a_new_name_of_the_thread_that_no_message_tells_of_renames_the_conversation(
+        self, stage: Stage
+    ) -> None:
+        thread = await stage.chat(await stage.book())
+        await _shown(stage, thread).edit(name="By hand")
+        await stage.env.settle()
+        conversation = await stage.conversation(thread)
+        assert (conversation.title, conversation.title_source) == ("By hand", TitleSource.PERSON)
+
     async def test_a_thread_that_gets_its_books_name_back_gives_the_conversation_no_title(self, stage: Stage) -> None:
         book = await stage.book()
         thread = await stage.chat(book, title="Mine")
