@@ -133,7 +133,8 @@ def _has_name_below(lines: Sequence[str]) -> bool:
 def _name_below(lines: Sequence[str]) -> str:
     """What stands where a title page has its author: below the title, or below what kind of book it is."""
     at = 2 if len(lines) > 1 and _KINDS.intersection(lines[1].casefold().split()) else 1
-    return lines[at] if len(lines) > at else ""
+    names_place = len(lines) > at + 1 and (number_value(lines[at + 1]) or 0) >= _EARLIEST_YEAR  # New York, 1920
+    return lines[at] if len(lines) > at and not names_place else ""
 
 
 def _is_list(front: str, block: Block) -> bool:
@@ -244,6 +245,7 @@ _FAR_MORE = 1.5
 _VERY_LONG_CHAPTER = 60_000
 _LONGEST_MARKED_PAGE = 10_000
 _LONGEST_HEADING = 400
+_EARLIEST_YEAR = 1_400
 FRONT_LABEL = "front"
 
 

@@ -61,6 +61,7 @@ def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
         ("THE LONG WATER\n\nA Memoir\n\nAnn Weaver", "The Long Water", "Ann Weaver"),
         ("The Long Water\nRoman\nAnn Weaver", "The Long Water", "Ann Weaver"),
         ("The Long Water\n\nA Memoir\n\nPenguin Books", "The Long Water", ""),
+        ("The Long Water\n\nA Memoir\n\nNew York\n\n1920", "The Long Water", ""),
         ("The House\nby the Sea", "The House by the Sea", ""),
         ("THE LONG WATER\n\nwritten by\n\nAnn Weaver", "The Long Water", "Ann Weaver"),
         ("《渡口人家》\n作者：李渡", "渡口人家", "李渡"),
