@@ -63,7 +63,7 @@ from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
 _TOKEN = re.compile(r"\S+")
 _NUMBERS = (
-    rf"{NUMBER}(?:{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
+    rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
     r"(?:\s?ff?\.)?"
 )
 _NAMED = r"(?:\s?(?:references?|refs?|numbered|numbers?|numero|num|nummer|no|nr|n)(?:[.°]|(?!\w)))?"

@@ -358,8 +358,8 @@ MOST_LOOKED_UP = 24
 """Words of a text that are looked up: the first ones."""
 
 MOST_SPELLINGS = 3
-_SHORTEST = 4
-"""Letters; too many shorter words are spelt alike."""
+_SHORTEST, _SHORTEST_NAME = 4, 3
+"""Letters; too many shorter words are spelt alike. A word with a capital is compared with names only."""
 
 _LETTERS_AN_ERROR = 4
 """One error is forgiven for every so many letters, counting the end of the word as a letter."""
@@ -373,7 +373,8 @@ def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, 
     """See BookView.missing_words. The vocabulary is searched only if a word is missing."""
     words = dict.fromkeys(without_possessive(word) for word in words_of(text)[:MOST_LOOKED_UP])
     missing = [word for word in words if fold(word) not in STOP_WORDS and not _occurs(index, layout, word)]
-    compared = [word for word in missing if _SHORTEST <= len(word) <= _LONGEST and not is_dense(word)]
+    shortest = {word: _SHORTEST_NAME if word[0].isupper() else _SHORTEST for word in missing}
+    compared = [word for word in missing if shortest[word] <= len(word) <= _LONGEST and not is_dense(word)]
     near = _near(index, layout, compared) if compared else {}
     return {word: near.get(word, []) for word in missing}
 

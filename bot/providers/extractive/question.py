@@ -364,7 +364,7 @@ _CONTINUES = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = {
-    Language.ENGLISH: r"s?he|him|his|hers?|they|them|theirs?|it|its|this|that|these|those|there|himself|herself|one",
+    Language.ENGLISH: r"s?he|hi[ms]|hers?|its?|th(?:ey|em|eirs?|is|at|[eo]se)|(?<![ae]re )there|(?:him|her)self|one",
     Language.GERMAN: r"er|sie|ihm|ihn|ihr\w*|sein\w*|es|das|dies\w*|dort|da|damals|denen",
     Language.FRENCH: r"il|elle|ils|elles|lui|leurs?|son|sa|ses|le|la|les|cela|ça|ce|y",
     Language.SPANISH: r"él|ella|ellos|ellas|le|les|lo|su|sus|suyo|eso|esto|allí|ahí",

@@ -461,6 +461,11 @@ def test_how_far_into_a_book_something_stands_is_not_told_in_words_either(typed:
         ),
         *("; in the audiobook at 3:42:10", "; im Hörbuch bei 2 Std. 42 Min.", "; dans l'audiolivre, à la minute 42"),
         *("at 1:42:10", "in line 42 of this chapter", "; in Zeile 42 des Kapitels", "; im 42. Absatz dieses Kapitels"),
+        *(
+            "; on pages 42, 142, and 342 Ben writes",
+            "on pages 42, 142, and 342 of the novel",
+            "; see pp. 42, 142, or 342 of it",
+        ),
         *("on page forty-zero-two", "; see page forty zero two"),
         *("; 42 pages later in the novel", "with 42 pages to go", "; 42 Seiten weiter", "; 42 procent van het boek"),
         *("; на 42 процентах романа", "; 小説の42割を過ぎ", "; w 42 procentach książki", ". कथा के 42 प्रतिशत पर"),

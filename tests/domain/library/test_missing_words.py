@@ -35,6 +35,11 @@ def test_a_short_name_is_meant_only_where_it_sounds_alike(asked: str, meant: lis
     assert reading_of("In Rome he met Lucy. To rise was a hope Lucy had.").missing_words(asked) == {asked: meant}
 
 
+@pytest.mark.parametrize(("asked", "meant"), [("Fin", ["Finn"]), ("Ahb", ["Ahab"]), ("Bob", []), ("fin", [])])
+def test_a_name_of_three_letters_may_be_a_longer_one(asked: str, meant: list[str]) -> None:
+    assert reading_of("There Ahab met Finn, and Rob sat by.").missing_words(asked) == {asked: meant}
+
+
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [

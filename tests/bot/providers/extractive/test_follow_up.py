@@ -25,6 +25,8 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
         ("Who is Hobb?", "", "And where is the lighthouse?", {"lighthouse"}),
         ("Wo wohnt Hans?", "", "Warum ist er dort?", {"Hans", "wohnt"}),
         ("Who is Hobb?", "", "How tall is the lighthouse?", {"tall", "lighthouse"}),
+        ("Who is Hobb?", "", "How many boats were there?", {"boats"}),
+        ("Where is the lighthouse?", "", "Who lived there?", {"lived", "lighthouse"}),
         ("Who is Hobb?", "", "What did Marta give him?", {"Marta", "give"}),
         ("Who is Hobb?", "", "What did the ferryman say he wanted?", {"ferryman", "say", "wanted"}),
         ("Who is Hobb?", "", "Does it say anything about a bishop?", {"bishop"}),

@@ -144,6 +144,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("What happens so far?", Overview(None)),
         ("Tell me the story so far", Overview(None)),
         ("Was ist bisher passiert?", Overview(None)),
+        ("Was bisher geschah", Overview(None)),
         ("Que s'est-il passé jusqu'ici ?", Overview(None)),
         ("¿Qué ha pasado hasta ahora?", Overview(None)),
         ("What happened in the last chapter? Summarise it", Overview(None, latest=True)),
