@@ -43,7 +43,9 @@ _CODES: Final = {
     "invalid_model": LLMErrorCode.UNKNOWN_MODEL,  # Mistral's type
 }
 
-OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens")
+_NEWER_LIMIT: Final = "max_completion_tokens"
+"""What OpenAI's newer models, and servers that follow them, take in place of `max_tokens`."""
+OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens", _NEWER_LIMIT)
 """Fields that a request can do without; each is left out once a server has refused it by name."""
 
 _NO_NULL: Final = re.compile(
@@ -214,6 +216,7 @@ class AcceptedForm:
 
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
+        self._limit = "max_tokens"
         self._refused_fields: set[str] = set()
         self._refuses_null = False
         self._has_short_ids = False
@@ -222,7 +225,7 @@ class AcceptedForm:
     def applied(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request without what the server has refused."""
         if self._max_tokens:
-            request = {**request, "max_tokens": self._max_tokens}
+            request = {**request, self._limit: self._max_tokens}
         kept = {name: value for name, value in request.items() if name not in self._refused_fields}
         if self._refuses_null:
             kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
@@ -238,6 +241,9 @@ class AcceptedForm:
         if "stream" in sent and refuses_stream(refusal):
             logger.warning("%s does not stream: its replies come in one piece from now on", sent["model"])
             self._refused_fields |= {"stream", "stream_options"}
+            return True
+        if "max_tokens" in sent and _NEWER_LIMIT in words_of(refusal):
+            self._limit = _NEWER_LIMIT
             return True
         field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if status_of(refusal) in REFUSING else ""
         if field in sent:

@@ -630,6 +630,24 @@ async def test_a_field_that_is_only_mentioned_is_kept(server: Server, chat: Open
     assert len(server.requests) == 1
 
 
+async def test_the_limit_of_a_reply_is_called_as_newer_models_call_it(server: Server) -> None:
+    chat = OpenAIChat(model="x", base_url=server.url, max_retries=0, max_tokens=99)  # type: ignore[attr-defined]
+    refusal = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    error = {
+        "message": refusal,
+        "type": "invalid_request_error",
+        "param": "max_tokens",
+        "code": "unsupported_parameter",
+    }
+    server.answers = [(400, {"error": error}), *[(200, SAID)] * 2]
+    assert [await chat.chat([user("?")]), await chat.chat([user("?")])] == ["Hobb.", "Hobb."]
+    limits = [(each.get("max_tokens"), each.get("max_completion_tokens")) for each in server.requests]
+    assert limits == [(99, None), (None, 99), (None, 99)]
+    await chat.aclose()
+
+
 @pytest.mark.parametrize("field", ["stream_options", "max_tokens"])
 async def test_a_field_a_server_refuses_is_left_out(server: Server, field: str) -> None:
     chat = OpenAIChat(model="x", base_url=server.url, max_retries=0, max_tokens=99)  # type: ignore[attr-defined]
