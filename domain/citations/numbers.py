@@ -128,8 +128,10 @@ _LEAF = (
 _JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
 _NO_THOUSANDS = r"(?!\d{1,3}(?:\s\d{3})+(?!\d))(?!(?<=\d\s)\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
+_IN_THOUSANDS = r"\d{1,2}[,\s]\d{3}(?!\w|[,\s]\d)"
+_TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
 ANY_NUMBER = (
-    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|\d{{1,2}}[,\s]\d{{3}}(?!\w|[,\s]\d)|\d{{1,2}}\s?h\s?\d{{1,2}}(?:\s?m(?:in)?\b\.?(?:\s?\d{{1,2}}\s?s)?)?(?!\w)|\d{{1,2}}(?::\d\d){{2}}(?!\w)|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
+    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
     rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
@@ -141,7 +143,8 @@ _QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w)
 _SHARE = (
     rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{SHARE_SIGN}"
     rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
-    rf"|{HAN_NUMBER}{fold_letters('割')}|{HAN_NUMBER}{fold_letters('分')}[{fold_letters('のの之')}]{HAN_NUMBER}|{FRACTION_OF_A_BOOK})(?P<book>{OF_A_BOOK})?"
+    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{FRACTION_OF_A_BOOK})"
+    rf"(?P<book>{OF_A_BOOK})?"
 )
 
 
@@ -327,9 +330,8 @@ class Number:
     def is_score(self) -> bool:
         """Whether it is a score, "4–2" or "6-4, 3-6", or a row such as "5-7-5": pages run from a lower one on."""
         beside = f"{self.left[-_FEW:]}{self.read}{self.right[:_FEW]}"
-        pairs = [(int(first), int(second)) for first, second in numerals.PAIR.findall(beside)]
         is_pair = numerals.PAIR.search(self.read) is not None and self.form != "open"
-        return is_pair and any(first > second for first, second in pairs)
+        return is_pair and any(int(first) > int(second) for first, second in numerals.PAIR.findall(beside))
 
     @property
     def is_telephone(self) -> bool:
@@ -383,9 +385,8 @@ class Number:
         if beside and self.right.startswith(","):
             is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
             return not is_author and self.words_after[1:3].strip().isalpha()
-        is_at_an_age = (
-            self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and numerals.OF_AN_AGE.match(self.right)
-        )
+        begins = self.left.endswith("at ") and _BEGINS.search(self.left[:-3])
+        is_at_an_age = begins and numerals.OF_AN_AGE.match(self.right)
         is_in_a_series = numerals.ONE_OF_A_SERIES.search(self.left) and numerals.GOES_ON.match(self.right)
         is_anothers = not self.form and numerals.ANOTHERS_AGE.search(self.before)
         is_told = numerals.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
@@ -440,11 +441,8 @@ class Number:
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            return (
-                (not self.form and numerals.RESULT.search(self.left) is not None)
-                or self._is_listed
-                or self._is_of_a_label
-            )
+            is_result = not self.form and numerals.RESULT.search(self.left) is not None
+            return is_result or self._is_listed or self._is_of_a_label
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:

@@ -344,6 +344,7 @@ FRACTION_OF_A_BOOK = (
     rf"(?<!\w)(?:(?:{CARDINAL}++(?:[\s-]{CARDINAL}++){{0,3}}+|\d{{1,3}}|{_any_of('articles')})[\s-](?:\w{{1,12}}\s)?"
     rf"(?:{FRACTION}|{SMALL_ORDINAL}+)(?:\s(?:parts?|partes|parti))?|{_any_of('whole_fractions')})(?={OF_A_BOOK})"
 )
+"""A fraction in words that leads into a book: "two thirds" before "of the way"."""
 _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
 _KEY = r"\w*(?:position|percent|offset)\w*"
 _SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
@@ -398,7 +399,6 @@ PLACE = re.compile(
     r"(?:\b(?:numbers?(?!\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
     rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z"
 )
-
 INTO = re.compile(
     r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on"
     r"|spater|weiter|fruher|zuvor|plus (?:loin|tard)|despues|mas adelante|dopo|depois|verder|later|senare)\b"
@@ -425,10 +425,7 @@ LAW = re.compile(
 )
 AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
 IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
-
 CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
-
-
 CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
 _TO = r"(?:[-–]|\s(?:to|a|zu|and|und|y|e|et|à)\s)"
 PAIR = re.compile(
@@ -437,7 +434,6 @@ PAIR = re.compile(
 """Two numbers of the same length: in "148–52" the second one is shortened."""
 RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
 IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
-
 ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
 THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")

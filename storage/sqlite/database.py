@@ -267,7 +267,7 @@ class SQLiteDatabase:
         if await asyncio.to_thread(target.exists) and not await self._has_copy_at(target):
             raise StorageError(
                 StorageErrorCode.WRITE_FAILED,
-                f"There is something else at {target} than an earlier copy of this database: choose another folder.",
+                f"{target} is not an earlier backup of this database and was left as it is: choose another folder.",
             )
         await make_folder_for(target)
         async with replacing(target) as partial:
@@ -275,23 +275,18 @@ class SQLiteDatabase:
 
     async def _has_copy_at(self, target: Path) -> bool:
         try:
-            copy = await Connection.open(str(target))
-            try:
+            async with _connected(str(target)) as copy:
                 return await copy.run(_FOUNDED) == await self.read(_FOUNDED)
-            finally:
-                await to_the_end(copy.close())
         except StorageError:
             return False
 
     async def _copy_to(self, path: str) -> None:
         if self.path == MEMORY:
             async with self._turn:
-                return await to_the_end(self._writer.copy_to(path))
-        source = await Connection.open(self.path)  # with a thread of its own, so that no read waits for it
-        try:
-            return await to_the_end(source.copy_to(path))
-        finally:
-            await to_the_end(source.close())
+                await to_the_end(self._writer.copy_to(path))
+            return
+        async with _connected(self.path) as source:  # with a thread of its own, so that no read waits for it
+            await to_the_end(source.copy_to(path))
 
     async def forget_deleted(self) -> None:
         """Move everything from the write-ahead log into the file and empty the log, so that deleted text is gone from
@@ -360,3 +355,12 @@ class SQLiteDatabase:
             if self._reader is not self._writer:
                 await to_the_end(self._reader.close())
             await to_the_end(self._writer.close())
+
+
+@asynccontextmanager
+async def _connected(path: str) -> AsyncIterator[Connection]:
+    connection = await Connection.open(path)
+    try:
+        yield connection
+    finally:
+        await to_the_end(connection.close())
