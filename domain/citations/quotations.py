@@ -189,8 +189,6 @@ class Quotations:
                 pieces += _told_apart(quotation, _ADDED)
             elif self._is_readers(plain):
                 pieces.append(Piece(quotation, refused=len(words_of(plain)) >= SHORT))
-            elif _is_title(plain, whole[max(found.start() - _NEAR, 0) : found.start()]):
-                pieces.append(Piece(quotation, refused=True))
             else:
                 unsigned = _ATTRIBUTION.sub("", inner) if found["block"] and len(inner) > len(plain) else inner
                 words = await self.check(KEY_GROUP.sub("", unsigned).strip(" \xa0\u202f"), "·")
@@ -362,6 +360,8 @@ _OPEN_CODE = re.compile(
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CODE_SIGN = re.compile(r"[={}\[\]<>\\$#|+@→│├└]|;\s*$|\w[_./]\w|\w\(|(?<!\S)--?\w|^[ \t]*(?:[-*•]\s|\d)", re.MULTILINE)
 _KEY_BESIDE = re.compile(rf"\s{{0,4}}{_KEY}")
+_NEAR = 60
+"""Characters before words by which it is told whether they are quoted."""
 _STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))
 
 
@@ -451,19 +451,6 @@ def _is_put_forth(found: re.Match[str]) -> bool:
 def _is_named(emphasised: str) -> bool:
     """Whether it is a word or two, or a title: all of the long words begin with a capital."""
     return _size(emphasised) < SHORT or "".join(w[0] for w in words_of(emphasised) if len(w) > SHORT).isupper()
-
-
-_NEAR, _FEWEST_IN_A_TITLE, _MOST_IN_A_TITLE = 60, 2, 8
-_SAYS = re.compile(rf"\b(?:{_SPEAKS}|{_SPEAKS_UP})(?:{_WHOM})?\s?\Z|[:\n]\W*\Z", re.IGNORECASE)
-
-
-def _is_title(plain: str, before: str) -> bool:
-    """Whether words in quotation marks are a title rather than a quotation: in capitals, and nobody says them."""
-    words = words_of(plain)
-    if not _FEWEST_IN_A_TITLE <= len(words) <= _MOST_IN_A_TITLE or plain.isupper() or re.search(r"[.!?;…\n]", plain):
-        return False
-    main = [words[0], words[-1], *(word for word in words if len(word) > SHORT)]
-    return all(word[0].isupper() for word in main) and not _SAYS.search(before) and not _IN_PERSON.search(plain)
 
 
 def _stand_in(before: str) -> str:

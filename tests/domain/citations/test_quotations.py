@@ -248,3 +248,8 @@ def test_a_quotation_that_never_ends_is_not_held_back_for_ever() -> None:
 
 def test_folding_makes_typography_alike() -> None:
     assert fold("“It’s  so—ﬁne…”") == '"it\'s so-fine..."'
+
+
+@pytest.mark.parametrize("title", ["“Bring Lucy Here”", '"Count Vlad Dracula"', "«Return on the Ebb»"])
+async def test_capitals_make_no_exception(title: str) -> None:
+    assert await checked(f"The chapter {title} tells of it.") == f"The chapter {title[1:-1]} tells of it."
