@@ -25,7 +25,7 @@ from simcord.preview import Preview, make_preview
 
 from bot.app import SAMPLE, App
 from bot.client.client import Marginalia
-from bot.host_check import OwnAddress
+from bot.private import OwnAddress
 from cogs.cards import INK
 from cogs.permissions import NEEDED
 from domain.errors import SettingsError

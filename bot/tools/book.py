@@ -19,7 +19,7 @@ from bot.tools.results import (
 )
 from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
 from domain.book import ChapterCount, ContentsEntry, Mentions, Passage, numbered
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult

@@ -20,7 +20,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.matching import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups, sentence_of_reference
+from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups
+from domain.citations.matching import sentence_of_reference
 from domain.citations.numbers import (
     A_NUMBER,
     ANY_NUMBER,

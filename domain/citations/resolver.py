@@ -14,7 +14,8 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import CLOSING, KEY_GROUP, KEY_IN_GROUP, PassageMatcher, as_seen, key_groups, key_of
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, as_seen, key_groups, key_of, opening_of
+from domain.citations.matching import CLOSING, PassageMatcher
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
@@ -447,7 +448,7 @@ class Composition:
 
 def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk; what was said and shown in the talk may be cited and quoted."""
-    composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=_opening_of(view))
+    composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=opening_of(view))
     composer.learn_title(book.title)
     for message in talk:
         composer.learn(message.passages)
@@ -466,18 +467,6 @@ def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
         return any(needle in fold(numbered(entry.number, entry.title)) for entry in await view.contents())
 
     return stands
-
-
-def _opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
-    openings: dict[str, Sentence] = {}
-
-    async def find(key: str) -> Sentence | None:
-        if not openings:
-            opening = [entry.opening for entry in await view.contents() if entry.opening]
-            openings.update((key_of(sentence), sentence) for sentence in opening)
-        return openings.get(key)
-
-    return find
 
 
 def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:

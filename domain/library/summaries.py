@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 from domain.book import ContentsEntry, DerivedText, Sentence
 from domain.chat import Prompts
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.errors import LLMError
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, stem_of, words_of

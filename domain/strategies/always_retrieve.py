@@ -11,7 +11,7 @@ from inspect import isawaitable
 from typing import Protocol, runtime_checkable
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
-from domain.citations.matching import render
+from domain.citations.keys import render
 from domain.citations.page_numbers import named_pages
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported

@@ -10,7 +10,7 @@ import pytest
 
 from domain.book import PositionState, ReadingPosition
 from domain.chat import PromptMessage
-from domain.citations.matching import KEY_IN_GROUP, key_of
+from domain.citations.keys import KEY_IN_GROUP, key_of
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import BookError, ConversationError, LLMError, LLMErrorCode
 from domain.event import Answer, TextDelta, ToolCallFinished, TurnEvent, TurnFailed, TurnStarted

@@ -26,7 +26,7 @@ from bot.mcp.book_tools import tools_of
 from bot.mcp.books import OpenBooks
 from domain.book import PositionState, ReadingPosition
 from domain.chat import PromptMessage
-from domain.citations.matching import KEY_IN_GROUP, key_of
+from domain.citations.keys import KEY_IN_GROUP, key_of
 from domain.errors import MarginaliaError
 from domain.event import ToolCallFinished, TurnEvent, UsageReported
 from domain.library.progress import ManagePositions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.providers.openai.client import OpenAIChat
-from domain.citations.matching import KEY_IN_GROUP
+from domain.citations.keys import KEY_IN_GROUP
 from domain.event import Answer, ToolCallFinished
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Json, Reply, say

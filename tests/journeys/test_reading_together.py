@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import domain.library.summaries as summaries_module
 from domain.book import Book, BookText
 from domain.chat import PromptMessage, Prompts
-from domain.citations.matching import KEY_IN_GROUP
+from domain.citations.keys import KEY_IN_GROUP
 from domain.errors import BookError, LLMError, LLMErrorCode
 from domain.library.summaries import ChapterSummaries
 from domain.reading.companion import Asker, Discussion, ReadingCompanion, ReadingWriter, Told

@@ -12,7 +12,7 @@ import domain.library.summaries as pieces_module
 import domain.library.summaries as summaries_module
 from domain.book import BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.chat import PromptMessage
-from domain.citations.matching import KEY_IN_GROUP
+from domain.citations.keys import KEY_IN_GROUP
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import ToolCallFinished
 from domain.tool_use import ChatResponse, ProviderEvent, TokenUsage, ToolDefinition

@@ -7,7 +7,7 @@ from typing import Any, Final
 from bot.providers.base import encoded, plain_id, repair_history
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
-from domain.citations.matching import render
+from domain.citations.keys import render
 from domain.tool_use import Media, MediaKind, RawReply, ToolDefinition, ToolInvocation
 
 PROVIDER: Final = "anthropic"

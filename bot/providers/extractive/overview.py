@@ -61,7 +61,7 @@ from bot.providers.extractive.wording import (
     tells_of_people,
 )
 from domain.book import Passage, Sentence
-from domain.citations.matching import KEY_GROUP, key_of
+from domain.citations.keys import KEY_GROUP, key_of
 from domain.library.search.words import words_of
 from domain.library.summaries import is_of_names, most_salient, weights_of
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from bot.providers.extractive.language import Language, is_little, stem, stems_of
 from domain.book import Passage, Sentence
-from domain.citations.matching import KEY_GROUP, key_of
+from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
 from domain.library.search.words import words_of
 from domain.reading.portrait import NameCollector

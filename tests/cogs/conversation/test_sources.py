@@ -4,7 +4,7 @@ import asyncio
 import re
 from pathlib import Path
 
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.tool_use import ChatResponse, CitationMark, TextBlockEnd, TextChunk
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import DiscordDouble

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from domain.book import Citation
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.citations.quotations import MOST_LOOKED_UP, Quotations
 from domain.citations.resolver import LONGEST_ANSWER, AnswerComposer, Composition
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerFilter

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.book import Passage, Sentence
-from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of, render
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of, render
 
 RABBIT = Sentence(100, 121, "The rabbit\nwas white.")
 WATCH = Sentence(122, 145, "It took out a watch.")

@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from bot.providers.anthropic.client import AnthropicChat
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
 from tests.bot.providers.talk import SEARCH, passage, reply, result, user

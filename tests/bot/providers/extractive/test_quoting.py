@@ -16,7 +16,7 @@ from bot.providers.extractive.quotation import (
     with_whole_replies,
 )
 from domain.book import Passage, Sentence
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.citations.quotations import Quotations
 
 

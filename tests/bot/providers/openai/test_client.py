@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from bot.providers.openai.client import OpenAIChat
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.tool_use import StopReason, TextBlockEnd, TextChunk, TokenUsage, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, user

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.providers.openai.client import build_request
 from domain.chat import PromptMessage
-from domain.citations.matching import key_of
+from domain.citations.keys import key_of
 from domain.tool_use import RawReply, ToolInvocation
 from tests.bot.providers.talk import SEARCH, passage, result, system, user
 

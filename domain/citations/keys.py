@@ -1,0 +1,89 @@
+"""Sentence keys, by which a model points at sentences, and how a text reads without them."""
+
+import hashlib
+import re
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+from domain.book import Passage, Sentence
+from domain.library.search.words import Seen, seen_without
+from domain.ports import BookView
+
+_DIGITS = 7
+
+KEY = r"s-[0-9a-f]{4,12}"
+"""A key of any length that a model might invent, so that a mistyped key is recognised and removed."""
+
+_LIKE_A_KEY = r"[sS] ?[-‐‑–] ?[0-9a-fA-F]{4,16}+(?!\w)"
+_BARE_KEY = rf"(?<![\w-])s-[0-9a-f]{{{_DIGITS}}}(?![\w-])"
+_AND = r"\s*+[,;&]\s*+"
+_NOTE = r"\[[^\[\]\n]{0,80} · \d{4}-\d\d-\d\d\]"
+_PASSAGE = r"passage-\d{1,9}[-–/]\d{1,9}"
+_KEY_FORMS = (
+    rf"[\[【]{{1,2}}(?:[^\[\]【】\n]{{0,40}}?[^\w\[\]【】\n-])??{_LIKE_A_KEY}[^\[\]【】\n]{{0,60}}+[\]】]{{1,2}}",
+    r"\[s-(?:[a-z]*+\d\w{0,20}+)?\]",
+    rf"[(（{{<]\s*+(?:[^\W\d]{{2,9}}+[:.]? )?\[?{_LIKE_A_KEY}(?:{_AND}{_LIKE_A_KEY})*+\]?\s*+[)）}}>]",
+    rf"[\[(](?:[^()\[\]\n]{{0,80}}? )?{_PASSAGE}[\])]|(?<![\w-]){_PASSAGE}(?:{_AND}{_PASSAGE})*+(?![\w-])",
+    rf"{_NOTE}|[*_]{_NOTE}[*_]|\*\*{_NOTE}\*\*",
+    rf"[\[`^]?{_BARE_KEY}(?:{_AND}{_BARE_KEY})*+[\]`]?",
+)
+
+KEY_IN_GROUP = re.compile(KEY)
+KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
+"""Keys in a row, in brackets with whatever stands beside them there, or as small models write them, without brackets;
+names of passages, which are no citation; the line in front of a reader's message; all with the white space before
+them, which is looked through once.
+"""
+
+
+_DASH = re.compile("[-‐‑–]")
+
+
+def key_groups(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
+    """The keys in a text, in groups; every key has a dash, and most texts have none."""
+    return KEY_GROUP.finditer(text, start, end) if _DASH.search(text, start, end) else iter(())
+
+
+def key_of(sentence: Sentence) -> str:
+    """The key of a sentence, always the same: s-7f3a2c1."""
+    place = f"{sentence.start}-{sentence.end}".encode()
+    return f"s-{hashlib.blake2s(place).hexdigest()[:_DIGITS]}"
+
+
+def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
+    """Finds the opening sentence of a readable chapter by its key."""
+    openings: dict[str, Sentence] = {}
+
+    async def find(key: str) -> Sentence | None:
+        if not openings:
+            opening = [entry.opening for entry in await view.contents() if entry.opening]
+            openings.update((key_of(sentence), sentence) for sentence in opening)
+        return openings.get(key)
+
+    return find
+
+
+def render(passages: Sequence[Passage]) -> str:
+    """Passages as text, with each sentence's key in front of it."""
+    return "\n\n".join(_render_one(passage) for passage in passages)
+
+
+def _render_one(passage: Passage) -> str:
+    heading = " · ".join(part for part in (passage.chapter, passage.source) if part)
+    sentences = " ".join(f"[{key_of(sentence)}] {' '.join(sentence.text.split())}" for sentence in passage.sentences)
+    return f"({heading})\n{sentences}"
+
+
+LINK_INTO_A_BOOK = re.compile(
+    r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
+    re.IGNORECASE,
+)
+"""A link that leads to a page, with its label in brackets as the group."""
+RAISED = re.compile(
+    r"\s?<(su[pb]|ref|cite|page|source)>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</(?:su[pb]|ref|cite|page|source)>", re.IGNORECASE
+)
+
+
+def as_seen(text: str) -> Seen:
+    """The text as a person reads it, in which keys do not separate a word from its number."""
+    return seen_without(KEY_GROUP, text)
