@@ -1,4 +1,4 @@
-"""Sentence keys, by which a model points at sentences, and how a text reads without them."""
+"""Sentence keys, by which a model points at sentences; how a text reads without them, and what only points."""
 
 import hashlib
 import re
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from domain.book import Passage, Sentence
+from domain.library.numerals import SEE, SOURCE
 from domain.library.search.words import Seen, seen_without
 from domain.ports import BookView
 
@@ -87,3 +88,42 @@ RAISED = re.compile(
 def as_seen(text: str) -> Seen:
     """The text as a person reads it, in which keys do not separate a word from its number."""
     return seen_without(KEY_GROUP, text)
+
+
+_POINTS = re.compile(
+    r"(?:(?:(?<=[.!?…])|(?<=[.!?…][\"”’»)\]*_]))\s+|(?<=\n))(?P<whole>(?:(?<=\n)[ \t]*(?:[-*•+–—>]|\d+[.)])\s+)?\W{0,3}"
+    rf"(?:(?:{SEE}|{SOURCE})[\s:.]+){{0,4}}(?:the\s)?)\Z"
+)
+_AND_ENDS = re.compile(
+    r"(?:\s(?:for|fur|pour)(?:\s(?:the|all|more|further|full|weitere|mehr))*"
+    r"(?:\s(?:details?|information|infos?|context|passage|scene|text|quote|this|it|einzelheiten))?)?"
+    r"(?:[.!…]+[)\]*_]*(?=\s|\Z)|(?<=f\.)(?=\s)|[)\]*_]*(?=[^\S\n]*(?:\n|\Z)))(?P<line>[ \t]*\n+)?"
+)
+_LONGEST, _LONGEST_LEAD = 40, 60
+"""Characters of a key, and of a sentence before its reference."""
+
+
+def _sentence_of_reference(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of a sentence or line that says nothing but the reference at this span, such as "See p. 42."; None if
+    it says more, or if nothing stands before it. `text` is folded, as people read it.
+    """
+    leads = _POINTS.search(text, max(start - _LONGEST_LEAD, 0), start)
+    ends = _AND_ENDS.match(text, end) if leads else None
+    if not leads or not ends or not text[: leads.start()].strip():
+        return None
+    first, last = leads.start("whole"), ends.end()
+    before = text[max(first - 2, 0) : first]
+    is_line = before.endswith("\n")
+    if ends["line"] and before != "\n\n":
+        last -= ends["line"].count("\n") - is_line
+    return (first if is_line else leads.start()), last
+
+
+def pointer_at(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[int, int, str] | None:
+    """How a sentence goes that says nothing but a reference, unless it began before `at` or has a key."""
+    sentence = _sentence_of_reference(seen.text, *span)
+    if not sentence or seen.starts[sentence[0]] < at:
+        return None
+    end = seen.ends[sentence[1] - 1]
+    keys = key_groups(written, seen.starts[sentence[0]], end + _LONGEST)
+    return None if any(key.start() <= end for key in keys) else (*sentence, "")

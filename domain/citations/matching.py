@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from domain.book import Citation, Passage, Sentence, page_reference
-from domain.library.numerals import SEE, SOURCE
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 from domain.spoilers.filter import spans, uncovered
@@ -324,35 +323,6 @@ def _is_bare_claim(sentence: str) -> bool:
     if _MARK in sentence or sentence.rstrip('*_"”’)').endswith(("?", ":")):
         return False
     return len(sentence.split()) >= FEWEST_WORDS_CLAIMED and not _OF_THE_TALK.search(sentence)
-
-
-_POINTS = re.compile(
-    r"(?:(?:(?<=[.!?…])|(?<=[.!?…][\"”’»)\]*_]))\s+|(?<=\n))(?P<whole>(?:(?<=\n)[ \t]*(?:[-*•+–—>]|\d+[.)])\s+)?\W{0,3}"
-    rf"(?:(?:{SEE}|{SOURCE})[\s:.]+){{0,4}}(?:the\s)?)\Z"
-)
-_AND_ENDS = re.compile(
-    r"(?:\s(?:for|fur|pour)(?:\s(?:the|all|more|further|full|weitere|mehr))*"
-    r"(?:\s(?:details?|information|infos?|context|passage|scene|text|quote|this|it|einzelheiten))?)?"
-    r"(?:[.!…]+[)\]*_]*(?=\s|\Z)|(?<=f\.)(?=\s)|[)\]*_]*(?=[^\S\n]*(?:\n|\Z)))(?P<line>[ \t]*\n+)?"
-)
-_LONGEST_LEAD = 60
-"""Characters of a sentence before its reference."""
-
-
-def sentence_of_reference(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span of a sentence or line that says nothing but the reference at this span, such as "See p. 42."; None if
-    it says more, or if nothing stands before it. `text` is folded, as people read it.
-    """
-    leads = _POINTS.search(text, max(start - _LONGEST_LEAD, 0), start)
-    ends = _AND_ENDS.match(text, end) if leads else None
-    if not leads or not ends or not text[: leads.start()].strip():
-        return None
-    first, last = leads.start("whole"), ends.end()
-    before = text[max(first - 2, 0) : first]
-    is_line = before.endswith("\n")
-    if ends["line"] and before != "\n\n":
-        last -= ends["line"].count("\n") - is_line
-    return (first if is_line else leads.start()), last
 
 
 CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}

@@ -114,7 +114,7 @@ DIGITS = (
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
 HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
 OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
-JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
+JOINT = r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
 
 HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
@@ -434,15 +434,16 @@ class Number:
             or (numerals.THE_ONE.search(self.left) and not numerals.MONTH.match(self.words_after))
         )
 
-    @property
-    def is_taken(self) -> bool:
-        """Whether a word stands before it that takes a number."""
+    def is_taken(self, *, is_asked: bool) -> bool:
+        """Whether a word stands before it that takes a number; `is_asked` where it may be a page that is asked for."""
         taken = takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
             is_result = not self.form and numerals.RESULT.search(self.left) is not None
-            return is_result or self._is_listed or self._is_of_a_label
+            return not is_asked and (is_result or self._is_listed or self._is_of_a_label)
+        if is_asked and any(taken.group("being", "thing", "talk", "named")):
+            return False
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:

@@ -20,8 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups
-from domain.citations.matching import sentence_of_reference
+from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups, pointer_at
 from domain.citations.numbers import (
     A_NUMBER,
     ANY_NUMBER,
@@ -43,7 +42,6 @@ from domain.citations.numbers import (
     numbers_of,
 )
 from domain.library.numerals import (
-    AGES,
     CARDINAL,
     COUNTED,
     DENSE,
@@ -53,12 +51,14 @@ from domain.library.numerals import (
     KANA_NUMBER,
     PAGE,
     PART_OF_A_BOOK,
+    ROUGHLY,
     SHORT_PAGE,
     SMALL_ORDINAL,
     SOURCE,
     STEMMED,
     STEMMED_ORDINAL,
     STEMMED_WORD,
+    tells_ages,
 )
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
@@ -116,9 +116,7 @@ _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOR
 
 _BLANKS = r"(?:(?<!\s)\s++)?"
 """White space from its beginning, so that a long stretch of it is looked through once."""
-_LEAD = (
-    r"(?:(?:see|cf\.?|about|approx\.?|around|ca\.?|also|at|on|in|from|siehe|vgl\.|etwa|auf|voir|ver)\s){0,2}(?:the\s)?"
-)
+_LEAD = rf"(?:(?:see|cf\.?|also|at|on|in|from|siehe|vgl\.|auf|voir|ver)\s|{ROUGHLY}){{0,3}}(?:the\s)?"
 _MORE = rf"(?:\s*(?:[,;/]|{JOINT})\s*(?:[{SHORT_PAGE}{FOREIGN_SHORT}]{{1,2}}\.?\s?)?{NUMBER})*(?:\s?ff?\.?)?"
 _SHORTENED = (
     r"(?!(?:ch|chap|kap|cap|vol|bk|pt|act|sc|st|no|nr|age|b|d|r|ca|in|of|on|at|by|to|ad|bc|ps|fig|sect?|lib|bd"
@@ -198,7 +196,7 @@ _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
 _STEMMED_PART = re.compile(rf"\W*{STEMMED_WORD}\W*")
-_SHORTEST_STEMMED, _LONGEST_KEY, _NEAR = 4, 40, 60
+_SHORTEST_STEMMED, _NEAR = 4, 60
 
 
 @lru_cache(maxsize=4_096)
@@ -258,6 +256,11 @@ def named_pages(text: str) -> list[str]:
     return []
 
 
+def tells_of_pages(text: str) -> bool:
+    """Whether a text has a word for page."""
+    return re.search(ANY_PAGE, marked(as_seen(text).text)) is not None
+
+
 def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-LONGEST_WORD:]  # of "Step 1", the "p" alone would be a page
@@ -273,13 +276,20 @@ def _read(written: str) -> tuple[Seen, str]:
     return seen, marked(seen.text)
 
 
+_EMPHASIS = re.compile(r"\*{1,3}|~~|\|\||(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_COMMAND = re.compile(r"(?<!\S)\W?/[a-z]+ \Z")
+
+
 def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, str]]) -> str:
     """The text from `at` on with the replacements, which are in terms of the text as it reads; keys stay."""
     kept = []
     for first, last, replacement in edits:
         start, end = seen.span(first, last, written)
         if (start := max(start, at)) < end:
-            kept += [written[at:start], replacement, *(group[0] for group in key_groups(written, start, end))]
+            gone = written[start:end]
+            emphasis = _EMPHASIS.findall(gone)
+            open_one = emphasis[-1] if len(emphasis) % 2 else ""  # **Page**: 38
+            kept += [written[at:start], replacement, open_one, *(group[0] for group in key_groups(gone))]
             at = end
     return "".join([*kept, written[at:]])
 
@@ -292,21 +302,11 @@ _THE_READER_IS = re.compile(
 """What stands before the reader's own page: "you've read up to page 42"."""
 
 
-def _pointer(seen: Seen, written: str, span: tuple[int, int], at: int) -> tuple[int, int, str] | None:
-    """How a sentence goes that says nothing but a reference, unless it began before `at` or has a key."""
-    sentence = sentence_of_reference(seen.text, *span)
-    if not sentence or seen.starts[sentence[0]] < at:
-        return None
-    end = seen.ends[sentence[1] - 1]
-    keys = key_groups(written, seen.starts[sentence[0]], end + _LONGEST_KEY)
-    return None if any(key.start() <= end for key in keys) else (*sentence, "")
-
-
 def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) -> Iterator[tuple[int, int, str]]:
     """The replacements from `at` on, in order, in terms of the text as it reads."""
     if not _SIGNPOST.search(read):
         return
-    is_telling_ages = is_telling_ages or _tells_ages(written)
+    is_telling_ages = is_telling_ages or tells_ages(written)
     for typed in _typed().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
@@ -315,8 +315,10 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
             yield max(start, typed.end("bracket")), typed.end(), ""
-        elif pointer := _pointer(seen, written, typed.span(), at):
+        elif pointer := pointer_at(seen, written, typed.span(), at):
             yield pointer
+        elif _COMMAND.search(before):
+            yield typed.start() - 1, typed.end(), ""
         elif not typed["foreign"] and _THE_READER_IS.search(before):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"]:
@@ -332,11 +334,6 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
 _AGE_IN_BRACKETS = re.compile(
     r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
 )
-
-
-@lru_cache(maxsize=4)
-def _tells_ages(text: str) -> bool:
-    return AGES.search(text) is not None
 
 
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -384,6 +381,7 @@ class TypedPages:
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
     stands in what the model was given of the book or in what a reader wrote, `titles` has the words of the book's own.
+    `are_pages_told`: a reader or a tool outside the book has spoken of pages, so that "the answer is 38" is one.
     """
 
     def __init__(
@@ -391,14 +389,15 @@ class TypedPages:
     ) -> None:
         self._is_known = is_known
         self._titles = titles
-        self._tells_ages = _tells_ages(question)
+        self.are_pages_told = tells_of_pages(question)
+        self._tells_ages = tells_ages(question)
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items = 0
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
-        plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or _tells_ages(self._behind))
+        plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or tells_ages(self._behind))
         context = before[-LONGEST_WORD:]
         seen, read = _read(context + plain)  # once more, unless a reference has gone
         if not self._columns and not A_NUMBER.search(read, bisect_left(seen.starts, max(len(context) - 1, 0))):
@@ -427,7 +426,9 @@ class TypedPages:
         for number in numbers_of(seen, written, bisect_left(seen.starts, at)):
             if not self._is_licensed(number):
                 points = number.form == "goes" and len(number.values) > 0
-                yield (_pointer(seen, written, (number.start, number.end), at) if points else None) or _without(number)
+                yield (pointer_at(seen, written, (number.start, number.end), at) if points else None) or _without(
+                    number
+                )
 
     def _is_licensed(self, number: Number) -> bool:
         if number.is_share:
@@ -438,16 +439,17 @@ class TypedPages:
             return self._is_known(number)
         if number.is_beside_page:
             return number.is_word or number.is_counting
+        is_asked = self.are_pages_told and ENDS.match(number.right) is not None
         return (
             self._is_item(number)
-            or number.is_word
+            or (number.is_word and not (is_asked and number.is_in_words and number.values != [1]))
             or number.is_year
             or number.is_compound
             or number.is_measure
             or number.is_date
-            or number.is_age(is_asked=self._tells_ages or _tells_ages(self._behind))
+            or number.is_age(is_asked=self._tells_ages or tells_ages(self._behind))
             or number.is_counting
-            or number.is_taken
+            or number.is_taken(is_asked=is_asked)
             or number.is_telephone
             or number.is_score
             or number.is_of_a_law

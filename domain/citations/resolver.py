@@ -17,7 +17,7 @@ from domain.chat import ChatMessage, MessageRole
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, as_seen, key_groups, key_of, opening_of
 from domain.citations.matching import CLOSING, PassageMatcher
 from domain.citations.numbers import Number, is_number_word, numbers_of
-from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, without_typed_pages
+from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
@@ -106,7 +106,9 @@ class AnswerComposer:
         self._unread: list[tuple[str, bool]] = []
         self._titles = set[str]()
         self._words_of_titles = set[str]()
-        self._asked = ""
+        self._last_said = self._asked = ""
+        self._elsewhere: list[str] = []
+        self._are_pages_told = False
         self._in_digits: dict[tuple[int, bool], frozenset[str]] = {}
         self._in_words: dict[tuple[int, bool], frozenset[str]] = {}
         self.learn(passages)
@@ -126,7 +128,7 @@ class AnswerComposer:
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn_reader(text)
-        self._asked = text
+        self._asked, self._last_said = f"{self._last_said}\n{text}", text  # one may ask: and the second time?
         self._keep_unread(text, is_given=False)
 
     def learn_title(self, title: str) -> None:
@@ -138,6 +140,10 @@ class AnswerComposer:
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
         self._keep_unread(_LABEL.sub("", text), is_given=True)
+
+    def learn_elsewhere(self, text: str) -> None:
+        """Add what a tool that is not of the book has told: its page numbers are no more than a model's."""
+        self._elsewhere += _PART.findall(text)
 
     def _keep_unread(self, text: str, *, is_given: bool) -> None:
         self._unread += [(part, is_given) for part in _PART.findall(text)]
@@ -227,6 +233,9 @@ class AnswerComposer:
             while self._unread:
                 self._learn_numbers(*self._unread.pop())
                 await asyncio.sleep(0)
+        while self._elsewhere:
+            self._are_pages_told |= tells_of_pages(self._elsewhere.pop())
+            await asyncio.sleep(0)
         pieces = await self._quotations.check(ready, self._before)
         shown = await self._replace_keys([*self._without_pages(pieces)])
         self._before = (self._before + ready)[-LONGEST_WORD:]
@@ -241,6 +250,7 @@ class AnswerComposer:
         self._words_of_titles.update(*map(_company, self._titles))
         self._titles.clear()
         pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._words_of_titles)
+        pages.are_pages_told |= self._are_pages_told
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
@@ -420,8 +430,8 @@ class Composition:
                 return await self._filter.feed(await self._composer.feed(event))
             case ToolCallFinished(passages=passages, content=content, is_error=False):
                 self._composer.learn(passages)
-                if passages:  # other tools know nothing of the book
-                    self._composer.learn_figures(content)
+                learn = self._composer.learn_figures if passages else self._composer.learn_elsewhere
+                learn(content)
             case DraftDiscarded():
                 self._composer.discard()
                 self._filter.discard()

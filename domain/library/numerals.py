@@ -169,7 +169,6 @@ KINDS = (
     r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
     r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
     r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|(?:answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece|round|option)(?!:)"
     r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
     r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
     r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
@@ -180,9 +179,14 @@ KINDS = (
 )
 """Words that take a number, as a pattern."""
 
+_TALK = (
+    r"(?:answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
+    r"|round|option)(?!:)"
+)
 ROUGHLY = (
     r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|le|el|probably"
-    r"|perhaps|maybe|likely|roughly|around|barely|merely|at least|at most|nur|etwa|circa|ca|rund|fast|knapp|schon|erst"
+    r"|perhaps|possibly|maybe|likely|roughly|approximately|approx|somewhere|ungefahr|environ"
+    r"|around|barely|merely|at least|at most|nur|etwa|circa|ca|rund|fast|knapp|schon|erst"
     r"|gerade|noch|damals|bereits|alors|deja|entonces|ya)\.?\s)"
 )
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
@@ -260,6 +264,14 @@ AGES = re.compile(
     re.IGNORECASE,
 )
 """Words where ages are told or asked for."""
+
+
+@lru_cache(maxsize=4)
+def tells_ages(text: str) -> bool:
+    """Whether ages are told or asked for in a text."""
+    return AGES.search(text) is not None
+
+
 SOURCE = (
     r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
     r"|fundort|fuente|fonte|riferimento|source)"
@@ -441,12 +453,14 @@ THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
 
 @cache
 def takes_a_number() -> re.Pattern[str]:
-    """The end of a text that takes a number; `thing`: not as a citation, ", item 38."."""
+    """The end of a text that takes a number; `thing`: not as a citation, ", item 38."; `talk`: also of what is no page,
+    if pages are not spoken of.
+    """
     return re.compile(
-        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})"
+        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})|(?P<talk>{_TALK})"
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
         rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
         r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
         r"|\b(?:divided by|multiplied by|minut\w{1,2}|geteilt durch|divise par)\s\Z"
-        rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})[a-z_]{{1,20}}\s[=%<>]=?\s\Z"
+        rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})(?P<named>[a-z_]{{1,20}})\s[=%<>]=?\s\Z"
     )

@@ -518,3 +518,16 @@ def test_between_two_commas_a_number_takes_one_of_them_along() -> None:
 )
 def test_where_the_reader_is_becomes_their_page(typed: str, shown: str) -> None:
     assert without_typed_pages(typed) == shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("**Page**: 42\n**What**: a storm", "**A page**\n**What**: a storm"),
+        ("*Page* 42 tells it.", "*A page* tells it."),
+        ("To set it use /progress page 42.", "To set it use /progress."),
+        ("Ann leaves (probably on p. 42).", "Ann leaves."),
+    ],
+)
+def test_what_remains_of_a_sentence_reads_well(typed: str, shown: str) -> None:
+    assert without_typed_pages(typed) == shown

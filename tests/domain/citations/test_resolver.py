@@ -494,6 +494,42 @@ async def test_what_a_reader_or_a_tool_says_of_pages_is_no_licence_for_one(typed
     assert made.text.endswith("(p. 12)")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Probably 38.",
+        "The answer is 38.",
+        "Die Antwort ist 38.",
+        "In your notes: 38.",
+        "Chapter 4 — 38",
+        "Answer = 38",
+        "He has 38.",
+    ],
+)
+@pytest.mark.parametrize("learn", ["a reader", "a reader before", "a tool"])
+async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer: str) -> None:
+    made = composer()
+    if learn == "a tool":
+        made.learn_words("When does Ann leave?")
+        made.learn_elsewhere('{"page": "38"}')
+    else:
+        made.learn_words("On which page does Ann leave?")
+    if learn == "a reader before":
+        made.learn_words("And what do my notes say?")
+    await made.feed(TextChunk(answer))
+    await made.finish()
+    assert "38" not in made.text
+
+
+async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
+    made = composer()
+    made.learn_words("On which page does Ann count her men?")
+    said = "She has 38 men, in chapter 4, on 8 May, at 6:30; he pays £63. None leaves but one. It was in 1911."
+    await made.feed(TextChunk(said))
+    await made.finish()
+    assert made.text == said
+
+
 async def test_what_a_reader_says_of_a_books_share_is_no_licence_for_one() -> None:
     made = composer()
     made.learn_words("What happens at 38% of the book?")
