@@ -50,6 +50,14 @@ def framed(of: Sequence[str], chance: random.Random) -> str | None:
     return f"According to the book, {_lowered(of[1])}"
 
 
+def introduced(of: Sequence[str], chance: random.Random) -> str | None:
+    """Behind words that say where or by whom it is told."""
+    lead = chance.choice(
+        ("The author writes that", "In chapter 2,", "Meanwhile,", "As the book puts it,", "**Key point:**")
+    )
+    return f"{lead} {_lowered(of[1])}"
+
+
 def gapped(of: Sequence[str], chance: random.Random) -> str | None:
     """Without one word in eight, but not without those that turn the meaning."""
     words = of[1].split()
@@ -130,11 +138,31 @@ def continued(of: Sequence[str], chance: random.Random) -> str | None:
     return f"{of[1].rstrip('.')}, because of an old quarrel about money." if of[1].endswith(".") else None
 
 
+def preceded(of: Sequence[str], chance: random.Random) -> str | None:
+    """Behind a claim that the book does not make, or one that turns it."""
+    lead = chance.choice(
+        ("It is a lie that", "The butler sang, and", "Nobody writes that", "In a dream,", "He drowned:")
+    )
+    return f"{lead} {_lowered(of[1])}"
+
+
+LEADS = ("The author writes that", "In chapter 2,", "Meanwhile,", "As the book puts it,", "**Key point:**")
+CLAIMS = ("It is a lie that", "The butler sang, and", "Nobody writes that", "In a dream,", "The butler drowned:")
 _NAME = re.compile(r"(?<!^)\b[A-Z][a-z]{2,}\b")
 _PAIRS = "before after, up down, in out, over under, on off, more less, her his, he she, with without, always never"
 TURNING = {one: other for pair in _PAIRS.split(", ") for one, other in (pair.split(), pair.split()[::-1])}
 
-FAITHFUL: tuple[Say, ...] = (verbatim, shortened, framed, gapped, merged, named, reworded, translated)
+FAITHFUL: tuple[Say, ...] = (
+    verbatim,
+    shortened,
+    framed,
+    introduced,
+    gapped,
+    merged,
+    named,
+    reworded,
+    translated,
+)
 UNFAITHFUL: tuple[Say, ...] = (
     renamed,
     misnamed,
@@ -145,6 +173,7 @@ UNFAITHFUL: tuple[Say, ...] = (
     swapped,
     spliced,
     continued,
+    preceded,
 )
 
 

@@ -75,6 +75,43 @@ _FRAME_WORDS = """
 _FRAME = frozenset(map(stem_of, _FRAME_WORDS.split()))
 """Words with which answers introduce the book's words, and which are ignored."""
 
+_SAYS = (
+    r"(?:says?|said|tells?|told|writes?|wrote|notes?|noted|records?|recorded|reports?|reported|explains?|explained|states?"
+    r"|describes?|described|mentions?|mentioned|recalls?|recalled|puts it|remarks?|remarked|adds|added"
+    r"|schreibt|schrieb|sagt|erzählt|berichtet|erklärt|écrit|dit|raconte|explique|escribe|dice|cuenta|explica)"
+)
+_NEXT = (
+    "first|firstly|second|secondly|third|thirdly|then|next|later|afterwards?|meanwhile|finally|eventually|lastly|also"
+    "|additionally|moreover|furthermore|however|indeed|thus|here|there|soon|in short|in brief|after that|at first"
+    "|early on|at this point|in the end|interestingly|notably|importantly|specifically|similarly|in other words"
+    "|yes|ja|oui|sí|d'abord|ensuite|puis|enfin|plus tard|primero|luego|después|finalmente|mientras tanto"
+)
+_TEXT = (
+    "(?:chapter|part|book|novel|story|tale|text|passage|scene|opening|diary|journal|letters?|narrat(?:or|ive)"
+    "|kapitel|buch|roman|chapitre|livre|capítulo|libro|novela)"
+)
+_LABEL = (
+    "(?:answer|summary|points?|ideas?|facts?|events?|details?|quote|quotation|passage|evidence|context|example|notes?|setting"
+    "|plot|source|antwort|zusammenfassung|beleg|zitat|réponse|résumé|respuesta|resumen)"
+)
+_BOLD_LABEL = (
+    r"(?<=[*_]{2})(?!(?:false|wrong|untrue|incorrect|myth|rumou?r|lie|error|falsch|irrtum|faux|erreur|falso|mito)\b)"
+    r"(?:[^\W_][\w.'’-]{0,20}\s){0,3}[^\W_][\w.'’-]{0,20}(?:[*_]{2}:|:[*_]{2})\s"
+)
+_A_FEW = r"(?:[^\W\d_][\w.'’]{0,20}\s){0,3}"
+_LEAD = re.compile(
+    r"\s*+(?:(?:[-*•>+]|\d{1,3}[.)])\s+)*[*_]{0,3}(?:"
+    rf"{_BOLD_LABEL}|(?:(?:the|key|main|short|die|la)\s)?{_LABEL}:\s"
+    rf"|(?:{_NEXT})(?:,[*_]{{0,2}}|[*_]{{1,2}},)\s"
+    rf"|(?:in|at|from|by|im|aus|dans|en)\s{_A_FEW}{_TEXT}\b[^,.;:!?\n]{{0,20}},\s"
+    r"|(?:according to|laut|nach|selon|d'après|según)\s[^,.;:!?\n]{1,40}[,:]\s"
+    rf"|(?:as|wie|comme|como)\s{_A_FEW}{_SAYS}(?:\s[^,.;:!?\n]{{1,20}})?,\s"
+    rf"|{_A_FEW}(?:[^\W\d_]+\s){_SAYS}(?:\s(?:us|me|him|her|them|later|here|to\s[^\W\d_]+))?,?\s(?:that|dass|que)\s"
+    r"|(?:I|we|you)\s(?:can\s)?(?:learn|read|see|find(?:\sout)?|know|think|believe|are\stold)\s(?:that\s)?)",
+    re.IGNORECASE,
+)
+"""Words before a sentence that only introduce it, at the beginning of one: "Harker writes that", "In chapter 2,"."""
+
 
 @dataclass(frozen=True)
 class _Words:
@@ -156,6 +193,9 @@ class PassageMatcher:
 
     def match(self, sentence: str) -> tuple[Sentence, ...]:
         """The sentence, or the two consecutive sentences, that contain all of this one; empty if there is none."""
+        return self._match(sentence) or self._match(_introduced(sentence))
+
+    def _match(self, sentence: str) -> tuple[Sentence, ...]:
         said = _comparable(sentence)
         if said is None:
             return ()
@@ -193,6 +233,13 @@ def _comparable(sentence: str) -> _Words | None:
         return None
     said = _Words.of(sentence, framed=True)
     return said if len(said.telling) >= said.fewest or len(said.folded) >= FEWEST_SAME else None
+
+
+def _introduced(sentence: str) -> str:
+    """The sentence without the words that only introduce it; empty if there are none, or they deny or doubt it."""
+    lead = _LEAD.match(sentence)
+    is_plain = lead is not None and _Words.of(lead[0]).denials() == (0, 0)
+    return sentence[lead.end() :] if lead and is_plain else ""
 
 
 _NAME = re.compile(r"(?:\b[A-ZÀ-Þ][^\W\d_]+(?:\.? (?=[A-ZÀ-Þ]))?)+")
@@ -255,7 +302,7 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
     return True
 
 
-FEWEST_WORDS_CLAIMED = 5
+FEWEST_WORDS_CLAIMED = 4
 
 _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
@@ -320,9 +367,12 @@ def _shown(line: str) -> str:
 
 
 def _is_bare_claim(sentence: str) -> bool:
-    if _MARK in sentence or sentence.rstrip('*_"”’)').endswith(("?", ":")):
+    plain = sentence.rstrip('*_"”’)')
+    if _MARK in sentence or plain.endswith(("?", ":")):
         return False
-    return len(sentence.split()) >= FEWEST_WORDS_CLAIMED and not _OF_THE_TALK.search(sentence)
+    fewest = FEWEST_WORDS_CLAIMED + plain.endswith("!")  # a short cry is a greeting rather than a claim
+    claim = _introduced(sentence) or sentence  # "I think that" is of the talk, what follows is not
+    return len(sentence.split()) >= fewest and not _OF_THE_TALK.search(claim)
 
 
 CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}

@@ -73,6 +73,43 @@ def test_what_it_does_not_say_is_not(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "lead",
+    [
+        "Harker writes that",
+        "In chapter II,",
+        "According to Harker,",
+        "- **First,**",
+        "Meanwhile,",
+        "As the book puts it,",
+        "**Key point:**",
+        "**Her arrival**:",
+        "Mina explains to Lucy that",
+        "We learn that",
+        "Laut Harker:",
+    ],
+)
+def test_what_is_only_introduced_is_found(lead: str) -> None:
+    assert found(f"{lead} {SENTENCES[0]}") == [0]
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "It is a lie that",
+        "Nobody writes that",
+        "Mina denies that",
+        "In a dream,",
+        "The butler sang, and",
+        "The butler killed her:",
+        "**Wrong:**",
+        "Perhaps,",
+    ],
+)
+def test_what_is_denied_or_claimed_besides_is_not(lead: str) -> None:
+    assert found(f"{lead} {SENTENCES[0]}") == []
+
+
+@pytest.mark.parametrize(
     "told",
     [
         "If Hobb sold the brass lamp to the harbour master, Marta would leave.",

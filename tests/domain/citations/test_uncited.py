@@ -49,6 +49,19 @@ def test_claims_without_a_reference_are_named_in_order() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "We learn that Ann let the light go out.",
+        "I think that Ben drowned in the storm.",
+        "You can read that Ann left for Java.",
+        "Ben drowned that night.",
+    ],
+)
+def test_words_that_introduce_a_claim_make_it_none_the_less(claim: str) -> None:
+    assert find_uncited(claim) == (claim,)
+
+
 def test_a_claim_in_bold_is_no_heading() -> None:
     assert find_uncited("**Ann kept the light for forty years.**")
 
