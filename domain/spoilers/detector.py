@@ -77,6 +77,7 @@ class SpoilerDetector:
     _firsts: dict[str, int]
     _names: dict[str, int]
     _runs: "dict[int, RunIndex]"
+    _titles: frozenset[tuple[str, ...]]
 
     @classmethod
     def of(cls, text: str, chapters: Sequence[Chapter] = ()) -> "SpoilerDetector":
@@ -86,6 +87,7 @@ class SpoilerDetector:
         secret.
         """
         offset = chapters[0].start if chapters else 0
+        titles = frozenset(tuple(_words(chapter.title)) for chapter in chapters)
         text = text[offset : max(chapter.end for chapter in chapters)] if chapters else text
         words: list[str] = []
         ends, counts, names = array("I"), Counter[str](), NameRecognizer()
@@ -101,9 +103,8 @@ class SpoilerDetector:
         firsts = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
         lengths = (RUN, LONG_RUN, DENSE_RUN) if any(map(is_dense, counts)) else (RUN, LONG_RUN)
         runs = {length: RunIndex.of(words, length) for length in lengths}
-        return cls(
-            offset, f" {' '.join(words)} ", places, ends, shares, firsts, _first_names(words, names.names()), runs
-        )
+        told = _first_names(words, names.names())
+        return cls(offset, f" {' '.join(words)} ", places, ends, shares, firsts, told, runs, titles)
 
     def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
         """Whether a sentence tells what occurs only beyond `read_to`, including runs of words that begin in the text
@@ -115,7 +116,7 @@ class SpoilerDetector:
         words = _words(said)
         return bool(words) and (
             self._tells_name(said, bound, known)
-            or self._tells_run([*_last_words(before), *words], len(words), bound, known)
+            or self._tells_run([*self._last_words(before), *words], len(words), bound, known)
             or self._tells_number(said, bound, known)
         )
 
@@ -134,6 +135,16 @@ class SpoilerDetector:
     def _is_name_beyond(self, name: str, bound: int) -> bool:
         """Whether a name is unknown: somebody who knows Hobb also knows Hobb's and the Hobbs."""
         return bound < self._end_of(self._names[name])
+
+    def _last_words(self, before: str) -> list[str]:
+        """The words before a sentence with which a run may begin; it begins anew below a chapter's title."""
+        words: list[str] = []
+        for line in _plain(before).splitlines(keepends=True):
+            words += _words(line)
+            ends = (tuple(words[at:]) for at in range(len(words)))
+            if line.endswith("\n") and any(end in self._titles for end in ends):
+                words.clear()
+        return words[1 - DENSE_RUN :]
 
     def _tells_run(self, words: Sequence[str], said: int, bound: int, known: str) -> bool:
         known_run = _known_run(known)
@@ -260,11 +271,6 @@ def _hashed(run: tuple[str, ...]) -> tuple[int, int]:
     """The part of the index that a run belongs to, and the upper half of its entries there."""
     mixed = hash(run)
     return mixed % _PARTS, (mixed // _PARTS & _MOST_WORDS) << _PLACE_BITS
-
-
-def _last_words(before: str) -> list[str]:
-    """The words before a sentence with which a run may begin."""
-    return list(map(_fold, words_of(_plain(before))[1 - DENSE_RUN :]))
 
 
 def _runs(words: Sequence[str], said: int) -> Iterator[Sequence[str]]:

@@ -50,6 +50,21 @@ def test_what_was_read_or_is_anybodys_gives_nothing_away(sentence: str) -> None:
     assert not LEAKS.found_in(sentence, BOUND)
 
 
+def test_below_a_chapters_title_a_run_begins_anew() -> None:
+    read, unread = (
+        "Chapter I. Harker's Journal\n3 May. Bistritz. ",
+        "Chapter V. Harker's Journal\n5 May. The Castle burns. ",
+    )
+    text, title = read + unread, "Chapter I. Harker's Journal"
+    chapters = (
+        Chapter(1, title, 0, len(read)),
+        Chapter(2, "Chapter V. Harker's Journal", len(read), len(text)),
+    )
+    leaks = SpoilerDetector.of(text, chapters)
+    assert not leaks.found_in("5 May.", len(read), before=f"**{title}**\n“")
+    assert leaks.found_in("5 May. The Castle.", len(read), before="He wrote in Harker's journal on ")
+
+
 def test_names_inside_a_word_with_an_ending_are_found_on_both_sides() -> None:
     text = "Then Mr. Gant’ll come. It rained on the O’Hara farm. They said that Gant had seen Ann and the Aldous boys."
     leaks, bound = SpoilerDetector.of(text), text.index("It rained")
