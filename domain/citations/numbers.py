@@ -126,9 +126,9 @@ _LEAF = (
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
 _JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
-_NO_THOUSANDS = r"(?!\d{1,3}(?:\s\d{3})+(?!\d))(?!(?<=\d\s)\d{3}(?!\d))"
+_NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
-_IN_THOUSANDS = r"\d{1,2}[,\s]\d{3}(?!\w|[,\s]\d)"
+_IN_THOUSANDS = r"\d{1,2}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
 _TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
 ANY_NUMBER = (
     rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
@@ -185,8 +185,8 @@ _NEXT = re.compile(
     rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
-_THOUSANDS = re.compile(r"(?<=\d)[,\s](?=\d{3}(?!\d))")
-_COMPOUND = re.compile(r"\d+([:./,\s]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
+_THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
+_COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
 
 
 @cache

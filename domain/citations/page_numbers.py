@@ -42,6 +42,7 @@ from domain.citations.numbers import (
     numbers_of,
 )
 from domain.library.numerals import (
+    AGE_IN_BRACKETS,
     CARDINAL,
     COUNTED,
     DENSE,
@@ -310,7 +311,7 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     for typed in _typed().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
-            if is_telling_ages and _AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
+            if is_telling_ages and AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
                 continue
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
@@ -329,11 +330,6 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
         else:
             for label in _label().finditer(read, *typed.span()):
                 yield *label.span(), "…"
-
-
-_AGE_IN_BRACKETS = re.compile(
-    r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
-)
 
 
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -472,8 +468,10 @@ class TypedPages:
 
     def _is_cell(self, number: Number) -> bool:
         """Whether it is alone in a table's cell; columns for pages are emptied afterwards."""
-        is_row = self._columns is not None or self._line.lstrip().startswith("|") or _ROW.search(number.left)
-        return bool(is_row) and bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
+        is_row = self._line.lstrip().startswith("|") or _ROW.search(number.left)
+        if self._columns is None and (self.are_pages_told or not is_row):
+            return False
+        return bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
 
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""

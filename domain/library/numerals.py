@@ -264,6 +264,9 @@ AGES = re.compile(
     re.IGNORECASE,
 )
 """Words where ages are told or asked for."""
+AGE_IN_BRACKETS = re.compile(
+    r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
+)
 
 
 @lru_cache(maxsize=4)
