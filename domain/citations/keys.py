@@ -1,13 +1,14 @@
 """Sentence keys, by which a model points at sentences; how a text reads without them, and what only points."""
 
+import asyncio
 import hashlib
 import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from domain.book import Passage, Sentence
 from domain.library.numerals import SEE, SOURCE
-from domain.library.search.words import Seen, seen_without
+from domain.library.search.words import Seen, fold, seen_without, words_of
 from domain.ports import BookView
 
 _DIGITS = 7
@@ -49,6 +50,78 @@ def key_of(sentence: Sentence) -> str:
     """The key of a sentence, always the same: s-7f3a2c1."""
     place = f"{sentence.start}-{sentence.end}".encode()
     return f"s-{hashlib.blake2s(place).hexdigest()[:_DIGITS]}"
+
+
+class GivenSentences:
+    """The sentences a model has been given, by their keys and by words of theirs.
+
+    `opening_of` finds the opening sentence of a chapter by its key, which models get with the table of contents.
+    """
+
+    def __init__(self, opening_of: Callable[[str], Awaitable[Sentence | None]] | None = None) -> None:
+        self._opening_of = opening_of
+        self._by_key: dict[str, Sentence] = {}
+        self._without_keys: list[Passage] = []
+        self._words: dict[str, str] = {}
+
+    def learn(self, passage: Passage) -> None:
+        """Add a passage the model has been given; its keys are made when there is one to look up."""
+        self._without_keys.append(passage)
+
+    def add(self, sentence: Sentence) -> str:
+        """Add a sentence; return its key."""
+        key = key_of(sentence)
+        self._by_key[key] = sentence
+        return key
+
+    async def find(self, key: str) -> Sentence | None:
+        """The sentence with this key."""
+        self._make_keys()
+        return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
+
+    async def with_quoted(self, cited: list[Sentence], quotations: Iterable[str]) -> list[Sentence]:
+        """The sentences that a sentence of the answer cites; where a quotation in it stands in another given one, that
+        one instead.
+        """
+        quoted = [words for each in quotations if len((words := _words(each)).split()) >= _FEWEST_QUOTED]
+        missing = [words for words in quoted if not any(_is_from(words, sentence) for sentence in cited)]
+        elsewhere = [sentence for words in missing if cited and (sentence := await self._with_words(words))]
+        if not elsewhere:
+            return cited
+        return [each for each in cited if any(_is_from(words, each) for words in quoted)] + elsewhere
+
+    async def _with_words(self, words: str) -> Sentence | None:
+        """The first sentence with these words in a row."""
+        self._make_keys()
+        for number, (key, sentence) in enumerate(self._by_key.items(), 1):
+            self._words[key] = self._words.get(key) or _words(sentence.text)
+            if words in self._words[key]:
+                return sentence
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return None
+
+    def _make_keys(self) -> None:
+        for passage in self._without_keys:  # models that cite in their own way write no keys
+            self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
+        self._without_keys.clear()
+
+
+_AT_ONCE = 32
+"""Sentences that are compared before other tasks run."""
+_FEWEST_QUOTED = 3
+"""Words; fewer stand in too many sentences."""
+
+
+def _is_from(words: str, sentence: Sentence) -> bool:
+    """Whether a sentence has all these words, or these all of the sentence's."""
+    written = _words(sentence.text)
+    return words in written or written in words
+
+
+def _words(text: str) -> str:
+    """The words of a text, folded, with a space on both sides of each."""
+    return f" {' '.join(map(fold, words_of(text)))} "
 
 
 def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:

@@ -14,7 +14,14 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, as_seen, key_groups, key_of, opening_of
+from domain.citations.keys import (
+    KEY_GROUP,
+    KEY_IN_GROUP,
+    GivenSentences,
+    as_seen,
+    key_groups,
+    opening_of,
+)
 from domain.citations.matching import CLOSING, PassageMatcher
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
@@ -74,6 +81,8 @@ _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})"
 _STOP_LENGTH = 40
 """Characters at the end of a text in which its last full stop is searched."""
 _QUOTE_END = re.compile(r"[\"”’»」』]")
+_BLANKED = "·"
+_QUOTED = re.compile(f"{_BLANKED}+")
 _REFUSED = "\ue000"
 """Marks both ends of a quotation that is not in the book while its sentence is assembled."""
 _ATTRIBUTION = 4
@@ -82,10 +91,7 @@ _NONE, _ANY = frozenset[str](), frozenset({""})
 
 
 class AnswerComposer:
-    """Builds one answer from the model's stream; `feed` returns what may be shown now.
-
-    `opening_of` finds the opening sentence of a chapter by its key, which models get with the table of contents.
-    """
+    """Builds one answer from the model's stream; `feed` returns what may be shown now."""
 
     def __init__(
         self,
@@ -96,11 +102,9 @@ class AnswerComposer:
     ) -> None:
         self._cite = cite
         self._quotations = quotations
-        self._opening_of = opening_of
+        self._given = GivenSentences(opening_of)
         self._matcher = PassageMatcher()
         self._by_source: dict[str, Passage] = {}
-        self._by_key: dict[str, Sentence] = {}
-        self._without_keys: list[Passage] = []
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._unread: list[tuple[str, bool]] = []
@@ -118,7 +122,7 @@ class AnswerComposer:
         """Add passages that the model has been given."""
         for passage in passages:
             self._by_source[passage.source] = passage
-            self._without_keys.append(passage)
+            self._given.learn(passage)
             self._matcher.learn(passage)
             self._quotations.learn(passage)
             self._keep_unread(passage.text, is_given=True)
@@ -156,7 +160,7 @@ class AnswerComposer:
         self._held = 0
         self._before = ""
         self._marks: list[CitationMark] = []
-        self._sentence = ""
+        self._sentence, self._quoted = "", list[str]()
         self._is_cited = False
         self._is_refuted = self._follows_refuted = self._is_below_refuted = self._has_lost_page = False
         self._pages: TypedPages | None = None
@@ -279,12 +283,13 @@ class AnswerComposer:
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
         text = "".join(piece.text for piece in pieces)
-        prose = "".join("·" * len(piece.text) if piece.quoted else piece.text for piece in pieces)
+        prose = "".join(_BLANKED * len(piece.text) if piece.quoted else piece.text for piece in pieces)
         out, at = [], 0
         for group in key_groups(text):
             out.append(await self._follow(text[at : group.start()], prose[at : group.start()]))
-            sentences = [await self._sentence_of(key) for key in KEY_IN_GROUP.findall(group[0])]
-            found = [c for s in sentences if s and (c := await self._resolve(s.start, s.end))]
+            cited = [s for key in KEY_IN_GROUP.findall(group[0]) if (s := await self._given.find(key))]
+            sentences = await self._given.with_quoted(cited, self._quoted)
+            found = [citation for each in sentences if (citation := await self._resolve(each.start, each.end))]
             rest_of_sentence = _END_OF_SAID.split(prose[group.end() :], maxsplit=1)[0]
             self._is_refuted |= _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
             out.append(self._refer(found))
@@ -296,16 +301,17 @@ class AnswerComposer:
         has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence[-_STOP_LENGTH:])
         out, at = [await self._close_sentence() if has_ended else ""], 0
         for number, end in enumerate(_SENTENCE_END.finditer(prose), 1):
-            self._note(text[at : end.end()])
+            self._note(text[at : end.end()], prose[at : end.end()])
             out.append(_with_reference(text[at : end.end()], await self._close_sentence()))
             at = end.end()
             if number % SENTENCES_AT_ONCE == 0:
                 await asyncio.sleep(0)
-        self._note(text[at:])
+        self._note(text[at:], prose[at:])
         return "".join([*out, text[at:]]).replace(_REFUSED, "")
 
-    def _note(self, text: str) -> None:
+    def _note(self, text: str, prose: str) -> None:
         self._sentence += text
+        self._quoted += [text[slice(*quoted.span())] for quoted in _QUOTED.finditer(prose)]
         self._is_refuted = self._is_refuted or _REFUSED in text
 
     async def _close_sentence(self) -> str:
@@ -319,13 +325,8 @@ class AnswerComposer:
         self._follows_refuted = self._is_refuted and not self._has_lost_page
         self._is_below_refuted = self._is_refuted or (self._is_below_refuted and not self._sentence.strip())
         self._sentence, self._is_refuted, self._is_cited, self._has_lost_page = "", False, False, False
+        self._quoted.clear()
         return reference
-
-    async def _sentence_of(self, key: str) -> Sentence | None:
-        for passage in self._without_keys:  # models that cite in their own way write no keys
-            self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
-        self._without_keys.clear()
-        return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
 
     def _key_of_mark(self, mark: CitationMark) -> str:
         """A key for all that a provider's citation points at; empty if it is not true."""
@@ -334,9 +335,7 @@ class AnswerComposer:
         text = "".join(sentence.text for sentence in sentences)
         if not sentences or (mark.quote and _folded(mark.quote) != _folded(text)):
             return ""
-        cited = Sentence(sentences[0].start, sentences[-1].end, text)
-        self._by_key[key_of(cited)] = cited
-        return f" [{key_of(cited)}]"
+        return f" [{self._given.add(Sentence(sentences[0].start, sentences[-1].end, text))}]"
 
     async def _resolve(self, start: int, end: int) -> Citation | None:
         if (start, end) not in self._found:

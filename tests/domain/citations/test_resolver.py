@@ -654,3 +654,22 @@ def test_an_answer_is_told_in_another_language_by_its_references_alone(english: 
 @given(st.text(alphabet='ab“”"„>(). p12,\n\ufdd0\ufdd1', max_size=80))
 def test_what_is_no_reference_stays_letter_for_letter(text: str) -> None:
     assert in_language(text, [cited("12")], german).replace("(S. 12", "(p. 12").replace(", S. 12", ", p. 12") == text
+
+
+@pytest.mark.parametrize("step", [3, 400])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It says “Nobody knew why the lamp” [{0}].", "It says “Nobody knew why the lamp” (p. 13)."),
+        (
+            "“Ann kept the light” and “nobody knew why” [{0}].",
+            "“Ann kept the light” and “nobody knew why” (p. 12, p. 13).",
+        ),
+        ("“kept the light for” long, as told [{2}].", "“kept the light for” long, as told (p. 12)."),
+        ("“years. “I never let it”, she said [{0}].", "“years. “I never let it”, she said (p. 12)."),
+        ("“The lamp”, she said [{0}].", "“The lamp”, she said (p. 12)."),
+    ],
+)
+async def test_the_page_beside_a_quotation_is_the_one_where_it_stands(text: str, shown: str, step: int) -> None:
+    keyed = text.format(*map(key_of, sentences()))
+    assert (await compose(*(keyed[at : at + step] for at in range(0, len(keyed), step))))[0] == shown
