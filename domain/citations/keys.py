@@ -63,6 +63,7 @@ class GivenSentences:
         self._by_key: dict[str, Sentence] = {}
         self._without_keys: list[Passage] = []
         self._words: dict[str, str] = {}
+        self._looked_up = 0
 
     def learn(self, passage: Passage) -> None:
         """Add a passage the model has been given; its keys are made when there is one to look up."""
@@ -91,8 +92,11 @@ class GivenSentences:
         return [each for each in cited if any(_is_from(words, each) for words in quoted)] + elsewhere
 
     async def _with_words(self, words: str) -> Sentence | None:
-        """The first sentence with these words in a row."""
+        """The first sentence with these words in a row; after _MOST_LOOKED_UP lookups none."""
         self._make_keys()
+        self._looked_up += 1
+        if self._looked_up > _MOST_LOOKED_UP:
+            return None
         for number, (key, sentence) in enumerate(self._by_key.items(), 1):
             self._words[key] = self._words.get(key) or _words(sentence.text)
             if words in self._words[key]:
@@ -107,6 +111,8 @@ class GivenSentences:
         self._without_keys.clear()
 
 
+_MOST_LOOKED_UP = 40
+"""Quotations per answer that are looked for among all given sentences, which may be thousands."""
 _AT_ONCE = 32
 """Sentences that are compared before other tasks run."""
 _FEWEST_QUOTED = 3

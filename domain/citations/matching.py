@@ -100,7 +100,7 @@ _BOLD_LABEL = (
 )
 _A_FEW = r"(?:[^\W\d_][\w.'’]{0,20}\s){0,3}"
 _LEAD = re.compile(
-    r"\s*+(?:(?:[-*•>+]|\d{1,3}[.)])\s+)*[*_]{0,3}(?:"
+    r"\s*+(?:(?:[-*•>+]|\d{1,3}[.)])\s++)*+[*_]{0,3}(?:"
     rf"{_BOLD_LABEL}|(?:(?:the|key|main|short|die|la)\s)?{_LABEL}:\s"
     rf"|(?:{_NEXT})(?:,[*_]{{0,2}}|[*_]{{1,2}},)\s"
     rf"|(?:in|at|from|by|im|aus|dans|en)\s{_A_FEW}{_TEXT}\b[^,.;:!?\n]{{0,20}},\s"
