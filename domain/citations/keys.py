@@ -36,7 +36,14 @@ KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
 names of passages, which are no citation; the line in front of a reader's message; all with the white space before
 them, which is looked through once.
 """
+UNFINISHED = re.compile(
+    r"(?=[\s\[【({<`^sp])(?:(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
+    r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z)"
+)
+"""A tail that may still become keys, links or page references in brackets, or the blank before them.
 
+The pattern never backtracks: a model that writes a hundred brackets must not delay everybody.
+"""
 
 _DASH = re.compile("[-‐‑–]")
 

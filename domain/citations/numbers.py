@@ -158,6 +158,7 @@ A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|{FRACTI
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
+SOME_PAGE = re.compile(rf"(?<![{PAGE}-{FOREIGN}])(?<!many )(?<!viele )(?<!combien de )(?<!cuantas ){ANY_PAGE}")
 _SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
 _BESIDE_PAGE = re.compile(
     rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"

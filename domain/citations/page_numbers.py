@@ -36,6 +36,7 @@ from domain.citations.numbers import (
     NUMBER,
     OPEN,
     ROMAN,
+    SOME_PAGE,
     SPELT_ORDINAL,
     Number,
     marked,
@@ -257,9 +258,10 @@ def named_pages(text: str) -> list[str]:
     return []
 
 
-def tells_of_pages(text: str) -> bool:
-    """Whether a text has a word for page."""
-    return re.search(ANY_PAGE, marked(as_seen(text).text)) is not None
+def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
+    """Whether a text has a word for page; `is_asked`: which names none, as "I'm on page 12" and "how many pages" do."""
+    read = marked(as_seen(text).text)
+    return SOME_PAGE.search(_typed().sub("", read) if is_asked else read) is not None
 
 
 def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
@@ -377,7 +379,7 @@ class TypedPages:
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
     stands in what the model was given of the book or in what a reader wrote, `titles` has the words of the book's own.
-    `are_pages_told`: a reader or a tool outside the book has spoken of pages, so that "the answer is 38" is one.
+    `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
     def __init__(
@@ -385,7 +387,7 @@ class TypedPages:
     ) -> None:
         self._is_known = is_known
         self._titles = titles
-        self.are_pages_told = tells_of_pages(question)
+        self.are_pages_told = False
         self._tells_ages = tells_ages(question)
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None

@@ -14,14 +14,7 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import (
-    KEY_GROUP,
-    KEY_IN_GROUP,
-    GivenSentences,
-    as_seen,
-    key_groups,
-    opening_of,
-)
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, UNFINISHED, GivenSentences, as_seen, key_groups, opening_of
 from domain.citations.matching import CLOSING, PassageMatcher
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
@@ -57,15 +50,6 @@ _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
 """A part of a text whose numbers are learnt before other tasks run: to the end of a sentence if there is one."""
-_UNFINISHED = re.compile(
-    r"(?=[\s\[【({<`^sp])(?:(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
-    r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z)"
-)
-"""A tail that may still become keys, links or page references in brackets, or the blank before them.
-
-The pattern never backtracks: a model that writes a hundred brackets must not delay everybody.
-"""
-
 _STOP = (
     r"(?<![.!?…。！？])(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])"
     r"[.!?…。！？]*+[\"”’»」』)*_\ue000]*+"
@@ -111,7 +95,7 @@ class AnswerComposer:
         self._titles = set[str]()
         self._words_of_titles = set[str]()
         self._last_said = self._asked = ""
-        self._elsewhere: list[str] = []
+        self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
         self._in_digits: dict[tuple[int, bool], frozenset[str]] = {}
         self._in_words: dict[tuple[int, bool], frozenset[str]] = {}
@@ -133,6 +117,7 @@ class AnswerComposer:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn_reader(text)
         self._asked, self._last_said = f"{self._last_said}\n{text}", text  # one may ask: and the second time?
+        self._spoken = [(part, True) for part in _PART.findall(self._asked)]
         self._keep_unread(text, is_given=False)
 
     def learn_title(self, title: str) -> None:
@@ -147,7 +132,7 @@ class AnswerComposer:
 
     def learn_elsewhere(self, text: str) -> None:
         """Add what a tool that is not of the book has told: its page numbers are no more than a model's."""
-        self._elsewhere += _PART.findall(text)
+        self._spoken += [(part, False) for part in _PART.findall(text)]
 
     def _keep_unread(self, text: str, *, is_given: bool) -> None:
         self._unread += [(part, is_given) for part in _PART.findall(text)]
@@ -215,7 +200,7 @@ class AnswerComposer:
         """Where in a text begins what may still become a quotation, a key, or the end of a sentence."""
         end = self._quotations.open_at(text, self._before)
         quotes_below = text[:end].endswith("\n") and self._pending[end : end + 1] in {*CLOSING, ">"}
-        unfinished = None if quotes_below else _UNFINISHED.search(text, 0, end)
+        unfinished = None if quotes_below else UNFINISHED.search(text, 0, end)
         first = min(unfinished.start() if unfinished else end, _start_of_open_key(text, end))
         if text[first:].strip():
             known = len(text[: settled(text[:first])].rstrip())  # its last number may count what follows
@@ -237,8 +222,9 @@ class AnswerComposer:
             while self._unread:
                 self._learn_numbers(*self._unread.pop())
                 await asyncio.sleep(0)
-        while self._elsewhere:
-            self._are_pages_told |= tells_of_pages(self._elsewhere.pop())
+        while self._spoken:
+            part, is_readers = self._spoken.pop()
+            self._are_pages_told |= tells_of_pages(part, is_asked=is_readers)
             await asyncio.sleep(0)
         pieces = await self._quotations.check(ready, self._before)
         shown = await self._replace_keys([*self._without_pages(pieces)])
@@ -254,7 +240,7 @@ class AnswerComposer:
         self._words_of_titles.update(*map(_company, self._titles))
         self._titles.clear()
         pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._words_of_titles)
-        pages.are_pages_told |= self._are_pages_told
+        pages.are_pages_told = self._are_pages_told
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)

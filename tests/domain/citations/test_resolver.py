@@ -521,6 +521,15 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
     assert "38" not in made.text
 
 
+@pytest.mark.parametrize("said", ["I'm on page 12. How many men has Ann?", "How many pages are there?"])
+async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
+    made = composer()
+    made.learn_words(said)
+    await made.feed(TextChunk("She has 38."))
+    await made.finish()
+    assert made.text == "She has 38."
+
+
 async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
     made = composer()
     made.learn_words("On which page does Ann count her men?")
