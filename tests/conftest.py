@@ -4,31 +4,45 @@ import gc
 import logging
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+gc.disable()  # until all is collected: what is loaded stays, so looking for garbage among it finds none
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("search", max_examples=2_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Each worker collects from another file on, and finds on the disk what another one has compiled."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    if worker and config.args_source is config.ArgsSource.TESTPATHS:
+        files = sorted(map(str, Path(__file__).parent.rglob("test_*.py")))
+        first = len(files) * worker // WORKERS
+        config.args[:] = files[first:] + files[:first]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each worker begins with a share of the journeys, which mostly wait: at the end nobody waits for a slow one."""
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items.sort(key=lambda item: item.path)
     journeys = [item for item in items if "journeys" in item.path.parts]
     others = [item for item in items if "journeys" not in item.path.parts]
-    share = -(-len(others) // workers)
+    share = -(-len(others) // WORKERS)
     items[:] = [
         item
-        for number in range(workers)
-        for item in (*journeys[number::workers], *others[number * share : (number + 1) * share])
+        for number in range(WORKERS)
+        for item in (*journeys[number::WORKERS], *others[number * share : (number + 1) * share])
     ]
 
 
 def pytest_collection_finish() -> None:
     """What has been loaded by now stays: the collection of garbage need not go through all of it again and again."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
