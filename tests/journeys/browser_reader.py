@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+import os
 import re
-import sys
+import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.doubles.chromium import Page, browsing
+from tests.journeys.forked import Forked
 from tests.journeys.terminal import Terminal
 
 STARTED_S = 120.0
@@ -19,14 +21,14 @@ AT_REST = "window.simcordPreview?.ready && !window.simcordPreview.awaitingRevisi
 
 @dataclass(frozen=True)
 class BrowserReader:
-    """`process` is the preview, which says where its pages are."""
+    """`said` is what the preview writes, which says where its pages are."""
 
     page: Page
-    process: asyncio.subprocess.Process
+    said: asyncio.StreamReader
 
     async def go_to(self, place: str) -> None:
         """Open the page of a channel or thread, once the preview has said where it is."""
-        await self.open(await asyncio.wait_for(_announced(self.process, re.escape(place)), STARTED_S))
+        await self.open(await asyncio.wait_for(_announced(self.said, re.escape(place)), STARTED_S))
 
     async def open(self, url: str) -> None:
         await self.page.go(url)
@@ -137,28 +139,26 @@ async def at_the_page(
     folder: Path, width: int = 1100, height: int = 1000, scale: float = 1.0, **settings: str
 ) -> AsyncIterator[BrowserReader]:
     """`marginalia preview` in a process of its own, with these settings, and a person who has opened its page."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "bot", "preview"),
-        stdout=asyncio.subprocess.PIPE,
-        env=Terminal(folder).environment(**settings),
-        cwd=folder,
-    )
+    reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
+    with writing, Path(os.devnull).open("rb") as nothing, os.fdopen(os.dup(2), "wb") as errors:
+        process = Forked(["preview"], Terminal(folder).environment(**settings), folder, (nothing, writing, errors))
+    said = asyncio.StreamReader()
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(said), reading)
     try:
-        url = await asyncio.wait_for(_announced(process), STARTED_S)
+        url = await asyncio.wait_for(_announced(said), STARTED_S)
         async with browsing(width, height, scale) as page:
-            reader = BrowserReader(page, process)
+            reader = BrowserReader(page, said)
             await reader.open(url)
             yield reader
     finally:
-        process.terminate()
-        await process.wait()
+        os.kill(process.pid, signal.SIGTERM)
+        await process.end()
+        pipe.close()
 
 
-async def _announced(process: asyncio.subprocess.Process, place: str = "") -> str:
+async def _announced(said: asyncio.StreamReader, place: str = "") -> str:
     """The address in the next line of the preview that names the place."""
-    assert process.stdout is not None
-    while line := await process.stdout.readline():
+    while line := await said.readline():
         if found := re.search(rf"{place}.*?(http://\S+)", line.decode()):
             return found[1]
     raise AssertionError("the preview ended without a word of its address")

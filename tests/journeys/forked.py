@@ -10,25 +10,7 @@ from pathlib import Path
 from typing import IO
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
-    # nothing that is another in each process: `bot.logs` has its name, `bot.cli` knows how wide the terminal is
-    [
-        *("anthropic.resources.messages", "genai_prices.data", "httpcore2", "rich.markdown", "rich.progress", "typer"),
-        *(
-            "bot.app",
-            "bot.gutendex",
-            "bot.mcp.server",
-            "bot.providers.anthropic.client",
-            "bot.providers.extractive.client",
-            "bot.providers.extractive.overview",
-            "bot.providers.extractive.planning",
-        ),
-        *("cogs.basics", "cogs.books", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),
-        *("cogs.menus", "cogs.privacy", "cogs.progress", "cogs.reading", "cogs.removals", "cogs.settings"),
-        *("domain.library.evaluation", "storage.postgres.database", "storage.sqlite.database"),
-        "tests.journeys.preloaded",
-    ]
-)
+_FORKS.set_forkserver_preload(["tests.journeys.preloaded"])
 
 OFFER_S = 30.0
 """What the book says in a model's place has two seconds; a busy machine may take longer."""
