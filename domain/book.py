@@ -29,6 +29,17 @@ def one_line(typed: str) -> str:
     return " ".join(_UNSHOWN.sub("", " ".join(typed.split())).split())
 
 
+def encodable(text: str) -> str:
+    """The text as UTF-8 can encode it: two surrogate halves in a row become their character, a lone one �."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def personal_shelf(person_id: str) -> str:
     """The key of a person's own shelf. The key of a server's shelf is the server's id, a number."""
     return f"{_PERSON}{person_id}"

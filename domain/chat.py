@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from string import Template
 from typing import Any
 
-from domain.book import Citation, Passage
+from domain.book import Citation, Passage, encodable
 from domain.tool_use import Media, RawReply, TokenUsage, ToolInvocation
 
 
@@ -134,17 +134,6 @@ class ChatMessage:
 
 
 _FIRST_HALVES = ("\ud800", "\udbff")
-
-
-def encodable(text: str) -> str:
-    """The text as UTF-8 can encode it: two surrogate halves in a row become their character, a lone one �."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 class WholeCharacters:

@@ -7,7 +7,7 @@ from mcp import MCPError, types
 
 from bot.mcp.book_tools import as_text, tools_of
 from bot.mcp.books import OpenBooks, chapter_addresses
-from domain.chat import encodable
+from domain.book import encodable
 from domain.errors import MarginaliaError, shortened
 from domain.library.search.words import fold
 from domain.ports import BookFile, BookView

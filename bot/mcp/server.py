@@ -39,7 +39,7 @@ from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
 from bot.mcp.prompts import complete, get_prompt, list_prompts
 from bot.mcp.transports import Incoming
 from bot.private import OwnAddress, is_loopback
-from domain.chat import encodable
+from domain.book import encodable
 from domain.errors import MarginaliaError, SettingsError, shortened
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import as_result

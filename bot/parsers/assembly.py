@@ -11,8 +11,7 @@ from bot.parsers.text.blocks import Block, blocks_of
 from bot.parsers.text.contents import with_numbers_of_contents
 from bot.parsers.text.headings import find_headings
 from bot.parsers.titles import author_name, book_title, calm, one_line, page_label, title_from_filename
-from domain.book import BookText, Chapter, Page
-from domain.chat import encodable
+from domain.book import BookText, Chapter, Page, encodable
 from domain.errors import BookError, BookErrorCode
 from domain.library.numerals import number_value
 

@@ -4,7 +4,7 @@ import re
 
 from bot.parsers.draft import clean
 from bot.parsers.headings import RANK_OF, Rank, parse_label, parse_numeral
-from domain.chat import encodable
+from domain.book import encodable
 
 _LONGEST = 200
 _LONGEST_LABEL = 20

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Proto
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from bot.providers.wordings import Service, shortened, without_echo
-from domain.chat import MessageRole, PromptMessage, encodable
+from domain.book import encodable
+from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, RequestSent, TokenUsage, ToolDefinition
 

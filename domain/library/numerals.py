@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 from domain.library.search.words import fold_letters
 
@@ -13,7 +13,7 @@ PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map
 DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts without spaces, as they are after folding."""
 
-_WORDS = json.loads(files(__package__).joinpath("numerals.json").read_text(encoding="utf-8"))
+_WORDS = json.loads(Path(__file__).with_name("numerals.json").read_text(encoding="utf-8"))
 
 
 def _any_of(kind: str) -> str:

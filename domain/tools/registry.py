@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from domain.chat import encodable
+from domain.book import encodable
 from domain.errors import MarginaliaError, shortened
 from domain.ports import Dispatcher, ToolHandler, ToolOutput
 from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult

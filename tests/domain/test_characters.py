@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.chat import WholeCharacters, encodable
+from domain.book import encodable
+from domain.chat import WholeCharacters
 
 HALVES = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=8)
 
