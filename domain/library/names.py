@@ -10,13 +10,21 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from domain.book import ChapterCount, Mentions, Sentence
-from domain.library.addressing import is_counted
-from domain.library.search.index import BookIndex, Excerpts, find_forms
+from domain.book import Sentence
+from domain.library.search.index import BookIndex, find_forms, mention_positions
 from domain.library.search.layout import BookLayout
-from domain.library.search.words import STOP_WORDS, fold, is_dense, without_possessive, words_of
+from domain.library.search.words import (
+    ERROR,
+    STOP_WORDS,
+    begin_alike,
+    fold,
+    is_dense,
+    is_slip,
+    misspelling,
+    without_possessive,
+    words_of,
+)
 
 NOUN_CAPITALS = 0.15
 """The share of capitalised words inside sentences above which all nouns may be capitalised. English and French novels
@@ -215,66 +223,6 @@ def _folded(word: str) -> str:
     return word.replace("’", "'").casefold()
 
 
-MAX_WORDS = 30
-"""Words in the longest term that is counted."""
-
-
-def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
-    """Count a term of one or more words in the part that has been read."""
-    positions = mention_positions(index, layout, words_of(term)[:MAX_WORDS])
-    if not positions:
-        return Mentions(term=term, total=0, first=None, last=None)
-    sentences = [bisect_right(layout.words, position) - 1 for position in positions]
-    told = next((each for each in sentences if layout.chapter_at(layout.starts[each])), sentences[0])
-    first, in_story, last = (
-        excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], told, sentences[-1])
-    )
-    return Mentions(
-        term=term,
-        total=len(positions),
-        first=first,
-        last=last,
-        by_chapter=_by_chapter(layout, sentences),
-        in_story=in_story,
-    )
-
-
-def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:
-    """The numbers of the sentences in which a mention begins, ascending."""
-    positions = mention_positions(index, layout, words_of(term)[:MAX_WORDS])
-    return list(dict.fromkeys(bisect_right(layout.words, position) - 1 for position in positions))
-
-
-def mention_positions(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
-    """The ordinals of the first words of all mentions, ascending."""
-    following: set[int] | None = None
-    for word in reversed(term):
-        found = _positions_of(index, layout, word)
-        following = found if following is None else {position for position in found if position + 1 in following}
-    return sorted(following or ())
-
-
-def _positions_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
-    spelling = index.analyzer.spelling
-    return {
-        position
-        for form in find_forms(index, layout, word)
-        if (form.written[0].isupper() or not word[0].isupper())
-        and spelling(word) in (spelling(form.written), spelling(without_possessive(form.written)))
-        for position in form.positions
-    }
-
-
-def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
-    """Counts per chapter, in reading order."""
-    counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
-    counted = is_counted(layout.chapters)
-    return tuple(
-        ChapterCount(chapter.number, chapter.title, count, counted) if chapter else ChapterCount(0, "", count)
-        for chapter, count in counts.items()
-    )
-
-
 _WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 _ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
 SEPARATORS = "of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but"
@@ -358,7 +306,7 @@ MOST_LOOKED_UP = 24
 """Words of a text that are looked up: the first ones."""
 
 MOST_SPELLINGS = 3
-_SHORTEST, _SHORTEST_NAME = 4, 3
+_SHORTEST, _SHORTEST_NAME = 4, 2
 """Letters; too many shorter words are spelt alike. A word with a capital is compared with names only."""
 
 _LETTERS_AN_ERROR = 4
@@ -368,123 +316,164 @@ _MOST_ERRORS = 3
 _LONGEST = 40
 """Letters in the longest word that is compared."""
 
+_SHORTEST_WITHIN = 4
+"""Letters from the middle of a name that say which is meant, beside its other part: "Beth Bennet"."""
+
 
 def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, list[str]]:
     """See BookView.missing_words. The vocabulary is searched only if a word is missing."""
-    words = dict.fromkeys(without_possessive(word) for word in words_of(text)[:MOST_LOOKED_UP])
-    missing = [word for word in words if fold(word) not in STOP_WORDS and not _occurs(index, layout, word)]
-    shortest = {word: _SHORTEST_NAME if word[0].isupper() else _SHORTEST for word in missing}
-    compared = [word for word in missing if shortest[word] <= len(word) <= _LONGEST and not is_dense(word)]
-    near = _near(index, layout, compared) if compared else {}
-    return {word: near.get(word, []) for word in missing}
+    typed = [without_possessive(word) for word in words_of(text)[:MOST_LOOKED_UP]]
+    words = (word for word in dict.fromkeys(typed) if fold(word) not in STOP_WORDS)
+    missing = [word for word in words if not _occurs(index, layout, word)]
+    wanted = [_Wanted(word, fold(word), _beside(index, layout, typed, word)) for word in missing if not is_dense(word)]
+    near = _near(index, layout, [each for each in wanted if each.is_compared])
+    return {word: near.get(word) or _last_part(index, layout, word) for word in missing}
+
+
+def _last_part(index: BookIndex, layout: BookLayout, word: str) -> list[str]:
+    """The last part of a name that was typed as one word: "Helsing" of "Vanhelsing"."""
+    for at in range(_SHORTEST_NAME, min(len(word), _LONGEST) - _SHORTEST + 1) if word[0].isupper() else ():
+        first, last = word[:at].lower(), word[at:].capitalize()
+        if mention_positions(index, layout, (first, last)):
+            return [last]
+    return []
 
 
 def _occurs(index: BookIndex, layout: BookLayout, word: str) -> bool:
     return any(form.written[0].isupper() or not word[0].isupper() for form in find_forms(index, layout, word))
 
 
+def _beside(index: BookIndex, layout: BookLayout, typed: Sequence[str], word: str) -> frozenset[int]:
+    """Where a missing part of a name would stand: beside the places of the other part. A title stands beside too many
+    names to tell one.
+    """
+    at = typed.index(word)
+    others = [(typed[near], at - near) for near in (at - 1, at + 1) if 0 <= near < len(typed)]
+    return frozenset(
+        position + step
+        for other, step in others
+        if fold(other) not in STOP_WORDS | TITLES_OF_PEOPLE and (other[0].isupper() or word[0].islower())
+        for position in mention_positions(index, layout, [other[0].upper() + other[1:]])
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A missing word; `errors` is how many spelling errors are forgiven."""
+    """A missing word; `beside` is where the other part of its name puts it."""
 
     word: str
     folded: str
-    errors: int
+    beside: frozenset[int]
+
+    @property
+    def is_compared(self) -> bool:
+        return len(self.word) <= _LONGEST and (self.is_long_enough or bool(self.beside))
+
+    @property
+    def is_long_enough(self) -> bool:
+        return len(self.word) >= (_SHORTEST_NAME if self.word[0].isupper() else _SHORTEST)
+
+    @property
+    def errors(self) -> int:
+        """The cost of the errors that are forgiven."""
+        return ERROR * min((len(self.folded) + 1) // _LETTERS_AN_ERROR, _MOST_ERRORS)
+
+    @property
+    def heard(self) -> int:
+        """The cost of the errors of the ear that are forgiven where a capital says that it is a name."""
+        if not self.word[0].isupper():
+            return 0
+        return ERROR if len(self.folded) > _SHORTEST_NAME else ERROR // 2
+
+    def is_part_of(self, name: str) -> bool:
+        return name.startswith(self.folded) or (len(self.folded) >= _SHORTEST_WITHIN and self.folded in name)
 
 
-def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> dict[str, list[str]]:
-    """What has been read and is within a few errors of each word: names, which are words without a lower-case form;
-    for a word that is like no name, other words with one error.
-    """
-    wanted = [
-        _Wanted(word, folded := fold(word), min((len(folded) + 1) // _LETTERS_AN_ERROR, _MOST_ERRORS)) for word in words
-    ]
-    shortest = min(len(each.folded) - each.errors for each in wanted)
-    longest = max(len(each.folded) + each.errors for each in wanted) + len("'s")
-    found: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
-    others: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+_Likeness = tuple[int, int, int]
+"""The lower, the more alike: the cost of the errors; 0 beside the other part of the name, 1 for another name, 2 for
+another word; and how often it has been read, as a negative number.
+"""
+
+
+def _near(index: BookIndex, layout: BookLayout, wanted: Sequence[_Wanted]) -> dict[str, list[str]]:
+    """What has been read and is spelt like each word, best first."""
+    found: defaultdict[str, list[tuple[_Likeness, str]]] = defaultdict(list)
     initials = {each.folded[0] for each in wanted}
-    for written in index.vocabulary():
-        if not shortest <= len(written) <= longest or not (written[0].isupper() or written[0] in initials):
+    for written in index.vocabulary() if wanted else ():
+        if not (written[0].isupper() or written[0] in initials):
             continue
-        bare = without_possessive(written)
-        other = fold(bare)
+        folded = fold(bare := without_possessive(written))
         for each in wanted:
-            distance = _distance(each.folded, other, each.errors) if written[0].isupper() else each.errors + 1
-            is_near = distance <= each.errors and _may_be_meant(each.folded, other)
-            if is_near and (count := _count(index, layout, bare)):
-                found[each.word].append((distance, -count, bare))
-            elif _is_slip(each, written) and (times := _times(index, layout, written)):
-                others[each.word].append((-times, bare))
-    meant = {word: [bare for _, _, bare in sorted(names)] for word, names in found.items()}
-    meant |= {word: [bare for _, bare in sorted(other)] for word, other in others.items() if word not in meant}
-    return {word: list(dict.fromkeys(spelt))[:MOST_SPELLINGS] for word, spelt in meant.items()}
+            if likeness := _likeness(index, layout, each, written, folded):
+                found[each.word].append((likeness, bare))
+    spelt = {word: [bare for _, bare in sorted(alike)] for word, alike in found.items()}
+    return {word: list(dict.fromkeys(alike))[:MOST_SPELLINGS] for word, alike in spelt.items()}
 
 
-_ALIKE = (
-    frozenset("aeiouy"),
-    frozenset("ckqsxz"),
-    frozenset("bfpvw"),
-    frozenset("dt"),
-    frozenset("gj"),
-    frozenset("mn"),
-)
-"""Letters that are mistaken for each other by their sound."""
-
-_NEIGHBOURS = tuple(frozenset(pair) for row in ("qwertyuiop", "asdfghjkl", "zxcvbnm") for pair in pairwise(row))
-"""Keys that are hit for each other."""
-_SLIPS = _ALIKE + _NEIGHBOURS
+def _likeness(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
+    """How like a missing word another is; None if it is not meant, or has not been read."""
+    if wanted.beside and written[0].isupper() and (part := _as_part(index, layout, wanted, written, folded)):
+        return part
+    if not begin_alike(wanted.folded, folded):
+        return None
+    if written[0].isupper() and (name := _as_name(index, layout, wanted, written, folded)):
+        return name
+    if _is_slip(wanted, written, folded) and (times := len(_positions_written(index, layout, written))):
+        return ERROR, 2, -times
+    return None
 
 
-def _may_be_meant(word: str, other: str) -> bool:
-    """Whether a short word may be the other misspelt: "Lusy" may be Lucy, "Rose" is not Rome."""
-    return len(word) > _SHORTEST or len(word) != len(other) or _is_like(word, other, _ALIKE)
+def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
+    """Beside the other part of its name, a part is known by its beginning ("Jon Harker"), or with one error more."""
+    is_part, most = wanted.is_part_of(folded), wanted.errors + ERROR
+    cost = 0 if is_part else misspelling(wanted.folded, folded, most)
+    if cost > most or (folded in TITLES_OF_PEOPLE and not is_part):
+        return None
+    together = wanted.beside.intersection(_positions_written(index, layout, written))
+    return (cost, 0, -len(together)) if together else None
 
 
-def _is_like(word: str, other: str, mistaken: Sequence[frozenset[str]]) -> bool:
-    """Whether words of the same length have their letters in another order, or mistaken letters."""
-    changed = [{one, two} for one, two in zip(word, other, strict=True) if one != two]
-    return sorted(word) == sorted(other) or all(any(pair <= letters for letters in mistaken) for pair in changed)
+def _as_name(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
+    """By itself, a name is known with few errors, or by its sound."""
+    most = wanted.errors
+    cost = misspelling(wanted.folded, folded, most)
+    if cost > most and folded not in _EVERYBODYS:
+        most, cost = wanted.heard, misspelling(wanted.folded, folded, wanted.heard, heard=ERROR // 2)
+    is_near = cost <= most and wanted.is_long_enough
+    count = _count(index, layout, without_possessive(written)) if is_near else 0
+    return (cost, 1, -count) if count else None
 
 
-def _is_slip(wanted: _Wanted, written: str) -> bool:
+def _is_slip(wanted: _Wanted, written: str, folded: str) -> bool:
     """Whether one error of typing turns a word of some length into another, which is no name. Where a capital is typed,
     a name is meant: then the other has one as well. A word that differs by a letter nobody mistakes is another word:
     "rented" is not "rested".
     """
-    word, other = wanted.folded, fold(written)
-    if word == other or word[0] != other[0] or abs(len(word) - len(other)) > 1 or len(word) <= _SHORTEST:
+    word = wanted.folded
+    if word == folded or word[0] != folded[0] or len(word) <= _SHORTEST:
         return False
     if written.isupper() or (wanted.word[0].isupper() and not written[0].isupper()):
         return False
-    return _distance(word, other, 1) <= 1 and (len(word) != len(other) or _is_like(word, other, _SLIPS))
+    return is_slip(word, folded)
 
 
 def _count(index: BookIndex, layout: BookLayout, name: str) -> int:
-    """How often a name has been read; 0 if it is not a name: the word is also written in lower case, or only in
-    capitals.
+    """How often a name has been read; 0 if it is not a name: only in capitals, or written small as often as with a
+    capital inside a sentence.
     """
-    forms = {form.written: len(form.positions) for form in find_forms(index, layout, name)}
-    return 0 if name.isupper() or forms.get(name.lower()) else forms.get(name, 0)
+    forms = {form.written: form.positions for form in find_forms(index, layout, name)}
+    positions, small = forms.get(name, ()), len(forms.get(name.lower(), ()))
+    if name.isupper() or (small and small >= sum(not _opens(layout, position) for position in positions)):
+        return 0
+    return len(positions)
 
 
-def _times(index: BookIndex, layout: BookLayout, written: str) -> int:
-    return sum(len(form.positions) for form in find_forms(index, layout, written) if form.written == written)
+def _opens(layout: BookLayout, position: int) -> bool:
+    """Whether a word opens its sentence."""
+    return layout.words[bisect_right(layout.words, position) - 1] == position
 
 
-def _distance(one: str, other: str, most: int) -> int:
-    """The number of letters to insert, delete, change or swap to turn one word into the other; `most` + 1 if more."""
-    if abs(len(one) - len(other)) > most or (one[0] != other[0] and one[1:2] != other[1:2]):
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for at, letter in enumerate(one):
-        last, before, row = before, row, [at + 1]
-        for to, wanted in enumerate(other):
-            cost = min(before[to + 1] + 1, row[to] + 1, before[to] + (letter != wanted))
-            if at and to and letter == other[to - 1] and wanted == one[at - 1]:
-                cost = min(cost, last[to - 1] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return row[-1]
+def _positions_written(index: BookIndex, layout: BookLayout, written: str) -> Sequence[int]:
+    """Where a word has been read as it is written."""
+    forms = find_forms(index, layout, written)
+    return next((form.positions for form in forms if form.written == written), ())

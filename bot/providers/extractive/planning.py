@@ -19,6 +19,7 @@ from bot.providers.extractive.question import (
     in_language,
     is_asked,
     is_title,
+    kind_of,
     questions_in,
     with_words,
 )
@@ -223,8 +224,10 @@ class Choices:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
         if self.transcript.reading and quotation.is_only_in_headings(question.names, candidates):
             return False
-        typed = [without_possessive(word) for word in question.name_words if word[0].isupper() and not is_title(word)]
-        asks_who = question.kind is QuestionKind.WHO_IS and question.language is not Language.GERMAN
+        capitals = (word for word in question.name_words if word[0].isupper() and not is_title(word))
+        typed = [without_possessive(word) for word in capitals if not wording.has_article(word, question)]
+        is_asked_who = kind_of(question.text, question.language) is question.kind is QuestionKind.WHO_IS
+        asks_who = is_asked_who and question.language is not Language.GERMAN
         return not (asks_who and typed) or quotation.are_names(typed, candidates, question.language)
 
     def told_in(self, question: Question) -> tuple[str, Question]:

@@ -181,8 +181,8 @@ _CLAUSES = {
 _FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
 _TITLES = frozenset(
     """
-    mr mrs ms miss dr sir herr frau fräulein graf gräfin freiherr monsieur madame mademoiselle mme mlle comte comtesse
-    señor señora señorita don doña conde condesa signor signora
+    mr mrs ms miss dr prof capt rev sir herr frau fräulein graf gräfin freiherr monsieur madame mademoiselle mme mlle
+    comte comtesse señor señora señorita don doña conde condesa signor signora
     """.split()  # noqa: SIM905 - words read better without quotation marks
 )
 _RANKS = frozenset({"doctor", "professor", "captain", "lord"})

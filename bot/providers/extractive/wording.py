@@ -190,11 +190,12 @@ def is_replaceable(term: Term, question: Question) -> bool:
 
 
 def absent(question: Question, missing: Mapping[str, Sequence[str]], told: Collection[str]) -> list[Term]:
-    """The words of a question that the book has in no spelling, if nothing replaces them in what is told (stems).
+    """The words of a question that the book has in no spelling, if neither they ("Thimble" is "thimble") nor what
+    replaces them is told (stems).
 
     `missing` are words that the book does not have, each with similar ones that it has.
     """
-    own = (term for term in question.terms if term.weight == 1.0)
+    own = (term for term in question.terms if term.weight == 1.0 and term.stem not in told)
     gone = (term for term in own if missing.get(without_possessive(term.word)) == [])
     return [term for term in gone if not is_replaceable(term, question) or term.others.isdisjoint(told)]
 
@@ -272,14 +273,14 @@ def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_fore
         return [term.word for term in own] if lost else []
     if known == 1 and len(lost) > 1:
         return [term.word for term in lost]
-    things = [term for term in own if _is_thing(term, question)]
+    things = [term for term in own if term.stem in question.names or has_article(term.word, question)]
     return [term.word for term in things] if all(term in gone for term in things) else []
 
 
-def _is_thing(term: Term, question: Question) -> bool:
-    """Whether a word is a name, or follows an article or the like, perhaps with one word between."""
-    after_article = rf"\b{_ARTICLES} (?:[\w-]+ )?{re.escape(term.word)}\b"
-    return term.stem in question.names or re.search(after_article, question.text, re.IGNORECASE) is not None
+def has_article(word: str, question: Question) -> bool:
+    """Whether a word follows an article or the like, perhaps with one word between, as hardly any name does."""
+    after_article = rf"\b{_ARTICLES} (?:[\w-]+ )?{re.escape(word)}\b"
+    return re.search(after_article, question.text, re.IGNORECASE) is not None
 
 
 def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading: bool) -> str:

@@ -6,16 +6,17 @@ so that every count and statistic covers exactly the part that has been read.
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from domain.book import BookText, Citation, Passage, Sentence
+from domain.book import BookText, ChapterCount, Citation, Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode
+from domain.library.addressing import is_counted
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, lay_out, split_chapters
-from domain.library.search.words import words_of_each
+from domain.library.search.words import without_possessive, words_of, words_of_each
 
 _REPORT_EVERY = 5_000
 """Sentences between two reports of progress; indexing does some 100,000 a second."""
@@ -181,6 +182,66 @@ class Excerpts:
     def _chapter(self, offset: int) -> str:
         chapter = self._layout.chapter_at(offset)
         return chapter.title if chapter else ""
+
+
+MAX_MENTION_WORDS = 30
+"""Words in the longest term that is counted."""
+
+
+def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
+    """Count a term of one or more words in the part that has been read."""
+    positions = mention_positions(index, layout, words_of(term)[:MAX_MENTION_WORDS])
+    if not positions:
+        return Mentions(term=term, total=0, first=None, last=None)
+    sentences = [bisect_right(layout.words, position) - 1 for position in positions]
+    told = next((each for each in sentences if layout.chapter_at(layout.starts[each])), sentences[0])
+    first, in_story, last = (
+        excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], told, sentences[-1])
+    )
+    return Mentions(
+        term=term,
+        total=len(positions),
+        first=first,
+        last=last,
+        by_chapter=_by_chapter(layout, sentences),
+        in_story=in_story,
+    )
+
+
+def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:
+    """The numbers of the sentences in which a mention begins, ascending."""
+    positions = mention_positions(index, layout, words_of(term)[:MAX_MENTION_WORDS])
+    return list(dict.fromkeys(bisect_right(layout.words, position) - 1 for position in positions))
+
+
+def mention_positions(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
+    """The ordinals of the first words of all mentions, ascending."""
+    following: set[int] | None = None
+    for word in reversed(term):
+        found = _name_positions(index, layout, word)
+        following = found if following is None else {position for position in found if position + 1 in following}
+    return sorted(following or ())
+
+
+def _name_positions(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
+    spelling = index.analyzer.spelling
+    return {
+        position
+        for form in find_forms(index, layout, word)
+        if (form.written[0].isupper() or not word[0].isupper())
+        and spelling(word) in (spelling(form.written), spelling(without_possessive(form.written)))
+        for position in form.positions
+    }
+
+
+def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
+    """Counts per chapter, in reading order."""
+    counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
+    counted = is_counted(layout.chapters)
+    return tuple(
+        ChapterCount(chapter.number, chapter.title, count, counted) if chapter else ChapterCount(0, "", count)
+        for chapter, count in counts.items()
+    )
 
 
 def index_book(book: BookText, report: Callable[[float], None] = lambda share: None) -> MemoryIndex:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 _STOP_WORDS = """
@@ -128,6 +129,81 @@ def fold(word: str) -> str:
 
 def without_possessive(word: str) -> str:
     return word[:-2] if word.endswith(("'s", "’s")) else word
+
+
+ERROR = 2
+"""The cost of an error in a spelling."""
+
+_VOWELS = "aeiouyаеиоуыэюяіє"
+_SOUNDS = ("iy", "ckqx", "cszx", "bp", "fv", "vw", "dt", "gj", "бп", "вф", "дт", "зс", "гкх", "жшщч", "ао", "еи", "ыи")
+_LIKE_SOUNDS = (*_SOUNDS, _VOWELS, "bfpvw", "mn")
+"""Letters that sound the same in many a word, and all that are mistaken for each other by their sound."""
+
+_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+
+
+def _pairs(groups: Iterable[str]) -> frozenset[str]:
+    return frozenset(one + other for group in groups for one in group for other in group if one != other)
+
+
+_HEARD = _pairs(_SOUNDS)
+_MISTAKEN = _pairs(_LIKE_SOUNDS)
+_SLIPS = _MISTAKEN | _pairs(map("".join, chain.from_iterable(map(pairwise, _KEYS))))
+"""Pairs of letters: those that sound the same, those that are mistaken, and those that are neighbours as keys, too."""
+
+_UNHEARD = frozenset(_VOWELS + "hьъ")
+"""Letters that are left out or added by their sound, as every doubled one is."""
+
+_TOLD_BY_EACH_LETTER = 4
+"""Letters of words in which no other letters are mistaken: "Rose" is not "Rome", but "Lusy" may be "Lucy"."""
+
+
+def misspelling(word: str, other: str, most: int, *, heard: int = ERROR) -> int:
+    """The cost of the letters to insert, delete, change or swap to turn one folded word into the other; `most` + 1 if
+    it is more. An error of the ear costs `heard`.
+    """
+    if heard < ERROR:
+        word, other = word.replace("ph", "f"), other.replace("ph", "f")
+    if heard * max(abs(len(word) - len(other)), len({*word}.difference(other)), len({*other}.difference(word))) > most:
+        return most + 1
+    is_long = len(word) > _TOLD_BY_EACH_LETTER
+    lost, added = _costs(word, heard), _costs(other, heard)
+    before: list[int] = []
+    row = list(accumulate(added, initial=0))
+    for at, letter in enumerate(word):
+        last, before, row = before, row, [row[0] + lost[at]]
+        for to, wanted in enumerate(other):
+            change = 0
+            if letter != wanted:
+                pair = letter + wanted
+                change = heard if pair in _HEARD else ERROR if is_long or pair in _MISTAKEN else most + 1
+            cost = min(before[to + 1] + lost[at], row[to] + added[to], before[to] + change)
+            if at and to and letter == other[to - 1] and wanted == word[at - 1]:
+                cost = min(cost, last[to - 1] + ERROR)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def _costs(word: str, heard: int) -> list[int]:
+    """The cost of leaving out each letter."""
+    return [heard if one in _UNHEARD or one == before else ERROR for before, one in pairwise(f" {word}")]
+
+
+def begin_alike(word: str, other: str) -> bool:
+    """Whether folded words begin so that one may be the other misspelt; it saves comparing most of them."""
+    return word[0] == other[0] or word[1:2] == other[1:2] or word.lstrip("h")[:1] == other.lstrip("h")[:1]
+
+
+def is_slip(word: str, other: str) -> bool:
+    """Whether one error of typing turns a word into another: a letter too many or too few, letters in another order, or
+    one that is mistaken for another, or its neighbour on the keyboard.
+    """
+    if misspelling(word, other, ERROR) > ERROR:
+        return False
+    changed = (one + two for one, two in zip(word, other, strict=False) if one != two)
+    return len(word) != len(other) or sorted(word) == sorted(other) or all(pair in _SLIPS for pair in changed)
 
 
 STEMS_REMEMBERED = 50_000

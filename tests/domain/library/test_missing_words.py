@@ -40,6 +40,64 @@ def test_a_name_of_three_letters_may_be_a_longer_one(asked: str, meant: list[str
     assert reading_of("There Ahab met Finn, and Rob sat by.").missing_words(asked) == {asked: meant}
 
 
+HARKER = "Jonathan Harker met Jane Bennet, and John sat by. Will Jane come? The Cheshire Cat saw a cat, and Mr. Drew."
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("Jon Harker", {"Jon": ["Jonathan", "John"]}),
+        ("jon harker", {"jon": ["Jonathan"]}),
+        ("J. Harker", {"J": ["Jonathan"]}),
+        ("Nathan Harker", {"Nathan": ["Jonathan"]}),
+        ("Jain Bennet", {"Jain": ["Jane"]}),
+        ("the Cheshire Catt", {"Catt": ["Cat"]}),
+        ("Jon", {"Jon": ["John"]}),
+        ("Jonathan Gandalf", {"Gandalf": []}),
+        ("Mr. Dew", {"Dew": ["Drew"]}),
+        ("Mr. Jonson", {"Jonson": []}),
+    ],
+)
+def test_a_part_of_a_name_is_known_by_what_stands_beside_the_other(asked: str, meant: dict[str, list[str]]) -> None:
+    assert reading_of(HARKER).missing_words(asked) == meant
+
+
+def test_the_other_part_of_a_name_counts_only_where_it_has_been_read() -> None:
+    assert reading_of(HARKER, read_to=len("Jonathan ")).missing_words("Jain Bennet") == {"Jain": [], "Bennet": []}
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("Ani", ["Annie"]),
+        ("Jo", ["Joe"]),
+        ("Rodolf", ["Rodolphe"]),
+        ("Quinsy", ["Quincey"]),
+        ("Liddia", ["Lydia"]),
+        ("Omais", ["Homais"]),
+        ("Расколников", ["Раскольников"]),
+        ("Nemo", []),
+        ("liddia", []),
+        ("Frodo", []),
+    ],
+)
+def test_a_name_is_known_by_its_sound(asked: str, meant: list[str]) -> None:
+    text = "There Annie and Joe met Rodolphe, Quincey, Lydia and Homais; Freda met Nina, and Раскольников came."
+    assert reading_of(text).missing_words(asked) == {asked: meant}
+
+
+def test_a_name_may_also_be_a_word() -> None:
+    reading = reading_of("Then Bill came, and Bill paid the bill. It was a mill. Mills are loud. A mills.")
+    assert reading.missing_words("Bil Mils") == {"Bil": ["Bill"], "Mils": []}
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("Vanhelsing", ["Helsing"]), ("Mockturtle", ["Turtle"]), ("Vangogh", []), ("vanhelsing", [])]
+)
+def test_a_name_may_be_typed_as_one_word(asked: str, meant: list[str]) -> None:
+    assert reading_of("Here Van Helsing met the Mock Turtle.").missing_words(asked) == {asked: meant}
+
+
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [

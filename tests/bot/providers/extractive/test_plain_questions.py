@@ -33,6 +33,9 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
     [
         ("Who is Mr. Ahrns?", "Ahrns", "Ahrens", "Mr. Ahrens, a doctor from Bremen, came to the mill."),
         ("Who is Wilhelmina Taskr?", "Taskr", "Tasker", "Wilhelmina"),
+        ("Who is Will Tasker’s friend Ahrence?", "Ahrence", "Ahrens", "Mr. Ahrens"),
+        ("Who is Wil Tasker?", "Wil", "Wilhelmina", "Wilhelmina was the miller’s daughter."),
+        ("Who is Prof. Aarens?", "Aarens", "Ahrens", "Mr. Ahrens, a doctor from Bremen, came to the mill."),
         ("Who is Willhelmina?", "Willhelmina", "Wilhelmina", "Wilhelmina was the miller’s daughter."),
         ("Where did the doctor from Bermen die?", "Bermen", "Bremen", "The doctor died in Bremen that winter."),
         ("Where was the bridge when Mr. Ahrns stayed?", "Ahrns", "Ahrens", "because the bridge was under water"),
@@ -44,6 +47,25 @@ async def test_a_name_is_found_for_all_its_spelling_errors(
     turn = await talk.ask(question)
     assert turn.text.startswith(SAY.did_you_mean.format(written, meant))
     assert quoted in turn.text
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("Where is the Bridge?", "The bridge was built of oak."),
+        ("Who is the Miller?", "Wilhelmina was the miller’s daughter."),
+        ("Shillings?", "Each sack cost nine shillings."),
+        ("What does the doctor say about Oak?", "The bridge was built of oak."),
+    ],
+)
+async def test_a_word_typed_with_a_capital_is_found_without(talk: Talk, question: str, quoted: str) -> None:
+    turn = await talk.ask(question)
+    assert quoted in turn.text
+    assert not turn.text.startswith("I found nothing")
+
+
+async def test_who_somebody_is_no_word_without_a_capital_says(talk: Talk) -> None:
+    assert (await talk.ask("Who is Wheel?")).text == SAY.nothing_about.format("*Wheel*")
 
 
 async def test_a_spelling_is_mended_aloud_only_once(talk: Talk) -> None:
