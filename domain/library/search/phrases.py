@@ -181,6 +181,10 @@ _LEAST_RUN = 3
 _TELLING_RUN = 5
 """Words in a run that settles the search if it occurs only once."""
 
+_KNOWN_RUN = 4
+_FEW_PLACES = 3
+"""Words in a run, and places where it occurs at most, that settle the search if only names are beside it."""
+
 _RUN_POWER = 4
 """Exponent on the run's share of the query: most of a query says where to look, a turn of phrase hardly does."""
 
@@ -211,8 +215,9 @@ class _Run:
 def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int, float]:
     """The gains of sentences, by number, for words that occur in them as they do in the query.
 
-    A run gains more, up to 1, the larger its share of the query is; a long one that occurs nowhere else gains 1 more.
-    A quotation gains QUOTED.
+    A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search: if it is
+    long and occurs nowhere else, or if nothing is asked beside it, because all stop words of the query are in it, or
+    because only names and stop words are beside it. A quotation gains QUOTED.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
@@ -238,21 +243,23 @@ def quoted_in(query: str) -> list[tuple[str, ...]]:
 def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[tuple[_Run, float]]:
     phrase, positions = _positions_of(index, layout, words, exact=True)
     count = {word: sum(map(len, forms)) for word, forms in positions.items()}
-    is_content = [
-        fold(word) not in index.analyzer.stop_words and bool(count[spelt])
-        for word, spelt in zip(words, phrase, strict=True)
-    ]
+    is_stop = [fold(word) in index.analyzer.stop_words for word in words]
+    is_content = [bool(count[spelt]) and not stop for spelt, stop in zip(phrase, is_stop, strict=True)]
     weights = [
         log(1 + layout.word_count / (count[word] + 1)) if content else 0.0
         for word, content in zip(phrase, is_content, strict=True)
     ]
     runs = list(_runs(phrase, positions, is_content))
-    often = Counter((run.start, run.length) for run in runs)
-    for run in runs:
-        own = slice(run.start, run.start + run.length)
-        gain = (sum(weights[own]) / sum(weights)) ** _RUN_POWER
-        alone = run.length >= _TELLING_RUN and often[run.start, run.length] == 1
-        yield run, gain + alone
+    gains: dict[tuple[int, int], float] = {}
+    for (start, length), places in Counter((run.start, run.length) for run in runs).items():
+        beside = [number for number in range(len(words)) if not start <= number < start + length]
+        is_alone = length >= _TELLING_RUN and places == 1
+        is_known = length >= _KNOWN_RUN and places <= _FEW_PLACES
+        names_nothing_else = not any(weights[number] and words[number][0].islower() for number in beside)
+        settles = is_alone or not any(is_stop[number] for number in beside) or (is_known and names_nothing_else)
+        share = sum(weights[start : start + length]) / sum(weights)
+        gains[start, length] = share**_RUN_POWER + settles
+    yield from ((run, gains[run.start, run.length]) for run in runs)
 
 
 def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[bool]) -> Iterator[_Run]:

@@ -57,6 +57,28 @@ def test_a_long_run_wins_whatever_else_is_asked() -> None:
     assert line in first_for(query, *[SCATTERED] * 3, line, *[SCATTERED] * 3)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Lamp Keeper Harbour the far side",
+        "lamp keeper harbour far side of",
+        "the far side Lamp Keeper Harbour",
+        "Keeper of the Lamp: far side of the hill",
+        "who told the Keeper in the Harbour of the far side of",
+    ],
+)
+def test_a_run_wins_over_names_that_stand_beside_it(query: str) -> None:
+    scattered = "Keeper Lamp of Harbour kept a lamp, and in the harbour Keeper Lamp kept a light."
+    line = "It stood on the far side of the hill."
+    assert line in first_for(query, *[scattered] * 4, line, *[scattered] * 4)
+
+
+def test_a_common_turn_of_phrase_in_a_question_does_not_win() -> None:
+    line = "The lamp had been lit by a keeper of the harbour."
+    asked = "who lit the lamp, as was said in the house of the keeper of the harbour"
+    assert line in first_for(asked, *["It was said in the house."] * 4, line)
+
+
 def test_a_quotation_that_is_not_there_changes_nothing() -> None:
     reading = reading_of(a_book(SCATTERED))
     assert reading.search(['"keeper zeppelin" lamp'], 5) == reading.search(["keeper zeppelin lamp"], 5)
