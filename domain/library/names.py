@@ -427,7 +427,7 @@ def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str
     """Beside the other part of its name, a part is known by its beginning ("Jon Harker"), or with one error more."""
     is_part, most = wanted.is_part_of(folded), wanted.errors + ERROR
     cost = 0 if is_part else misspelling(wanted.folded, folded, most)
-    if cost > most or (folded in TITLES_OF_PEOPLE and not is_part):
+    if cost > most or written.isupper() or (folded in TITLES_OF_PEOPLE and not is_part):
         return None
     together = wanted.beside.intersection(_positions_written(index, layout, written))
     return (cost, 0, -len(together)) if together else None

@@ -62,6 +62,10 @@ def test_a_part_of_a_name_is_known_by_what_stands_beside_the_other(asked: str, m
     assert reading_of(HARKER).missing_words(asked) == meant
 
 
+def test_a_part_of_a_name_is_not_offered_in_the_capitals_of_a_heading() -> None:
+    assert reading_of(f"JONATHAN HARKER\n\n{HARKER}").missing_words("Jon Harker") == {"Jon": ["Jonathan", "John"]}
+
+
 def test_the_other_part_of_a_name_counts_only_where_it_has_been_read() -> None:
     assert reading_of(HARKER, read_to=len("Jonathan ")).missing_words("Jain Bennet") == {"Jain": [], "Bennet": []}
 
