@@ -137,15 +137,24 @@ class LLMErrorCode(StrEnum):
 class LLMError(MarginaliaError):
     """The model gave no usable answer.
 
-    `retry_after` is the provider's advice in seconds, if any; `window` is the number of tokens the provider says it
-    accepts, if a request was too long (0: it does not say). `said` is the provider's own message, shortened and
-    without secrets: for the operator, not for readers.
+    `retry_after` is the provider's advice in seconds, if any. If a request was too long, `window` is the number of
+    tokens the provider says it accepts, and `counted` the number it has counted (0: it does not say). `said` is the
+    provider's own message, shortened and without secrets: for the operator, not for readers.
     """
 
-    def __init__(self, code: LLMErrorCode, message: str, *, retry_after: float | None = None, window: int = 0) -> None:
+    def __init__(
+        self,
+        code: LLMErrorCode,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        window: int = 0,
+        counted: int = 0,
+    ) -> None:
         super().__init__(code, message)
         self.retry_after = retry_after
         self.window = window
+        self.counted = counted
         self.said = ""
 
 

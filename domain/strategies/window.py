@@ -45,9 +45,16 @@ LEAST_REPLY = 512
 ESTIMATE_ERROR = 16
 """One part in so many of the window is left free however short replies are: tokens are only estimated."""
 SHRINK = 0.7
-"""The share of a too long request that is tried next if the server does not say how much it accepts."""
+"""The least share of a too long request that is tried next if the server does not say how much it accepts."""
 
-MOST_TRIES = 8
+MOST_TRIES = 10
+
+MOST_PER_ESTIMATED = 3.0
+"""Tokens that a model takes where we estimate one, at most: some have three for a Chinese character."""
+ENOUGH_TO_TELL = 1_000
+"""Tokens; in a shorter request, what a server adds to it weighs too much to tell how its model counts."""
+FORGETTING = 1 / 8
+"""How much a lower count than before corrects what has been learnt; a higher one counts at once."""
 
 NOTE_EVERY_S = 1.0
 """How often it is reported what an open request has used; each report takes a fifth of a millisecond of processor time.
@@ -112,36 +119,72 @@ class ContextWindow:
     """A model's context window in tokens; `tokens` is 0 until it is known, at the latest from the first overflow.
 
     `reply` is reserved for the answer; 0: an eighth of the window.
+
+    The window is in tokens as the server counts them, a request in tokens as we estimate them. How many of the former
+    are in one of the latter depends on the model and the language of the book, and is learnt from every count that the
+    server gives. Of several models, the one that takes most counts. It is never taken for less than one, because some
+    servers count only the part of a prompt that is not in their cache.
     """
 
     def __init__(self, tokens: int = 0, reply: int = 0) -> None:
-        self._tokens = tokens
+        self._told = tokens
         self._reply = reply
+        self._ratios: dict[str, float] = {}
+        self._refused = 0
+        self._guessed = 0
 
     @property
     def prompt_tokens(self) -> int:
         """The tokens a request may have, by our own estimate; 0: unknown."""
-        if not self._tokens:
-            return 0
-        unknown, error = max(self._tokens // 8, LEAST_REPLY), self._tokens // ESTIMATE_ERROR
+        tokens = self._tokens
+        unknown, error = max(tokens // 8, LEAST_REPLY), tokens // ESTIMATE_ERROR
         reply = max(self._reply, error) if self._reply else unknown
-        return self._tokens - min(reply, self._tokens // 2)
+        return int((tokens - min(reply, tokens // 2)) / self._ratio)
 
     @property
     def history_tokens(self) -> int:
         """The tokens that past turns may take; the rest is for tools, the question, and results."""
         return self.prompt_tokens // 2
 
+    @property
+    def _tokens(self) -> int:
+        return min(filter(None, (self._told, self._guessed)), default=0)
+
+    @property
+    def _ratio(self) -> float:
+        return max(self._ratios.values(), default=1.0)
+
     def is_exceeded_by(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> bool:
         """Whether a request is known not to fit, with however short a reply."""
-        return bool(self._tokens) and exceeds(messages, tools, self._tokens)
+        return bool(self._tokens) and exceeds(messages, tools, self._tokens / self._ratio)
 
-    def overflowed(self, sent: int, told: int = 0) -> None:
-        """Learn from a request of about `sent` tokens that was too long; `told` is the limit the server names."""
-        reply = self._reply or LEAST_REPLY
-        smaller = int(sent * SHRINK) + reply
-        known = min(told, smaller) if told else smaller
-        self._tokens = min(self._tokens, known) if self._tokens else known
+    def counted(self, estimated: int, counted: int, model: str = "") -> None:
+        """Learn from a request that was answered: the tokens we estimated, and those the server has counted."""
+        if estimated >= ENOUGH_TO_TELL:
+            self._learn(counted / estimated, model)
+
+    def overflowed(self, sent: int, told: int = 0, counted: int = 0, model: str = "") -> None:
+        """Learn from a request of about `sent` tokens that was too long; `told` is the limit the server names, and
+        `counted` what it has counted. If it names no count, that was the limit at least.
+        """
+        self._learn((counted or told) / sent, model)
+        if told:
+            self._told, self._guessed = min(self._told or told, told), 0
+        if not told or self.prompt_tokens >= sent:
+            self._refused, self._guessed = sent, 0
+            self._guess()
+
+    def _learn(self, ratio: float, model: str) -> None:
+        new, known = min(max(ratio, 1.0), MOST_PER_ESTIMATED), self._ratios.get(model, 1.0)
+        self._ratios[model] = max(new, known + (new - known) * FORGETTING)
+        if self._guessed:
+            self._guess()
+
+    def _guess(self) -> None:
+        """Take the window for the next smaller power of two, as most are, unless that is far below what it refused."""
+        refused = int(self._refused * self._ratio)
+        power = 1 << (max(refused - 1, 1).bit_length() - 1)
+        self._guessed = max(self._guessed, power, int(refused * SHRINK) + (self._reply or LEAST_REPLY))
 
 
 Event = TypeVar("Event", bound=ProviderEvent | StrategyEvent)
@@ -175,7 +218,7 @@ async def stream_within(
         fitted = fit(messages, tools, newest, window.prompt_tokens)
         if size is not None and estimate(fitted, tools) >= size:
             break
-        said, told = "", 0
+        said = ""
         try:
             async with aclosing(events_of_reply(provider, arrange(fitted), tools, call_tools=call_tools)) as events:
                 async for event in events:
@@ -185,16 +228,18 @@ async def stream_within(
                         continue
                     if isinstance(event, TextChunk):
                         said += event.text
+                    # without calls, some servers are asked twice, and both requests are in one count
+                    if isinstance(event, UsageReported) and call_tools and not event.usage.estimated:
+                        window.counted(estimate(fitted, tools), event.usage.input_tokens, event.model)
                     yield event
             return
         except LLMError as error:
             if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
                 raise
-            told = error.window
+            size = estimate(fitted, tools)
+            window.overflowed(size, error.window, error.counted, provider.model_name)
         if said:
             yield DraftDiscarded(said, again=True)
-        size = estimate(fitted, tools)
-        window.overflowed(size, told)
     raise _too_long()
 
 
@@ -242,7 +287,8 @@ async def events_of_reply(
                 response = ChatResponse(said, stop_reason=StopReason.MAX_TOKENS)
                 break
     if response and response.stop_reason is StopReason.CONTEXT_EXCEEDED:
-        raise _too_long()
+        used = response.usage if response.usage and not response.usage.estimated else TokenUsage()
+        raise _too_long(window=used.input_tokens + used.output_tokens)  # a server that says no more has used it all
     if response:
         yield response
 
@@ -318,10 +364,11 @@ class _MeteredRequest:
         await self._spent(RequestUsage(self._id, self._sent.model, usage, is_open=True))
 
 
-def _too_long() -> LLMError:
+def _too_long(window: int = 0) -> LLMError:
     return LLMError(
         LLMErrorCode.CONTEXT_EXCEEDED,
         "This is too long for the model. Please ask something shorter, or choose a model with a larger context window.",
+        window=window,
     )
 
 
@@ -332,10 +379,11 @@ def fit(
     if not budget or not exceeds(messages, tools, budget):
         return [*messages]
     system = [message for message in messages[:newest] if message.role == "system"]
-    past = [message for message in messages[:newest] if message.role != "system"]
+    past = [m for m in messages[:newest] if m.role != "system" and m.kind is not PromptKind.UNANSWERED]
     now = [*messages[newest:]]
     fixed = estimate([*system, *now], tools)
-    past = _newest_turns(without_results(past), budget - fixed)
+    if exceeds(past, (), budget - fixed):
+        past = _newest_turns(without_results(past), budget - fixed)
     while not past and estimate([*system, *now], tools) > budget and _shorten(now):
         pass
     return [*system, *past, *now]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from domain.book import Passage, Sentence
-from domain.chat import PromptMessage
+from domain.chat import PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, UsageReported
 from domain.strategies import window
@@ -144,6 +144,95 @@ async def test_where_not_even_the_question_fits_it_says_so() -> None:
     with pytest.raises(LLMError) as caught:
         [e async for e in stream_within(ContextWindow(), Small(20), TALK, newest=NEWEST)]
     assert caught.value.code is LLMErrorCode.CONTEXT_EXCEEDED
+
+
+class Counting(ScriptedChat):
+    """A model with a window of 4,096 tokens that takes more of them than we estimate; its server tells what it does."""
+
+    def __init__(self, ratio: float, *, tells_window: bool, tells_count: bool, reports_usage: bool) -> None:
+        super().__init__("So it was.")
+        self._ratio = ratio
+        self._tells_window = tells_window
+        self._tells_count = tells_count
+        self._reports_usage = reports_usage
+        self.refused = 0
+
+    async def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        tokens = round(estimate(messages) * self._ratio)
+        self.requests.append(list(messages))
+        if tokens > 4_096:
+            self.refused += 1
+            raise LLMError(
+                LLMErrorCode.CONTEXT_EXCEEDED,
+                "Too long.",
+                window=4_096 if self._tells_window else 0,
+                counted=tokens if self._tells_count else 0,
+            )
+        yield ChatResponse("So.", usage=TokenUsage(tokens, 3) if self._reports_usage else None)
+
+
+@pytest.mark.parametrize("ratio", [1.35, 1.8])
+@pytest.mark.parametrize(
+    ("tells_window", "tells_count", "reports_usage"),
+    [(True, True, True), (True, True, False), (True, False, True), (True, False, False), (False, False, True)],
+)
+async def test_what_a_server_counts_corrects_what_is_estimated(
+    ratio: float, *, tells_window: bool, tells_count: bool, reports_usage: bool
+) -> None:
+    """The window is used well, and after what it has learnt from one overflow there is no other."""
+    model = Counting(ratio, tells_window=tells_window, tells_count=tells_count, reports_usage=reports_usage)
+    known, talk = ContextWindow(), [SYSTEM]
+    for number in range(40):
+        talk += turn(number)
+        events = [e async for e in stream_within(known, model, [*talk, ASKED], newest=len(talk))]
+        assert isinstance(events[-1], ChatResponse)
+        if number > 20:
+            assert 1_400 < estimate(model.requests[-1]) * ratio < 3_900
+    assert model.refused <= (1 if tells_window else 2)
+
+
+async def test_a_count_that_is_far_off_is_forgotten_again() -> None:
+    known = ContextWindow(4_096)
+    before = known.prompt_tokens
+    known.counted(2_000, 90_000)
+    assert known.prompt_tokens > before / 4, "no model takes that many"
+    for _ in range(40):
+        known.counted(2_000, 2_000)
+    assert known.prompt_tokens > before * 0.95
+
+
+async def test_a_low_count_does_not_stretch_the_window() -> None:
+    """Some servers count only what was not in their cache, others what they have left of a prompt."""
+    known = ContextWindow(4_096)
+    before = known.prompt_tokens
+    known.counted(2_000, 40)
+    known.counted(100, 600)
+    assert known.prompt_tokens == before, "nor does one of a short request, to which the server has added something"
+
+
+async def test_of_two_models_the_one_that_takes_more_tokens_counts() -> None:
+    known = ContextWindow(4_096)
+    for _ in range(20):
+        known.counted(2_000, 3_000, "terse")
+        known.counted(2_000, 2_000, "plain")
+    assert known.prompt_tokens == round((4_096 - 512) / 1.5)
+
+
+async def test_a_window_that_was_filled_in_silence_is_known_by_what_it_held() -> None:
+    full = ChatResponse("", usage=TokenUsage(4_095, 1), stop_reason=StopReason.CONTEXT_EXCEEDED)
+    model, known = ScriptedChat(full, "So it was."), ContextWindow()
+    talk = [SYSTEM, *(message for number in range(12) for message in turn(number)), ASKED]
+    events = [e async for e in stream_within(known, model, talk, newest=len(talk) - 1)]
+    assert isinstance(events[-1], ChatResponse)
+    assert known.prompt_tokens == 4_096 - 512
+
+
+def test_unanswered_questions_go_before_anything_else() -> None:
+    unanswered = [PromptMessage("user", "And the ferry? " * 50, kind=PromptKind.UNANSWERED)] * 9
+    fitted = fit([SYSTEM, *PAST, *unanswered, ASKED], (), NEWEST + 9, estimate(TALK))
+    assert fitted == TALK
 
 
 def test_some_of_a_window_is_left_free_however_short_replies_are() -> None:
