@@ -21,8 +21,6 @@ from domain.strategies.window import (
     ContextWindow,
     estimate,
     estimate_text,
-    events_of_reply,
-    fit,
     stream_within,
     words_of,
 )
@@ -79,7 +77,7 @@ class AlwaysRetrieveStrategy:
         asked = _joined(now)
         pages, query = _reading(asked, tools), asked
         if not pages:
-            async with aclosing(self._rewording(chat_provider, system, past, asked)) as rewording:
+            async with aclosing(self._rewording(chat_provider, [*system, *past], asked)) as rewording:
                 async for piece in rewording:
                     if isinstance(piece, ChatResponse):
                         query = _query(words_of(piece), asked)
@@ -152,23 +150,20 @@ class AlwaysRetrieveStrategy:
         return [*kept, PromptMessage(MessageRole.USER, content, kind=PromptKind.PASSAGES, data=data)]
 
     async def _rewording(
-        self,
-        chat_provider: ChatProvider,
-        system: Sequence[PromptMessage],
-        past: Sequence[PromptMessage],
-        asked: str,
+        self, chat_provider: ChatProvider, messages: Sequence[PromptMessage], asked: str
     ) -> AsyncGenerator[RequestSent | UsageReported | ChatResponse, None]:
-        """Ask for a self-contained query; while nothing has been answered, the message already is one."""
-        talk, unanswered = _to_last_answer(past)
-        if not talk:
+        """Ask for a self-contained query; while nothing has been answered, the message already is one. Questions that
+        were left unanswered have no part in it.
+        """
+        talk, _ = _to_last_answer(messages)
+        if all(message.role == "system" for message in talk):
             return
-        message = "\n\n".join([*(each.content for each in unanswered), asked])
-        prompt = self._prompts.reformulation.substitute(message=message)
-        data = {"history": [(each.role, each.content) for each in past], "message": asked}
+        prompt = self._prompts.reformulation.substitute(message=asked)
+        data = {"history": [(each.role, each.content) for each in talk if each.role != "system"], "message": asked}
         question = PromptMessage(MessageRole.USER, prompt, kind=PromptKind.SEARCH_QUERY, data=data)
-        fitted = fit([*system, *talk, question], (), len(system) + len(talk), self._window.prompt_tokens)
+        within = stream_within(self._window, chat_provider, [*talk, question], newest=len(talk))
         try:
-            async with aclosing(events_of_reply(chat_provider, fitted)) as events:
+            async with aclosing(within) as events:
                 async for event in events:
                     if isinstance(event, RequestSent | UsageReported | ChatResponse):
                         yield event

@@ -9,7 +9,7 @@ from domain.conversation import Turn, TurnState
 from domain.errors import LLMErrorCode
 from domain.event import NOTHING_WRITTEN
 from domain.spoilers.filter import uncovered
-from domain.strategies.window import ContextWindow, exceeds
+from domain.strategies.window import ContextWindow, estimate, exceeds
 
 DEFAULT_MAX_MESSAGES = 20
 
@@ -53,8 +53,8 @@ class FullHistoryStrategy:
     The history is cut in steps: when it exceeds its limits, tool results of past turns are dropped, and the oldest
     turns until only a third of the room is taken; until it is full again nothing is cut. A window that slid by one
     turn each time would change the beginning of every request and so defeat prompt caches. The cut falls only before a
-    reader's message, so calls keep their results and the history starts with a reader. Turns without an answer take no
-    room.
+    reader's message, so calls keep their results and the history starts with a reader. Questions at the end that have
+    no answer go in as far as the answered turns leave room.
     """
 
     def __init__(self, max_messages: int = DEFAULT_MAX_MESSAGES, window: ContextWindow | None = None) -> None:
@@ -71,18 +71,27 @@ class FullHistoryStrategy:
 
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]:
         """See ConversationContextStrategy."""
-        turns = _turns(history)
-        if not turns:
-            return []
-        conversation = history[0].conversation_id
-        known = self._cuts.pop(conversation, None)
-        cut = known or _Cut()
-        if not self._fits(_applied(turns, cut)):
-            cut = self._cut(turns) if known else self._cut_first(turns)
-        self._cuts[conversation] = cut
-        while len(self._cuts) > MOST_REMEMBERED:
-            self._cuts.popitem(last=False)
-        return [message for turn in _applied(turns, cut) for message in turn]
+        answered = _to_last_answer(history)
+        turns, kept = _turns(history[:answered]), list[ChatMessage]()
+        if turns:
+            conversation = history[0].conversation_id
+            known = self._cuts.pop(conversation, None)
+            cut = known or _Cut()
+            if not self._fits(_applied(turns, cut)):
+                cut = self._cut(turns) if known else self._cut_first(turns)
+            self._cuts[conversation] = cut
+            while len(self._cuts) > MOST_REMEMBERED:
+                self._cuts.popitem(last=False)
+            kept = [message for turn in _applied(turns, cut) for message in turn]
+        return [*kept, *self._newest_that_fit(history[answered:], kept)]
+
+    def _newest_that_fit(self, questions: Sequence[ChatMessage], kept: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+        if not self._window.history_tokens:
+            return questions
+        room, first = self._window.history_tokens - estimate(kept), len(questions)
+        while first and (room := room - estimate(questions[first - 1 : first])) >= 0:
+            first -= 1
+        return questions[first:]
 
     def _cut_first(self, turns: Sequence[_Turn]) -> _Cut:
         """The cut of a conversation that was never cut: as many turns as fit, whole."""
@@ -108,6 +117,11 @@ class FullHistoryStrategy:
         return bool(room) and exceeds([message for turn in turns for message in turn], (), room)
 
 
+def _to_last_answer(history: Sequence[ChatMessage]) -> int:
+    """How many messages there are up to the last answer."""
+    return next((at for at in range(len(history), 0, -1) if history[at - 1].role is not MessageRole.USER), 0)
+
+
 def _turns(history: Sequence[ChatMessage]) -> list[_Turn]:
     starts = [at for at in range(len(history)) if _starts_turn(history, at)]
     return [history[start:end] for start, end in zip(starts, [*starts[1:], len(history)], strict=False)]
@@ -118,9 +132,8 @@ def _name(turn: _Turn) -> str | None:
 
 
 def _counted(turn: _Turn) -> int:
-    """The messages that count; unanswered questions do not."""
-    is_answered = turn[-1].role is not MessageRole.USER
-    return sum(message.turn_id == _name(turn) for message in turn) if is_answered else 0
+    """The messages that count; questions before it that have no answer do not."""
+    return sum(message.turn_id == _name(turn) for message in turn)
 
 
 def _applied(turns: Sequence[_Turn], cut: _Cut) -> list[_Turn]:
@@ -157,19 +170,18 @@ def unanswered(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> dict[st
 def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[ChatMessage]:
     """What a model may be shown of a history.
 
-    Of an unanswered turn that is only the question, unless the question was the fault; of a turn whose question was
-    deleted, nothing.
+    Of an unanswered turn that is only the question, until another one is answered, and unless the question was the
+    fault; of a turn whose question was deleted, nothing.
     """
     failed = unanswered(history, turns)
     deleted = {turn.id for turn in turns if turn.asked_by is not None}
+    told = [message for message in history if message.turn_id not in deleted]
+    last = max((at for at, message in enumerate(told) if message.turn_id not in failed), default=-1)
     return [
         message
-        for message in history
-        if message.turn_id not in deleted
-        and (
-            message.turn_id not in failed
-            or (message.role is MessageRole.USER and failed[message.turn_id] not in _FAULTS_OF_QUESTIONS)
-        )
+        for at, message in enumerate(told)
+        if message.turn_id not in failed
+        or (at > last and message.role is MessageRole.USER and failed[message.turn_id] not in _FAULTS_OF_QUESTIONS)
     ]
 
 

@@ -258,6 +258,20 @@ async def test_an_answer_in_place_of_a_query_is_not_searched_for(tmp_path: Path)
     assert search.arguments["query"] == WHERE
 
 
+async def test_a_question_that_failed_is_not_searched_for_with_the_next_one(tmp_path: Path) -> None:
+    model = ScriptedChat("It was dark.", supports_tools=False)
+    async with reading_room(tmp_path, model) as room:
+        talk = await room.talk()
+        await room.answer(talk, "Was it dark?")
+        model.say(DOWN)
+        await room.ask(talk, "And the ferry?")
+        model.say("Under the stairs.")
+        await room.answer(talk, WHERE)
+    query, answer = model.requests[-2:]
+    assert "ferry" not in "".join(message.text for message in query)
+    assert "ferry" in answer[-1].text, "the model is still told that it was asked"
+
+
 @pytest.mark.parametrize("knows_tools", [True, False])
 async def test_unanswered_questions_crowd_nothing_out_and_go_where_room_is_short(
     tmp_path: Path, *, knows_tools: bool

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.chat import ChatMessage, MessageRole
+from domain.conversation import Turn, TurnState
 from domain.strategies.window import ContextWindow, estimate
 from domain.tool_use import ToolInvocation
-from domain.turn.history import FullHistoryStrategy, within_bound
+from domain.turn.history import FullHistoryStrategy, presentable, within_bound
 
 USER, ASSISTANT, RESULT = MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL_RESULT
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -136,6 +137,28 @@ def test_failed_turns_take_no_room() -> None:
     failed = [m for number in range(10, 30) for m in turn(number, USER)]
     history = searching(1) + searching(2) + failed
     assert strategy.build_context(history) == history
+
+
+def test_questions_without_an_answer_drive_none_with_one_out_of_a_small_window() -> None:
+    answered = [replace(m, content="word " * 50) for number in range(3) for m in turn(number, USER, ASSISTANT)]
+    failed = [replace(m, content="what " * 90) for number in range(10, 55) for m in turn(number, USER)]
+    window = ContextWindow(4_096)
+    kept = FullHistoryStrategy(20, window).build_context([*answered, *failed])
+    assert kept[: len(answered)] == answered
+    newest = kept[len(answered) :]
+    assert newest == failed[-len(newest) :]
+    assert 0 < len(newest) < 15
+    assert estimate([m.as_prompt() for m in kept]) <= window.history_tokens
+
+
+def test_a_question_without_an_answer_is_forgotten_with_the_next_answer() -> None:
+    talk = [turn(1, USER, ASSISTANT), turn(2, USER), turn(3, USER, ASSISTANT), turn(4, USER), turn(5, USER)]
+    turns = [
+        Turn(f"t{number}", "c", number, TurnState.FAILED if number in (2, 4, 5) else TurnState.ANSWERED, NOW)
+        for number in range(1, 6)
+    ]
+    shown = presentable([message for each in talk for message in each], turns)
+    assert [m.turn_id for m in shown] == ["t1", "t1", "t3", "t3", "t4", "t5"]
 
 
 def test_a_small_window_cuts_earlier() -> None:
