@@ -139,7 +139,7 @@ class TurnFailed:
     """The turn produced no answer; `message` tells the reader so, `partial` is what had been written.
 
     `offer` is what the book itself says, found without the model that did not answer; `citations` belong to the
-    offer.
+    offer. `said` are the words of the model's server, for whoever runs the program.
     """
 
     turn_id: str
@@ -149,6 +149,7 @@ class TurnFailed:
     retry_after: float | None = None
     offer: str = ""
     citations: tuple[Citation, ...] = ()
+    said: str = ""
 
 
 TurnEvent = (

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.cli.running import Emphasis, WordWrap, interrupts, print_json
+from bot.cli.running import Emphasis, WordWrap, interrupts, print_json, with_said
 from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
@@ -49,6 +49,8 @@ def event_fields(event: TurnEvent) -> dict[str, object]:
         del fields["passages"]  # `content` says it all
     if isinstance(event, TextDelta):
         del fields["citations"]  # the answer brings them
+    if isinstance(event, TurnFailed) and not event.said:
+        del fields["said"]
     return {"event": _WORD_START.sub("_", type(event).__name__).lower(), **fields}
 
 
@@ -321,10 +323,10 @@ class _Rendering:
                 self._write(self._wrap.feed(f"\n\n{HIDDEN_NOTE}" if has_hidden(event.text) else ""))
                 self._write(self._wrap.finish())
                 self._show_sources(event)
-            case TurnFailed(message=message):
+            case TurnFailed(message=message, said=said):
                 self._status.stop()
                 self._write(self._wrap.finish())
-                self._console.print(f"\n[red]{escape(message)}[/]\n", soft_wrap=True)
+                self._console.print(f"\n[red]{escape(with_said(message, said))}[/]\n", soft_wrap=True)
                 self._show_offer(event)
 
     def _new_wrap(self) -> WordWrap:

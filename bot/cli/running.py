@@ -233,7 +233,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except typer.Exit:
         raise
     except MarginaliaError as error:
-        fail(error.message)
+        fail(with_said(error.message, getattr(error, "said", "")))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except asyncio.CancelledError:
@@ -248,6 +248,11 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         fail("Something went wrong inside the program. LOG_LEVEL=DEBUG shows more; please report it.")
     if code:
         raise typer.Exit(code)
+
+
+def with_said(sentence: str, said: str) -> str:
+    """A sentence about a failure, with the words of the model's server: who uses the terminal runs the program."""
+    return f"{sentence} It says: {said}" if said else sentence
 
 
 def fail(sentence: str) -> NoReturn:

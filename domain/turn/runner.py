@@ -119,7 +119,7 @@ class TurnRunner:
         except MarginaliaError as error:
             if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
                 raise asyncio.CancelledError from error  # erased while it ran
-            await self._fail(draft, running, error.code, error.message, tell, getattr(error, "retry_after", None))
+            await self._fail(draft, running, error.code, error.message, tell, error)
         except asyncio.CancelledError:
             if running.ending is Ending.STOPPED and replaces is None:
                 await self._keep_stopped(draft, running, tell)
@@ -211,7 +211,7 @@ class TurnRunner:
         code: str,
         message: str,
         emit: Emit,
-        retry_after: float | None = None,
+        error: MarginaliaError | None = None,
     ) -> None:
         draft.turn = replace(draft.turn, error=code)
         try:
@@ -225,12 +225,12 @@ class TurnRunner:
                 await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
         except TimeoutError:  # recovery finds the turn running and takes it back
             logger.info("turn %s is put back later", draft.turn.id)
-        except StorageError as error:  # the same
-            code, message = error.code, error.message
-        except MarginaliaError as error:
-            logger.info("turn %s was not put back: %s", draft.turn.id, error)
-        offer = draft.offer
-        emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after, offer.text, offer.citations))
+        except StorageError as fault:  # the same
+            code, message = fault.code, fault.message
+        except MarginaliaError as fault:
+            logger.info("turn %s was not put back: %s", draft.turn.id, fault)
+        offer, wait, said = draft.offer, getattr(error, "retry_after", None), getattr(error, "said", "")
+        emit(TurnFailed(draft.turn.id, code, message, draft.text, wait, offer.text, offer.citations, said))
 
     async def _finish(self, draft: TurnDraft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)

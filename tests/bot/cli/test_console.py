@@ -21,6 +21,7 @@ from domain.event import (
     ToolCallFinished,
     ToolCallStarted,
     TurnEvent,
+    TurnFailed,
     TurnStarted,
 )
 from domain.spoilers.filter import hide
@@ -71,6 +72,14 @@ async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool 
 
 async def test_leaving_works_with_a_stroke_too() -> None:
     assert await screen("/quit", "/nonsense") == ""
+
+
+async def test_a_failure_is_told_with_the_words_of_the_models_server() -> None:
+    failed = TurnFailed(
+        "1", "api_call_failed", "OpenAI could not carry out the request.", said="[b]The flux[/b] is out."
+    )
+    shown = await screen("Who?", events=(TurnStarted("1"), failed))
+    assert "OpenAI could not carry out the request. It says: [b]The flux[/b] is out." in shown
 
 
 async def test_what_discord_would_cover_is_left_out() -> None:

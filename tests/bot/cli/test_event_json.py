@@ -30,3 +30,9 @@ def test_a_failure_has_its_sentence() -> None:
         "offer": "",
         "citations": [],
     }
+
+
+def test_a_failure_has_the_words_of_the_models_server() -> None:
+    assert (
+        event_fields(TurnFailed("t", "api_call_failed", "No.", said="The flux is out."))["said"] == "The flux is out."
+    )
