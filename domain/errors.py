@@ -123,6 +123,7 @@ class LLMErrorCode(StrEnum):
     OUT_OF_CREDIT = "out_of_credit"
     RATE_LIMITED = "rate_limited"
     OVERLOADED = "overloaded"
+    NOT_LOADED = "not_loaded"
     TIMEOUT = "timeout"
     CONNECTION_LOST = "connection_lost"
     CONTEXT_EXCEEDED = "context_exceeded"

@@ -52,6 +52,8 @@ READ_OUT_S: Final = 0.1
 """Seconds that are spent on what follows the end of a stream."""
 _UNMARKED: Final = ("{", "[", "<")
 """How a line begins that is JSON or a page without a field in front."""
+_FOR_OPERATORS: Final = frozenset({LLMErrorCode.API_CALL_FAILED, LLMErrorCode.NOT_LOADED})
+"""Failures of which the log has the service's own words: only these tell what is to be done."""
 _BESIDES: Final = frozenset({"", "id", "retry"})
 """Fields of events that say nothing about the reply; a line without a field before its colon is a comment."""
 
@@ -483,7 +485,7 @@ class WireChat(ABC, Generic[C]):
         except Exception as error:
             failure = self._failure(error)
             logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
-            if failure.code is LLMErrorCode.API_CALL_FAILED and failure.said:
+            if failure.code in _FOR_OPERATORS and failure.said:
                 logger.warning("%s said: %s", self.provider, without_echo(failure.said, messages))
             logger.debug("%s said: %s (%r)", self.provider, failure.said, error)
             raise failure from error

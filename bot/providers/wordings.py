@@ -6,15 +6,29 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from domain.chat import PromptMessage
+from bot.private import without_secrets
+from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.library.search.words import STOP_WORDS
 
+_SENT: Final = (
+    r"(?<![\w-])(?:prompts?|inputs?|context|conversation|tokens?|max_seq_len|session_len)(?![a-z_\[])(?!\.\d)"
+    r"|eingabe|kontext|anfrage|\bentrée|\binvite|\bentrada|输入|輸入|上下文|提示|消息|请求|入力|プロンプト|입력|프롬프트|запрос|контекст"
+)
+"""What a server calls a request that is too long."""
+_TOO_MUCH: Final = (
+    r"(?<!string )(?<!array )too (?:long|large|big|many)|exceed|(?:long|larg|great|bigg)er than|more than the|overflow"
+    r"|does(?:n't| not) fit|cannot fit|only supports? up to"
+    r"|zu (?:lang|gro(?:ß|ss)|viele)|überschr|trop long|dépass|demasiado larg|super[ao]|excede"
+    r"|超长|超長|超过|超過|超出|过长|過長|太长|太長|長すぎ|초과|너무 (?:길|깁)|слишком (?:длин|больш)|превыша"
+)
+
 _SAID: Final = (
-    (LLMErrorCode.RATE_LIMITED, r"throttl(?:ing|ed)"),  # Bedrock: "Too many tokens, please wait", which is no overflow
+    # Bedrock: "Too many tokens, please wait", which is no overflow
+    (LLMErrorCode.RATE_LIMITED, r"throttl(?:ing|ed)|too many tokens, please wait"),
     (
         LLMErrorCode.CONTEXT_EXCEEDED,
         # OpenAI, vLLM, llama.cpp, LM Studio, TGI ("`inputs` tokens + `max_new_tokens` must be <= 4096"), LiteLLM
@@ -27,7 +41,7 @@ _SAID: Final = (
         r"|too large (?:for model|to process)|reduce (?:the|your) (?:length|messages?|prompt|input)"
         # Kimi, xAI, Z.ai, Copilot, Qwen
         r"|model token limit|maximum prompt length|prompt exceeds max(?:imum)? length|prompt token count"
-        r"|range of input length",
+        r"|range of input length|context shift",
     ),
     (
         LLMErrorCode.UNKNOWN_MODEL,
@@ -55,7 +69,12 @@ _SAID: Final = (
         LLMErrorCode.REFUSED,
         r"content (?:management )?policy|requires moderation|input was flagged|inappropriate content",
     ),
-    (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
+    (
+        LLMErrorCode.RATE_LIMITED,
+        r"rate.?limit|too many requests|slow down|\b(?:tokens|requests) per (?:min|hour|day|month)|\b[TR]P[MD]\b"
+        r"|\b(?:hourly|daily|weekly|monthly) (?:\w+ )?(?:quota|limit|allowance)|\bquota\b.{0,40}\bexceed"
+        r"|exceed\w*\b.{0,40}\bquota|\bfor (?:today|this (?:day|week|month))\b",
+    ),
     (
         LLMErrorCode.OVERLOADED,
         r"overloaded|no (?:available )?(?:slot|worker)|at capacity|server busy|capacity exceeded"
@@ -66,7 +85,7 @@ _SAID: Final = (
         r"|no (?:healthy )?deployments?\b"
         r"|upstream connect error",  # Envoy
     ),
-    (LLMErrorCode.TIMEOUT, r"timed?[ -]?out"),
+    (LLMErrorCode.TIMEOUT, r"timed?[ -]?out|deadline exceeded"),
     (
         LLMErrorCode.CONNECTION_LOST,
         # LiteLLM, where the server behind it has gone in the middle of a reply
@@ -74,6 +93,8 @@ _SAID: Final = (
         r"|connection (?:broken|aborted|reset|closed)",
     ),
     (LLMErrorCode.UNKNOWN_ADDRESS, r"unexpected endpoint or method"),  # LM Studio, with status 200
+    # Whatever else says that what was sent is too long, in any order; last, because limits of other kinds say it, too.
+    (LLMErrorCode.CONTEXT_EXCEEDED, rf"(?:{_SENT}).{{0,80}}?(?:{_TOO_MUCH})|(?:{_TOO_MUCH}).{{0,80}}?(?:{_SENT})"),
 )
 STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
     401: LLMErrorCode.API_KEY_MISSING,
@@ -83,6 +104,7 @@ STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
     408: LLMErrorCode.TIMEOUT,
     413: LLMErrorCode.CONTEXT_EXCEEDED,
     429: LLMErrorCode.RATE_LIMITED,
+    502: LLMErrorCode.OVERLOADED,
     503: LLMErrorCode.OVERLOADED,
     504: LLMErrorCode.TIMEOUT,
     521: LLMErrorCode.OVERLOADED,  # Cloudflare's, where the server behind it is away
@@ -99,12 +121,14 @@ _OF_MODELS: Final = re.compile(
     re.IGNORECASE,
 )
 """What a 404 about a model speaks of, in whatever words."""
+_OF_ACCOUNT: Final = re.compile(r"\bpolic(?:y|ies)\b|privacy|guardrail", re.IGNORECASE)
+"""What OpenRouter's 404s speak of that are about what the account allows, though they may speak of models, too."""
 _NO_ADDRESS: Final = re.compile(
     # most servers; Express, Kong, OpenAI, Groq
     r"not[ _]?found|cannot (?:get|post) /|no route|invalid url|unknown request url|^\W*(?:404\W*)?$",
     re.IGNORECASE,
 )
-"""Any other 404 is about the address if it says nothing but that; OpenRouter has one about its data policy."""
+"""Any other 404 is about the address if it says nothing but that."""
 _NOT_FOUND: Final = 404
 _OF_REGION: Final = re.compile(r"\bcountry|\bregion|\bterritor|\blocation", re.IGNORECASE)
 """What a 403 speaks of that is not about the key, but about where the request comes from."""
@@ -117,20 +141,29 @@ _OF_PROXY: Final = re.compile(
 
 _PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for code, said in _SAID)
 
+_NOT_LOADED: Final = re.compile(
+    # LM Studio
+    r"no models? (?:is |are )?(?:currently )?loaded|failed to load (?:the )?(?:model|llm)\b|error loading model"
+    r"|model loading aborted|model name=\S+ failed to load"
+    # Ollama, and others
+    r"|more system memory\b|model failed to load|unable to load model|out of memory"
+    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|exited)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What does not pass by itself: there is no model, or not enough memory for it, or its file is unsuitable."""
 _NOT_READY: Final = re.compile(
     # LM Studio, llama.cpp
-    r"\bmodel (?:is |was )?unloaded|no models? (?:is |are )?(?:currently )?loaded|the model has crashed"
-    r"|model (?:is not|has not been|isn't) (?:loaded|running|ready)|failed to load (?:the )?(?:model|llm)\b"
-    r"|error loading model"
-    r"|loading (?:the )?model\b|model\b.{0,80}\bis (?:still |currently )?loading|model loading (?:aborted|was stopped)"
-    r"|model name=\S+ (?:failed to load|is not running)"
+    r"\bmodel (?:is |was )?unloaded|the model has crashed"
+    r"|model (?:is not|has not been|isn't) (?:loaded|running|ready)"
+    r"|loading (?:the )?model\b|model\b.{0,80}\bis (?:still |currently )?loading|model loading was stopped"
+    r"|model name=\S+ is not running"
     # Ollama
-    r"|model runner has unexpectedly stopped|more system memory\b|model failed to load|unable to load model"
-    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|exited|no longer running|to start)|\bpost predict\b"
+    r"|model runner has unexpectedly stopped"
+    r"|llama[ -](?:runner|server)\b.{0,40}\b(?:no longer running|to start)|\bpost predict\b"
     r"|error was encountered while running the model"
     # vLLM, and others
     r"|engine\w* (?:core )?(?:encountered an issue|is dead|died|has stopped)|enginedead"
-    r"|out of memory|background loop (?:has errored|is not running|is stopped)"
+    r"|background loop (?:has errored|is not running|is stopped)"
     r"|server is (?:not ready|starting|shutting down)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -139,12 +172,19 @@ _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
     re.compile(
         r"(?:context (?:length|size|window)|(?:model|prompt) length|max size|<=|at most|less than"
-        r"|tokens allowed|: limit|token limit|limit (?:is|of)|cannot exceed|input length should be \[1)"
+        r"|tokens allowed|: limit|tokens? limit|limit (?:is|of)|cannot exceed|input length should be \[1|up to)"
         r"(?:(?!\bby\b)\D){0,40}?(?<!limit \()(\d{3,8})",  # MiniMax has its code behind "limit"
         re.IGNORECASE,
     ),
     re.compile(r"(\d{3,8}) (?:tokens? )?(?:context|maximum|limit)", re.IGNORECASE),
+    re.compile(r"\d{4,8}\D{0,40}(?:>=?|(?:larg|great|long)er than|exceeds?)\D{0,60}?(\d{3,8})", re.IGNORECASE),
 )
+_COUNTED: Final = (
+    re.compile(r"n_prompt_tokens\W{0,4}(\d{3,8})"),
+    re.compile(r"\b(\d{3,8}) \W?(?:inputs?|prompt)\W? tokens", re.IGNORECASE),
+)
+_FOR_REPLY: Final = re.compile(r"\b(\d{1,7}) (?:tokens )?(?:in|for) the completion", re.IGNORECASE)
+_A_NUMBER: Final = re.compile(r"(?<![\w.-])\d{3,7}(?![\w-])")
 LEAST_WINDOW: Final = 512
 """Tokens; a smaller number in an error is something else, such as its status."""
 
@@ -163,6 +203,8 @@ _PART_OF_REPLY: Final = re.compile(r'^\s*[{[]|"(?:choices|delta|content|finish_r
 _TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
 """Characters of a service's message that are shown."""
+RUN: Final = 3
+"""Words in a row that show that a text is repeated; fewer may be a service's own."""
 
 _NO_TOOLS: Final = re.compile(
     r"not support (?:tools|tool|function)"  # Ollama, LM Studio
@@ -204,6 +246,10 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     ),
     LLMErrorCode.RATE_LIMITED: "The model is getting too many requests at the moment. Please try again {when}.",
     LLMErrorCode.OVERLOADED: "The model is overloaded or not ready at the moment. Please try again {when}.",
+    LLMErrorCode.NOT_LOADED: (
+        "{name} has not loaded {model}: there may be too little memory for it. Whoever runs this program has to look "
+        "after the server."
+    ),
     LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
     LLMErrorCode.CONNECTION_LOST: (
         "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
@@ -215,7 +261,7 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
         "The model {model} cannot use tools. Please choose another one, or leave out the tools."
     ),
     LLMErrorCode.REFUSED: "The model declined to answer this. Please rephrase your question.",
-    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
+    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again.",
 }
 _A_WORD = re.compile(r"[^\W_]+")
 
@@ -231,6 +277,8 @@ def code_of(status: int, said: str) -> LLMErrorCode:
         return LLMErrorCode.API_CALL_FAILED
     if status != _NOT_FOUND:
         return STATUS_CODES.get(status, LLMErrorCode.API_CALL_FAILED)
+    if _OF_ACCOUNT.search(said):
+        return LLMErrorCode.API_CALL_FAILED
     if _OF_MODELS.search(said):
         return LLMErrorCode.UNKNOWN_MODEL
     return LLMErrorCode.UNKNOWN_ADDRESS if _NO_ADDRESS.search(said) else LLMErrorCode.API_CALL_FAILED
@@ -241,16 +289,30 @@ def without_proxy(said: str) -> str:
     return _OF_PROXY.sub("", said)
 
 
-def is_not_ready(said: str) -> bool:
-    """Whether the model is known to the server but cannot answer now; some give it the code of an unknown model."""
-    return bool(_NOT_READY.search(said))
+def code_of_silence(said: str) -> LLMErrorCode | None:
+    """The code if the model is known to the server but cannot answer; some give it the code of an unknown model."""
+    if _NOT_LOADED.search(said):
+        return LLMErrorCode.NOT_LOADED
+    return LLMErrorCode.OVERLOADED if _NOT_READY.search(said) else None
 
 
 def window_in(said: str) -> int:
-    """The context window in tokens that a server names; 0 if it names none."""
+    """The context window in tokens that a server names; 0 if it names none. What was too long for it is more."""
     plain = said.replace(",", "")
     numbers = (int(found[1]) for pattern in _WINDOW for found in pattern.finditer(plain))
-    return next((number for number in numbers if number >= LEAST_WINDOW), 0)
+    return min((number for number in numbers if number >= LEAST_WINDOW), default=0)
+
+
+def count_in(said: str, window: int) -> int:
+    """The tokens of a request that a server says it has counted, where that was too long for the window; 0 if it does
+    not say. The largest number is taken for that, without what of it was for the reply.
+    """
+    plain = said.replace(",", "")
+    if counted := next((int(found[1]) for pattern in _COUNTED if (found := pattern.search(plain))), 0):
+        return counted
+    reply = _FOR_REPLY.search(plain)
+    counted = max((int(number) for number in _A_NUMBER.findall(plain)), default=0) if window else 0
+    return counted - (int(reply[1]) if reply else 0) if counted > window else 0
 
 
 def speaks_against_tools(said: str) -> bool:
@@ -269,7 +331,8 @@ def refused_field(said: str, fields: Iterable[str]) -> str:
     A message that names a field refuses it, unless it is about something else that is known.
     """
     is_refusal = _REFUSED_FIELD.search(said) or code_in(said) is None
-    return next((field for field in fields if field in said), "") if is_refusal else ""
+    named = (field for field in fields if re.search(rf"(?<![a-z_]){field}(?![a-z_])", said))
+    return next(named, "") if is_refusal else ""
 
 
 def assert_no_fragment(data: object) -> None:
@@ -308,28 +371,29 @@ def _loaded(text: str) -> Any:
         return None
 
 
-def shortened(said: str) -> str:
-    """A service's message on one line, without markup and secrets, and not too long."""
-    plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
+def shortened(said: str, secrets: Iterable[str] = ()) -> str:
+    """A service's message on one line, without markup and secrets, these and others, and not too long."""
+    plain = without_secrets(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])), secrets)
+    plain = " ".join(plain.split())
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Names for error sentences: the service, its model, and the settings that select it."""
+    """Names for error sentences: the service, its model, and the settings that select it. `secrets` are removed from
+    what the service says, which may repeat them.
+    """
 
     name: str
     model: str
     key_setting: str
     url_setting: str = ""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def error(
-        self, code: LLMErrorCode, retry_after: float | None = None, *, window: int = 0, said: str = ""
+        self, code: LLMErrorCode, retry_after: float | None = None, *, window: int = 0, counted: int = 0, said: str = ""
     ) -> LLMError:
-        """The error with its sentence; `retry_after` in seconds, `window` in tokens.
-
-        `said` is the service's own message, which is appended if there is no sentence for the failure.
-        """
+        """The error with its sentence; the arguments are those of LLMError, `said` as the service has sent it."""
         sentence = Worded(
             _SENTENCES[code],
             name=self.name,
@@ -338,8 +402,8 @@ class Service:
             settings=Worded("LLM_MODEL and {url}", url=self.url_setting) if self.url_setting else "LLM_MODEL",
             when=_when(retry_after),
         )
-        failure = LLMError(code, sentence, retry_after=retry_after, window=window)
-        failure.said = shortened(said)
+        failure = LLMError(code, sentence, retry_after=retry_after, window=window, counted=counted)
+        failure.said = shortened(said, self.secrets)
         return failure
 
     def demand_key(self, api_key: str) -> str:
@@ -357,23 +421,39 @@ class Service:
 
 
 def without_echo(said: str, messages: Iterable[PromptMessage]) -> str:
-    """A service's message with an ellipsis for every word of the request that it repeats, but for words such as "the".
+    """A service's message with an ellipsis for every word of a reader that it repeats, but for words such as "the", and
+    for every run of words of the rest of the request.
 
-    The log of an operator may have the rest, because nobody who writes to the bot wrote it.
+    The log of an operator may have what remains, because nobody who writes to the bot wrote it.
     """
-    sent = [text for message in messages for text in _texts_of(message)]
+    people = [text for message in messages for text in _by_people(message)]
+    sent = [text for message in messages for text in (*_by_people(message), message.content, *_passages_of(message))]
+    words = _A_WORD.findall(said)
+    repeated = {at for at, word in enumerate(words) if _is_in(people, word)}
+    for at in range(len(words) - RUN + 1):
+        if _is_in(sent, *words[at : at + RUN]):
+            repeated.update(range(at, at + RUN))
+    hidden = iter([at in repeated and word.casefold() not in STOP_WORDS for at, word in enumerate(words)])
+    shown = _A_WORD.sub(lambda word: "…" if next(hidden) else word[0], said)
+    return re.sub(r"…(?:\W*…)+", "…", shown)
 
-    def repeated(word: str) -> bool:
-        whole = re.compile(rf"(?<!\w){word}(?!\w)")
-        return word.casefold() not in STOP_WORDS and any(word in text and whole.search(text) for text in sent)
 
-    return re.sub(r"…(?:\W*…)+", "…", _A_WORD.sub(lambda word: "…" if repeated(word[0]) else word[0], said))
+def _is_in(texts: Iterable[str], *words: str) -> bool:
+    whole = re.compile(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)")
+    return any(words[0] in text and whole.search(text) for text in texts)
 
 
-def _texts_of(message: PromptMessage) -> Iterator[str]:
-    yield from (message.note, message.content)
-    for call in message.tool_invocations or ():
-        yield from (value for value in call.arguments.values() if isinstance(value, str))
+def _by_people(message: PromptMessage) -> Iterator[str]:
+    """What people have written of a message, or a model in their words."""
+    yield message.note
+    if message.role == MessageRole.USER and message.kind in (PromptKind.TALK, PromptKind.UNANSWERED):
+        yield message.content
+    for said in [message.data or {}, *(call.arguments for call in message.tool_invocations or ())]:
+        yield from (value for value in said.values() if isinstance(value, str))
+
+
+def _passages_of(message: PromptMessage) -> Iterator[str]:
+    return (sentence.text for passage in message.passages for sentence in passage.sentences)
 
 
 def _when(seconds: float | None) -> Worded:

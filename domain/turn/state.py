@@ -44,6 +44,7 @@ _STAYED_AWAY = frozenset(
         LLMErrorCode.API_CALL_FAILED,
         LLMErrorCode.API_KEY_MISSING,
         LLMErrorCode.CONNECTION_LOST,
+        LLMErrorCode.NOT_LOADED,
         LLMErrorCode.OUT_OF_CREDIT,
         LLMErrorCode.OVERLOADED,
         LLMErrorCode.RATE_LIMITED,

@@ -305,7 +305,7 @@ async def test_too_many_requests_without_advice(bench: Bench) -> None:
     ],
 )
 async def test_an_answer_that_is_none(bench: Bench, status: int, code: LLMErrorCode) -> None:
-    bench.double.script(Failure(status))
+    bench.double.script(*[Failure(status)] * 3)
     error = await failure_of(bench.open())
     assert error.code is code
     assert error.__cause__ is not None

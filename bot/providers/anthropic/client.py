@@ -1,8 +1,7 @@
 """Claude over Anthropic's Messages API."""
 
 import logging
-import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +26,8 @@ from bot.providers.wordings import (
     assert_no_fragment,
     code_in,
     code_of,
-    is_not_ready,
+    code_of_silence,
+    count_in,
     refused_field,
     sentence_in,
     speaks_against_tools,
@@ -89,7 +89,8 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     ) -> None:
         url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
         name = "The model's server" if base_url else "Anthropic"
-        service = Service(name, model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting)
+        secrets = tuple(filter(None, [api_key.strip()]))
+        service = Service(name, model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting, secrets=secrets)
         key = service.demand_key(api_key)
         # The SDK adds the version itself; people used to other services write it too.
         url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
@@ -161,29 +162,57 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         await self._loop_yield()
         from anthropic import APIStatusError
 
-        keep_thinking = True
+        keep_thinking, doubted, optional = True, set[str](), {*self._options, *(OPTIONAL_FIELDS * self._elsewhere)}
         while True:
-            without = frozenset(self._refused_fields)
+            without = frozenset(self._refused_fields | doubted)
             request = Request(self.model_name, messages, tools, keep_thinking=keep_thinking, without=without)
             try:
-                return request, await self._send_once(client, request, call_tools=call_tools)
+                events = await self._send_once(client, request, without, call_tools=call_tools)
             except APIStatusError as error:
                 if request.holds_thinking and _is_about_thinking(error):
                     logger.info("thinking in the history was refused, asking again without it")
                     logger.debug("%s", error.api_message)
                     keep_thinking = False
-                elif self._elsewhere and (field := _refused(error)) and field not in without:
-                    logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
-                    self._refused_fields.add(field)
+                elif field := _refused(error, optional - without):
+                    self._leave_out({field})
                 elif self._elsewhere and self._supports_tools is None and tools and _refuses_tools(error):
                     raise self._without_tools(error.api_message or "", messages) from error
                 elif self._elsewhere and 0 < _told_window(error) // 2 < self._max_tokens:
                     self._max_tokens = _told_window(error) // 2  # what is kept free for the reply counts as well
+                elif self._elsewhere and _is_unread(error) and optional - without:
+                    doubted = optional - without
+                elif _is_unread(error) and tools and await self._answers_without_tools(client, messages, without):
+                    raise self._without_tools(_sentence_of(error), messages) from error
                 else:
                     raise
+            else:
+                self._leave_out(doubted)
+                return request, events
+
+    async def _answers_without_tools(
+        self, client: "AsyncAnthropic", messages: Sequence[PromptMessage], without: frozenset[str]
+    ) -> bool:
+        """Whether a request that was refused for a reason that we cannot read is answered without its tools."""
+        from anthropic import APIStatusError
+
+        if not self._elsewhere or self._supports_tools is not None:
+            return False
+        try:
+            events = await self._send_once(
+                client, Request(self.model_name, messages, (), without=without), without, call_tools=True
+            )
+        except APIStatusError:
+            return False
+        await events.close()
+        return True
+
+    def _leave_out(self, fields: set[str]) -> None:
+        if fields:
+            logger.warning("%s does not take %s: left out from now on", self.model_name, ", ".join(sorted(fields)))
+            self._refused_fields |= fields
 
     async def _send_once(
-        self, client: "AsyncAnthropic", request: Request, *, call_tools: bool
+        self, client: "AsyncAnthropic", request: Request, without: Container[str], *, call_tools: bool
     ) -> "AsyncStream[object]":
         """Send by the SDK's general `post`: `messages.create` first copies every block of a long history, which takes
         some ms.
@@ -192,9 +221,10 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         from anthropic.types import Message
 
         fields = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
+        options = {name: value for name, value in self._options.items() if name not in without}
         return await client.post(
             f"{str(client.base_url).rstrip('/')}/v1/messages",  # whole, because the SDK is slow to join the two
-            content=request.written({**fields, "stream": True, **self._options}),
+            content=request.written({**fields, "stream": True, **options}),
             cast_to=Message,
             stream=True,
             stream_cls=AsyncStream[object],
@@ -204,7 +234,9 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         from anthropic import APIStatusError
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
-        return self._service.error(_error_code(error), wait, window=_told_window(error), said=_sentence_of(error))
+        said, window = _sentence_of(error), _told_window(error)
+        counted = count_in(said, window) if window else 0
+        return self._service.error(_error_code(error), wait, window=window, counted=counted, said=said)
 
 
 def _error_code(error: Exception) -> LLMErrorCode:
@@ -230,8 +262,8 @@ def _status_code(error: "APIStatusError") -> LLMErrorCode:
     have types for few errors, so what they say counts.
     """
     said = _sentence_of(error)
-    if is_not_ready(said):
-        return LLMErrorCode.OVERLOADED
+    if silent := code_of_silence(said):
+        return silent
     if known := _TYPES.get(error.type or ""):
         return known
     if _TOO_LONG in said:
@@ -245,9 +277,7 @@ def _told_window(error: Exception) -> int:
     """
     if _error_code(error) is not LLMErrorCode.CONTEXT_EXCEEDED:
         return 0
-    said = _sentence_of(error)
-    found = re.search(r">\s*(\d{3,8})", said)
-    return int(found[1]) if found else window_in(said)
+    return window_in(_sentence_of(error))
 
 
 def _sentence_of(error: Exception) -> str:
@@ -263,10 +293,16 @@ def _is_about_thinking(error: "APIStatusError") -> bool:
     return "thinking" in message and ("signature" in message or "different conversation" in message)
 
 
-def _refused(error: "APIStatusError") -> str:
-    """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
+def _refused(error: "APIStatusError", fields: Iterable[str]) -> str:
+    """The first of the fields that the server refuses, or an empty string."""
     said = f"{_sentence_of(error)} {without_input(error.body)}"  # FastAPI names the field beside its sentence
-    return refused_field(said, OPTIONAL_FIELDS) if error.status_code in REFUSING else ""
+    return refused_field(said, fields) if error.status_code in REFUSING else ""
+
+
+def _is_unread(error: "APIStatusError") -> bool:
+    """Whether the server refuses the request in another language than English: the reason may be a field."""
+    is_unknown = error.status_code in REFUSING and _error_code(error) is LLMErrorCode.API_CALL_FAILED
+    return is_unknown and not _sentence_of(error).isascii()
 
 
 def _refuses_tools(error: "APIStatusError") -> bool:

@@ -24,11 +24,11 @@ from bot.providers.base import (
     repair_history,
     retry_after,
 )
-from bot.providers.openai.stream import CompletionAccumulator, as_chunk, is_error
+from bot.providers.openai.stream import CompletionAccumulator, ToolUse, as_chunk, is_error
 from bot.providers.wordings import Service, assert_no_fragment
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError
-from domain.strategies.always_retrieve import content_of, is_by_model
+from domain.strategies.always_retrieve import content_of
 from domain.strategies.window import estimate
 from domain.tool_use import (
     ChatResponse,
@@ -36,7 +36,6 @@ from domain.tool_use import (
     MediaKind,
     ProviderEvent,
     RequestSent,
-    StopReason,
     ToolDefinition,
     ToolInvocation,
 )
@@ -59,22 +58,10 @@ _OF_TOOLS = "(What the tools above returned besides text:)"
 
 _NO_KEY: Final = "none"
 """Sent to servers that need no key."""
-LEAST_TO_TELL: Final = 400
-"""Tokens of tools from which on the server's count shows whether they were read."""
-SHARE_TO_TELL: Final = 0.2
-REPLIES_TO_TELL: Final = 3
-"""Replies without a call, of a server that counts no tokens, after which its model is taken to know no tools."""
-
 UNSTREAMED: Final = ("application/json", "text/html")
 """Kinds of content that servers and proxies send in place of a stream, with the status of a success."""
 
 _EVENT: Final = re.compile(r"^data:", re.MULTILINE)
-
-_UNREAD_CALL: Final = re.compile(
-    r"^[ \t]*(?:<tool_call|<function=|<\|tool_calls?_|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>)",
-    re.MULTILINE,
-)
-"""How the models of Qwen, Llama, Mistral, Kimi and DeepSeek begin a call that their server is to read."""
 
 UNREADABLE: Final = (AttributeError, TypeError, ValueError)
 """What the SDK raises for a list of models that is none: a page of HTML, or JSON of another shape."""
@@ -181,6 +168,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             model=model,
             key_setting="OPENAI_API_KEY",
             url_setting="OPENAI_BASE_URL" if base_url else "",
+            secrets=tuple(filter(None, (api_key.strip(), urlsplit(base_url or "").password))),
         )
         key = api_key.strip() or _NO_KEY if base_url else service.demand_key(api_key)
         url, headers = _without_user(_rooted(base_url)) if base_url else (None, {})
@@ -194,9 +182,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._elsewhere = base_url is not None
         self._heeds_tool_choice = True
         self._max_tokens = max_tokens
-        self._reads_tools = False
-        self._has_called = False
-        self._without_call = 0
+        self._tool_use = ToolUse()
         self._tells_ends = False
 
     @cached_property
@@ -220,14 +206,33 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     async for piece in pieces:
                         yield piece
             except Exception as error:
-                from bot.providers.openai.errors import botched_call, is_about_template, sentence_of
+                from bot.providers.openai.errors import botched_call, is_about_template, refuses_tools, sentence_of
 
-                against_tools = _is_about_tools(error) or (not self._reads_tools and is_about_template(error))
+                against_tools = refuses_tools(error) or (not self._tool_use.is_known and is_about_template(error))
                 if tools and self._supports_tools is None and against_tools:
                     raise self._without_tools(sentence_of(error), messages) from error
-                if tools and botched_call(error):
+                if tools and (botched_call(error) or await self._answers_without_tools(error, messages)):
                     raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE, said=sentence_of(error)) from error
                 raise
+
+    async def _answers_without_tools(self, error: Exception, messages: Sequence[PromptMessage]) -> bool:
+        """Whether a request that was refused for an unknown reason is answered without its tools."""
+        from openai import APIError
+
+        from bot.providers.openai.errors import NEEDED, sentence_of, without
+
+        if self._supports_tools is not None or not self._form.doubted(error, ["tools"]):
+            return False
+        sent = self._form.applied(build_request(self.model_name, messages, (), call_tools=True))
+        bare = without(sent, self._form.doubted(error, sent) - NEEDED)
+        try:
+            async with aclosing(self._read_once(bare, CompletionAccumulator())) as pieces:
+                await anext(pieces, None)
+        except (APIError, LLMError):
+            return False
+        if self._form.proves({"tools"}, error):
+            self._without_tools(sentence_of(error), messages)
+        return True
 
     async def _reply(
         self,
@@ -254,71 +259,56 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
                     yield piece
-        self._has_called = self._has_called or reader.called
-        self._reads_tools = self._reads_tools or reader.called
+        self._tool_use.note(called=reader.called)
         for piece in reader.end():
             if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
-                if not self.supports_tools:
-                    logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
                 yield piece
                 raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
             yield piece
 
-    def _is_doubted(self, tools: Sequence[ToolDefinition]) -> bool:
-        """Whether it is not known yet if the server reads tools, and these are enough to tell."""
-        return self._supports_tools is None and not self._reads_tools and estimate((), tools) > LEAST_TO_TELL
-
     def _ignores_tools(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
     ) -> bool:
-        """Whether the server seems to have passed over the tools, and no call ever came; or whether it cannot read the
-        model's calls, and passes them on as text, as SGLang does without a parser for them.
-
-        The tokens it counts tell so for certain. Where it counts none, a reply without a call is doubted, and only
-        after a few of them the model is taken to know no tools: it may have had nothing to look up.
-        """
-        if tools and _UNREAD_CALL.search(response.text or ""):
-            if self._supports_tools is None and not self._has_called:
-                self._supports_tools = False
-            return True
-        if not self._is_doubted(tools) or response.stop_reason is StopReason.CONTEXT_EXCEEDED:
-            return False
-        if response.usage is None or response.usage.estimated:
-            called = any(is_by_model(call) for message in messages for call in message.tool_invocations or ())
-            if not response.text or called:
-                return False
-            self._without_call += 1
-            if self._without_call >= REPLIES_TO_TELL:
-                self._supports_tools = False
-            return True
-        least = estimate(messages) + estimate((), tools) * SHARE_TO_TELL
-        self._reads_tools = response.usage.input_tokens >= least
-        if 0 < response.usage.input_tokens < least:
+        """Whether the reply was made without the tools; if that is certain, the model is taken to know none."""
+        is_open = self._supports_tools is None
+        ignored, is_certain = self._tool_use.judge(messages, tools, response, is_open=is_open)
+        if is_certain and is_open:
             self._supports_tools = False
-        return self._supports_tools is False
+            logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
+        return ignored
 
     async def _read(self, request: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
-        """Send the request and read the reply; again in another form if the stream is a refusal, as LM Studio's."""
+        """Send the request and read the reply. If it is refused, be it in the stream, as LM Studio does, it is sent
+        again in another form; if the reason is unknown, once without all it can do without.
+        """
         from openai import APIError
 
-        from bot.providers.openai.errors import botched_call
+        from bot.providers.openai.errors import NEEDED, botched_call, without
 
+        request, doubted, refusal = {**request, **self._options}, set[str](), None
         was_botched = False
         while True:
-            has_said = False
+            sent, has_said = without(self._form.applied(request), doubted), False
             try:
-                async with aclosing(self._read_once(request, reader)) as pieces:
+                async with aclosing(self._read_once(sent, reader)) as pieces:
                     async for piece in pieces:
                         has_said = True
                         yield piece
-                return
+                break
             except APIError as error:
                 may_try_again = botched_call(error) and not was_botched
                 was_botched = was_botched or may_try_again
-                if has_said or not (may_try_again or self._form.learn(error, self._form.applied(request))):
+                if not has_said and (may_try_again or self._form.learn(error, sent)):
+                    continue
+                doubted = self._form.doubted(error, sent) - NEEDED
+                if has_said or refusal or not doubted:
                     raise
+                refusal = error
+        self._form.accept(sent)
+        if refusal and self._form.proves(doubted, refusal):
+            self._form.leave_out(doubted, self.model_name)
 
-    async def _read_once(self, request: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
+    async def _read_once(self, sent: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
         """A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too
         long, and LiteLLM makes a reply without a word of it. Asked without a stream, they say so. A server that then
         gives no known reason has broken off.
@@ -326,7 +316,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         import httpx2
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
-        chunks = await self._send(request)
+        from bot.providers.openai.errors import refuses_tools
+
+        chunks = await self._send(sent)
         has_begun = has_ended = False
         try:
             async with chunks, aclosing(self._arriving(chunks.response)) as arriving:
@@ -342,10 +334,10 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 raise
         if not has_begun or reader.is_blank:
             try:
-                body = await self._ask_in_one_piece(request)
+                body = await self._ask_in_one_piece(sent)
             except APIStatusError as error:
                 reader.withdraw()
-                if self._failure(error).code is not LLMErrorCode.API_CALL_FAILED or _is_about_tools(error):
+                if self._failure(error).code is not LLMErrorCode.API_CALL_FAILED or refuses_tools(error):
                     raise
                 if not has_begun:
                     raise self._service.error(LLMErrorCode.CONNECTION_LOST) from error
@@ -373,11 +365,10 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     assert_no_fragment(data)
                     yield as_chunk(data, response.request) if is_error(name, data) else data
 
-    async def _ask_in_one_piece(self, request: Wire) -> object:
+    async def _ask_in_one_piece(self, sent: Wire) -> object:
         client = await self._client.get()
-        kept = {name: value for name, value in self._form.applied(request).items() if name != "stream_options"}
-        content = encoded({**kept, **self._options, "stream": False})
-        body = await client.post("/chat/completions", content=content, cast_to=object)
+        kept = {name: value for name, value in sent.items() if name != "stream_options"}
+        body = await client.post("/chat/completions", content=encoded({**kept, "stream": False}), cast_to=object)
         streams_anyway = isinstance(body, str) and _EVENT.search(body)
         return {"choices": [{"message": {}}]} if streams_anyway else body
 
@@ -411,27 +402,15 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         await self.chat([PromptMessage(MessageRole.USER, "Please say hello.")])
         return f"{self._service.name} does not list {self.model_name}, but answers to this name."
 
-    async def _send(self, request: Wire) -> "AsyncStream[object]":
-        """Send the request, and again in another form if the server refuses the first one."""
+    async def _send(self, sent: Wire) -> "AsyncStream[object]":
+        """Not by chat.completions.create: building typed chunks takes most of the time a chunk costs."""
         client = await self._client.get()
         await self._loop_yield()
-        from openai import APIStatusError
-
-        while True:
-            sent = self._form.applied(request)
-            try:
-                return await self._post(client, sent)
-            except APIStatusError as error:
-                if not self._form.learn(error, sent):
-                    raise
-
-    async def _post(self, client: "AsyncOpenAI", sent: Wire) -> "AsyncStream[object]":
-        """Not by chat.completions.create: building typed chunks takes most of the time a chunk costs."""
         from openai import AsyncStream
 
         return await client.post(
             "/chat/completions",
-            content=encoded({**sent, **self._options}),
+            content=encoded(sent),
             cast_to=object,
             stream=True,
             stream_cls=AsyncStream[object],
@@ -440,21 +419,13 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     def _failure(self, error: Exception) -> LLMError:
         from openai import APIStatusError
 
-        from bot.providers.openai.errors import error_code, sentence_of, told_window
+        from bot.providers.openai.errors import error_code, sentence_of, told_count, told_window
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
-        code = error_code(error)
-        window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
-        return self._service.error(code, wait, window=window, said=sentence_of(error))
-
-
-def _is_about_tools(error: Exception) -> bool:
-    """Whether a server has refused the tools of a request."""
-    from openai import APIError
-
-    from bot.providers.openai.errors import refuses_tools
-
-    return isinstance(error, APIError) and refuses_tools(error)
+        code, said = error_code(error), sentence_of(error)
+        if code is not LLMErrorCode.CONTEXT_EXCEEDED:
+            return self._service.error(code, wait, said=said)
+        return self._service.error(code, wait, window=told_window(error), counted=told_count(error), said=said)
 
 
 def _rooted(base_url: str) -> str:

@@ -6,7 +6,7 @@ This module imports the SDK, so import it only where the SDK is in use already.
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from hashlib import blake2s
 from typing import Any, Final
 
@@ -17,7 +17,8 @@ from bot.providers.base import REFUSING, never_connected
 from bot.providers.wordings import (
     code_in,
     code_of,
-    is_not_ready,
+    code_of_silence,
+    count_in,
     refused_field,
     sentence_in,
     speaks_against_tools,
@@ -45,8 +46,8 @@ _CODES: Final = {
 
 _NEWER_LIMIT: Final = "max_completion_tokens"
 """What OpenAI's newer models, and servers that follow them, take in place of `max_tokens`."""
-OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens", _NEWER_LIMIT)
-"""Fields that a request can do without; each is left out once a server has refused it by name."""
+NEEDED: Final = frozenset({"model", "messages", "stream", "tools", "response_format"})
+"""Fields that a request cannot do without. Any other is left out once a server has refused it."""
 
 _NO_NULL: Final = re.compile(
     r"content\W{1,4}.{0,60}(?:valid string|must be (?:a )?(?:non-null )?string|not be null|string_type|got null)"
@@ -72,6 +73,8 @@ _NO_STREAM: Final = re.compile(
 _TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|chat template error", re.IGNORECASE)
 """LM Studio, TGI."""
 
+FAILED: Final = 500
+"""The status of a failure of the server, and of refusals by some that have no other for these."""
 LENGTH_OF_STATUS: Final = 3
 """Digits; Mistral's own codes have four."""
 _PLAIN: Final = frozenset({401, 402, 405, 408, 429, 504, 524, 529})
@@ -99,7 +102,7 @@ def error_code(error: Exception) -> LLMErrorCode:
 
 def refuses_tools(error: Exception) -> bool:
     """Whether the server says that this model cannot use tools, by an error's status or in the stream."""
-    is_refusal = not isinstance(error, openai.APIStatusError) or error.status_code in REFUSING
+    is_refusal = isinstance(error, openai.APIError) and status_of(error) in REFUSING
     return is_refusal and speaks_against_tools(words_of(error)) and not botched_call(error)
 
 
@@ -109,7 +112,7 @@ def botched_call(error: Exception) -> bool:
     return is_groq or (isinstance(error, openai.APIError) and speaks_of_unread_call(sentence_of(error)))
 
 
-def status_of(error: openai.APIError) -> int:
+def status_of(error: Exception) -> int:
     """The status of a refusal; in mid-stream there is none, and what is refused there is the request."""
     return error.status_code if isinstance(error, openai.APIStatusError) else 400
 
@@ -170,6 +173,14 @@ def with_short_ids(message: Mapping[str, Any]) -> dict[str, Any]:
     return {**message}
 
 
+def is_unexplained(error: Exception) -> bool:
+    """Whether a server has refused a request for a reason that is not known: it may be a field, in whatever words."""
+    if not isinstance(error, openai.APIError) or status_of(error) not in REFUSING:
+        return False
+    is_known = botched_call(error) or refuses_tools(error) or is_about_template(error)
+    return not is_known and error_code(error) is LLMErrorCode.API_CALL_FAILED
+
+
 def is_about_template(error: Exception) -> bool:
     """Whether the model's template could not be filled in; with tools, these are the likely reason."""
     return isinstance(error, openai.APIError) and bool(_TEMPLATE.search(words_of(error)))
@@ -177,7 +188,13 @@ def is_about_template(error: Exception) -> bool:
 
 def told_window(error: Exception) -> int:
     """The context window in tokens that an error names; 0 if it names none."""
-    return window_in(words_of(error))
+    return window_in(sentence_of(error)) or window_in(words_of(error))
+
+
+def told_count(error: Exception) -> int:
+    """The tokens of a request that an error says were counted; 0 if it does not say."""
+    window = told_window(error)
+    return count_in(words_of(error), 0) or count_in(sentence_of(error), window)
 
 
 def words_of(error: Exception) -> str:
@@ -196,8 +213,8 @@ def sentence_of(error: Exception) -> str:
 
 
 def _reported_code(error: openai.APIError) -> LLMErrorCode:
-    if is_not_ready(words_of(error)):
-        return LLMErrorCode.OVERLOADED
+    if silent := code_of_silence(words_of(error)):
+        return silent
     body = error.body if isinstance(error.body, Mapping) else {}
     reported = str(error.code or body.get("code") or "")
     for name in (reported, str(error.type or body.get("type") or "")):
@@ -216,8 +233,10 @@ class AcceptedForm:
 
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
-        self._limit = "max_tokens"
-        self._refused_fields: set[str] = set()
+        self._has_newer_limit = False
+        self._accepted: set[str] = set()
+        self._suspected: set[str] = set()
+        self._refused: set[str] = set()
         self._refuses_null = False
         self._has_short_ids = False
         self._alternates = False
@@ -225,8 +244,10 @@ class AcceptedForm:
     def applied(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request without what the server has refused."""
         if self._max_tokens:
-            request = {**request, self._limit: self._max_tokens}
-        kept = {name: value for name, value in request.items() if name not in self._refused_fields}
+            request = {"max_tokens": self._max_tokens, **request}
+        if self._has_newer_limit and "max_tokens" in request:
+            request = {_NEWER_LIMIT: request["max_tokens"], **without(request, {"max_tokens"})}
+        kept = without(request, self._refused)
         if self._refuses_null:
             kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
         if self._has_short_ids or self._alternates:
@@ -234,21 +255,42 @@ class AcceptedForm:
             kept["messages"] = alternating(messages) if self._alternates else list(messages)
         return kept
 
+    def doubted(self, refusal: Exception, sent: Iterable[str]) -> set[str]:
+        """The fields that may be why a request was refused for an unknown reason: those that no accepted one had."""
+        return {name for name in sent if name not in self._accepted} if is_unexplained(refusal) else set()
+
+    def accept(self, sent: Iterable[str]) -> None:
+        """Learn from a request that was answered."""
+        self._accepted.update(sent)
+
+    def proves(self, fields: set[str], refusal: Exception) -> bool:
+        """Whether the server refuses these fields, after a request was answered without them right after a refusal.
+
+        A failure of the server may have passed by itself: it has to come twice.
+        """
+        is_proven = status_of(refusal) != FAILED or fields <= self._suspected
+        self._suspected |= fields
+        return is_proven
+
+    def leave_out(self, fields: set[str], model: str) -> None:
+        """Send the fields no more."""
+        logger.warning("%s does not take %s: left out from now on", model, ", ".join(sorted(fields)))
+        self._refused |= fields
+
     def learn(self, refusal: openai.APIError, sent: dict[str, Any]) -> bool:
         """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
         if botched_call(refusal):
             return False
         if "stream" in sent and refuses_stream(refusal):
-            logger.warning("%s does not stream: its replies come in one piece from now on", sent["model"])
-            self._refused_fields |= {"stream", "stream_options"}
+            self.leave_out({"stream", "stream_options"}, sent["model"])
             return True
         if "max_tokens" in sent and _NEWER_LIMIT in words_of(refusal):
-            self._limit = _NEWER_LIMIT
+            self._has_newer_limit = True
             return True
-        field = refused_field(words_of(refusal), OPTIONAL_FIELDS) if status_of(refusal) in REFUSING else ""
-        if field in sent:
-            logger.warning("%s does not take %s: it is left out from now on", sent["model"], field)
-            self._refused_fields.add(field)
+        fields = [name for name in sent if name not in NEEDED]
+        field = refused_field(words_of(refusal), fields) if status_of(refusal) in REFUSING else ""
+        if field:
+            self.leave_out({field}, sent["model"])
             return True
         if refuses_null(refusal, sent) and not self._refuses_null:
             self._refuses_null = True
@@ -268,3 +310,8 @@ class AcceptedForm:
             return False
         self._max_tokens = window // 2
         return True
+
+
+def without(request: Mapping[str, Any], fields: Container[str]) -> dict[str, Any]:
+    """The request without these fields."""
+    return {name: value for name, value in request.items() if name not in fields}

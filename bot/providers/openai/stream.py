@@ -3,14 +3,15 @@
 import json
 import re
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.base import complete, read_arguments, tool_name
 from bot.providers.wordings import sentence_in
-from domain.chat import WholeCharacters
-from domain.strategies.window import estimate_text
+from domain.chat import PromptMessage, WholeCharacters
+from domain.strategies.always_retrieve import is_by_model
+from domain.strategies.window import estimate, estimate_text
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
@@ -19,6 +20,7 @@ from domain.tool_use import (
     TextChunk,
     ThinkingEnded,
     TokenUsage,
+    ToolDefinition,
     ToolInvocation,
 )
 
@@ -292,6 +294,76 @@ class CompletionAccumulator:
         elif reason is StopReason.TOOL_USE:
             reason = StopReason.OTHER
         return ChatResponse(text=text, usage=self.usage, stop_reason=reason)
+
+
+LEAST_TO_TELL: Final = 400
+"""Tokens of tools from which on the server's count shows whether they were read."""
+FEWEST, MOST = 0.6, 1.8
+"""Tokens that a server counts for one that we estimate."""
+REPLIES_TO_TELL: Final = 3
+"""Replies without a call, of a server that counts no tokens, after which its model is taken to know no tools."""
+_UNREAD_CALL: Final = re.compile(
+    r"^[ \t]*(?:<tool_call|<function=|<\|tool_calls?_|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>)",
+    re.MULTILINE,
+)
+"""How the models of Qwen, Llama, Mistral, Kimi and DeepSeek begin a call that their server is to read."""
+
+
+class ToolUse:
+    """What replies have shown of whether a server reads the tools of a request. `is_known`: it does."""
+
+    def __init__(self) -> None:
+        self.is_known = False
+        self._has_called = False
+        self._without_call = 0
+        self._per_estimated = 0.0
+
+    def note(self, *, called: bool) -> None:
+        """Learn from a reply: whether the model called a tool."""
+        self._has_called = self._has_called or called
+        self.is_known = self.is_known or called
+
+    def judge(
+        self,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolDefinition],
+        response: ChatResponse,
+        *,
+        is_open: bool,
+    ) -> tuple[bool, bool]:
+        """Whether the server seems to have passed over the tools, or cannot read the model's calls and passes them on
+        as text, as SGLang does without a parser for them; and whether that is certain. Unless it `is_open` whether the
+        model knows tools, only an unread call tells.
+
+        Where the server counts no tokens, a reply without a call is doubted, and only after a few of them it is
+        certain: the model may have had nothing to look up.
+        """
+        if tools and _UNREAD_CALL.search(response.text or ""):
+            return True, not self._has_called
+        usage, of_tools = response.usage, estimate((), tools)
+        counted = usage.input_tokens if usage and not usage.estimated else 0
+        if counted and not tools:
+            self._per_estimated = counted / estimate(messages)
+        overflowed = response.stop_reason is StopReason.CONTEXT_EXCEEDED
+        if not is_open or self.is_known or of_tools <= LEAST_TO_TELL or overflowed:
+            return False, False
+        if counted:
+            return self._judge_count(counted, estimate(messages), of_tools)
+        called = any(is_by_model(call) for message in messages for call in message.tool_invocations or ())
+        if not response.text or called:
+            return False, False
+        self._without_call += 1
+        return True, self._without_call >= REPLIES_TO_TELL
+
+    def _judge_count(self, counted: int, of_messages: int, of_tools: int) -> tuple[bool, bool]:
+        """The same by what a server has counted. If that may be the messages alone, or all with fewer tokens each, it
+        is doubted once: the request without tools that follows shows how many it takes.
+        """
+        if known := self._per_estimated:
+            self.is_known = counted > known * (of_messages + of_tools / 2)
+            return not self.is_known, not self.is_known
+        self.is_known = counted > MOST * of_messages
+        return not self.is_known, counted < FEWEST * (of_messages + of_tools)
 
 
 def _finish_reason(choice: Json) -> str:

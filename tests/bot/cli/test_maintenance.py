@@ -149,7 +149,6 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
     [
         (say(Call("ready", {})), True, "It calls tools."),
         (say("I'm ready."), True, "it wrote text"),
-        (Failure(400, message="double-1 does not support tools"), True, "It gets passages with each question instead."),
         (say(""), False, "It sent an empty reply."),
         (
             Failure(400, message="Quantum flux is off, see sk-double-123456"),
@@ -160,14 +159,15 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
     ],
 )
 async def test_the_model_is_asked_to_call_a_tool(reply: Reply | Failure, is_ok: bool, said: str) -> None:
-    found = await checked_model(reply)
+    found = await checked_model(reply, reply, reply)
     assert (found.ok, said in found.sentence) == (is_ok, True), found.sentence
 
 
 async def test_a_model_without_tools_is_asked_to_say_something() -> None:
     no_tools, broken = Failure(400, message="double-1 does not support tools"), Failure(400, message="No template.")
-    assert (await checked_model(no_tools, broken)).sentence.endswith("It says: No template.")
-    assert not (await checked_model(broken, llm_tools="off")).ok
+    assert "It gets passages with each question instead." in (await checked_model(no_tools)).sentence
+    assert (await checked_model(no_tools, broken, broken)).sentence.endswith("It says: No template.")
+    assert not (await checked_model(broken, broken, llm_tools="off")).ok
     assert (await checked_model(say("Ready."), llm_tools="off")).ok
 
 

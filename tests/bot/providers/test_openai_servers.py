@@ -17,6 +17,7 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, StrategyOutcome, UsageReported
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, StopReason, TextChunk, TokenUsage, ToolResult
 from tests.bot.providers.talk import SEARCH, collected, reply, streamed_text, user
 from tests.doubles.openai_api import OpenAIDouble
@@ -348,6 +349,33 @@ async def test_a_server_that_ignores_tools_and_counts_nothing_is_doubted_and_the
         assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
         supports.append(chat.supports_tools)
     assert supports == [True, True, False]
+
+
+@pytest.mark.parametrize(("per_estimated", "reads"), [(1.6, False), (0.75, True)])
+async def test_a_count_that_may_be_of_the_messages_alone_is_told_by_the_next_one(
+    server: OpenAIDouble, chat: OpenAIChat, per_estimated: float, *, reads: bool
+) -> None:
+    """Which of both it is, a small model that takes many tokens or a large one that takes few, the request shows that
+    has the passages.
+    """
+    asked = [PromptMessage("system", "You read. " * 380), user("Who?")]
+
+    def counted(*, tools: bool) -> Verbatim:
+        tokens = estimate(asked, MANY_TOOLS if tools and reads else ()) * per_estimated
+        return Verbatim(
+            (words("It was Hobb."), {**SAID, "usage": {"prompt_tokens": round(tokens), "completion_tokens": 4}})
+        )
+
+    server.script(counted(tools=True), counted(tools=False), counted(tools=True))
+    with pytest.raises(LLMError) as caught:
+        await collected(chat.stream(asked, MANY_TOOLS))
+    assert (caught.value.code, chat.supports_tools) == (LLMErrorCode.UNSUPPORTED_FEATURE, True)
+    await chat.chat(asked)
+    try:
+        await collected(chat.stream(asked, MANY_TOOLS))
+    except LLMError as error:
+        assert error.code is LLMErrorCode.UNSUPPORTED_FEATURE
+    assert chat.supports_tools == reads
 
 
 async def test_a_model_that_has_called_a_tool_may_answer_without_one(server: OpenAIDouble, chat: OpenAIChat) -> None:

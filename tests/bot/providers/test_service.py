@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.providers.wordings import STATUS_CODES, Service, shortened, without_echo
-from domain.chat import PromptMessage
+from domain.chat import PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 
 SERVICE = Service("Anthropic", "claude-x", key_setting="ANTHROPIC_API_KEY", url_setting="ANTHROPIC_BASE_URL")
-WITHOUT_STATUS = {LLMErrorCode.CONNECTION_LOST, LLMErrorCode.API_CALL_FAILED, LLMErrorCode.UNSUPPORTED_FEATURE}
+WITHOUT_STATUS = {
+    *(LLMErrorCode.CONNECTION_LOST, LLMErrorCode.API_CALL_FAILED),
+    *(LLMErrorCode.UNSUPPORTED_FEATURE, LLMErrorCode.NOT_LOADED),
+}
 
 
 @pytest.mark.parametrize("code", sorted(WITHOUT_STATUS.union(STATUS_CODES.values())))
@@ -62,6 +65,50 @@ ASKED = PromptMessage("user", "Who killed the old lighthouse keeper in the storm
 )
 def test_the_log_has_what_a_server_says_without_what_it_repeats(said: str, logged: str) -> None:
     assert without_echo(said, [ASKED]) == logged
+
+
+SYSTEM = PromptMessage(
+    "system",
+    "You read the book with its readers. Call the tool search_book before you answer.",
+    data={"title": "Marmalade Days", "author": "", "open": False},
+)
+FOUND = PromptMessage("tool_result", "Hobb put out the lamp at the top of the tower.", tool_use_id="a")
+ASKED_WITH_PASSAGES = PromptMessage(
+    "user",
+    "Answer from these passages of the book: Hobb put out the lamp. The reader's message: And Zanzibar?",
+    kind=PromptKind.PASSAGES,
+    data={"message": "And Zanzibar?"},
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The reader has no access to this tool, and no book of passages is open; answer by mail.",
+        "The lamp of this server is out.",
+    ],
+)
+def test_the_log_has_a_servers_words_though_instructions_or_passages_have_the_same(said: str) -> None:
+    assert without_echo(said, [SYSTEM, ASKED, FOUND, ASKED_WITH_PASSAGES]) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "logged"),
+    [
+        ("cannot parse 'Hobb put out the lamp at the'", "cannot parse '… out the … at the'"),
+        ("unknown title Marmalade", "unknown title …"),
+        ("near Zanzibar", "near …"),
+    ],
+)
+def test_the_log_has_neither_a_run_of_the_book_nor_a_word_of_a_reader(said: str, logged: str) -> None:
+    assert without_echo(said, [SYSTEM, FOUND, ASKED_WITH_PASSAGES]) == logged
+
+
+def test_a_key_in_what_a_service_says_is_left_out_whatever_it_looks_like() -> None:
+    service = Service("X", "x", key_setting="K", secrets=("tiny-key",))
+    assert (
+        service.error(LLMErrorCode.API_CALL_FAILED, said="No luck with tiny-key today").said == "No luck with *** today"
+    )
 
 
 @given(st.lists(st.sampled_from(["quokka", "Zanzibar", "9", "é.", "(x)"]), min_size=1), st.text("xyz ", max_size=30))

@@ -81,6 +81,31 @@ async def test_a_field_that_a_server_refuses_is_left_out(server: Server, said: s
     await chat.aclose()
 
 
+async def test_fields_of_a_script_are_left_out_too_where_they_are_refused(server: Server) -> None:
+    chat, server.refusals = server.chat(temperature=0.2), [(400, "temperature: Extra inputs are not permitted")]
+    assert [await chat.chat([user("?")]) for _ in range(2)] == ["Hobb.", "Hobb."]
+    assert ["temperature" in request for request in server.requests] == [True, False, False]
+    await chat.aclose()
+
+
+async def test_a_refusal_that_cannot_be_read_is_asked_again_without_fields_and_then_tools(server: Server) -> None:
+    chat, server.refusals = server.chat("claude-sonnet-5-5"), [(400, "该模型不支持工具调用")] * 2
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert (caught.value.code, chat.supports_tools) == (C.UNSUPPORTED_FEATURE, False)
+    assert [{"cache_control", "tools"} & request.keys() for request in server.requests] == [
+        {"cache_control", "tools"},
+        {"tools"},
+        set(),
+    ]
+    server.refusals, again = [(400, "内容无法处理")] * 3, server.chat()
+    with pytest.raises(LLMError) as caught:
+        await again.chat_with_tools([user("?")], [SEARCH])
+    assert (caught.value.code, again.supports_tools) == (C.API_CALL_FAILED, True)
+    await chat.aclose()
+    await again.aclose()
+
+
 async def test_an_error_of_another_form_is_understood(server: Server) -> None:
     chat = server.chat("claude-sonnet-5-5")
     server.refusals = [(422, {"detail": [{"loc": ["body", "thinking"], "msg": "Extra inputs are not permitted"}]})]
@@ -141,8 +166,8 @@ async def test_passages_reach_models_of_other_makers_as_text(server: Server, mod
         (400, "request (5000 tokens) exceeds the available context size (4096 tokens)", C.CONTEXT_EXCEEDED, 4096),
         (400, "Cannot truncate prompt with n_keep (15028) >= n_ctx (4096)", C.CONTEXT_EXCEEDED, 4096),
         (400, "prompt too long; exceeded max context length by 1200 tokens", C.CONTEXT_EXCEEDED, 0),
-        (500, "model failed to load, this may be due to resource limitations", C.OVERLOADED, 0),
-        (404, "No models loaded. Please load a model in the developer page.", C.OVERLOADED, 0),
+        (500, "model failed to load, this may be due to resource limitations", C.NOT_LOADED, 0),
+        (404, "No models loaded. Please load a model in the developer page.", C.NOT_LOADED, 0),
         (400, "Invalid model name passed in model=x", C.UNKNOWN_MODEL, 0),
         (404, "model: claude-x", C.UNKNOWN_MODEL, 0),
         (404, "File Not Found", C.UNKNOWN_ADDRESS, 0),

@@ -1,6 +1,7 @@
 """Errors as servers really send them."""
 
 import json
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from bot.providers.openai.client import OpenAIChat
-from bot.providers.wordings import shortened
+from bot.providers.wordings import code_in, count_in, shortened, window_in
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
@@ -25,11 +26,12 @@ LITELLM = (
     "litellm.NotFoundError: NotFoundError: OpenAIException - ",
     "\n\nLiteLLM: model group 'x' failed with the error above. No fallback was attempted.",
 )
-NOT_READY, NO_MODEL = C.OVERLOADED, {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
+NOT_LOADED, NOT_READY = C.NOT_LOADED, C.OVERLOADED
+NO_MODEL = {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
 NOT_SUPPORTED = {"param": "model", "code": "model_not_supported"}
 ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
-    ("lm studio no model", 404, {"error": "No models loaded. Please load a model in the developer page."}, NOT_READY),
+    ("lm studio no model", 404, {"error": "No models loaded. Please load a model in the developer page."}, NOT_LOADED),
     (
         "tgi",
         422,
@@ -114,7 +116,7 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     (
         "openrouter, no provider",
         404,
-        {"error": {"message": "No endpoints found matching your data policy."}},
+        {"error": {"message": "No endpoints found matching your data policy (Free model publication)."}},
         C.API_CALL_FAILED,
     ),
     (
@@ -128,7 +130,7 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
         "html",
         502,
         "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>",
-        C.API_CALL_FAILED,
+        NOT_READY,
     ),
     ("cloudflare, web server down", 521, "<html><title>521: Web server is down</title></html>", NOT_READY),
     ("cloudflare, no connection", 522, "<html><title>522: Connection timed out</title></html>", C.TIMEOUT),
@@ -153,11 +155,11 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (503, "server busy, please try again. maximum pending requests exceeded", C.OVERLOADED, {}),
             (400, "Model unloaded.", NOT_READY, {}),
             (400, "Model was unloaded while the request was still in queue..", NOT_READY, {}),
-            (404, "No models loaded. Please load a model in the developer page.", NOT_READY, NO_MODEL),
+            (404, "No models loaded. Please load a model in the developer page.", NOT_LOADED, NO_MODEL),
             (
                 404,
                 'Failed to load model "x". Error: Model loading aborted due to insufficient resources.',
-                NOT_READY,
+                NOT_LOADED,
                 {},
             ),
             (400, "The model has crashed without additional information. (Exit code: 6)", NOT_READY, {}),
@@ -165,19 +167,19 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (400, "model is not loaded", NOT_READY, {}),
             (400, "model 'x' not found", C.UNKNOWN_MODEL, {}),
             (500, "model runner has unexpectedly stopped, this may be due to resource limitations", NOT_READY, {}),
-            (500, "llama runner process has terminated: error: unknown model architecture", NOT_READY, {}),
+            (500, "llama runner process has terminated: error: unknown model architecture", NOT_LOADED, {}),
             (500, "timed out waiting for llama runner to start - progress 0.00 -", NOT_READY, {}),
-            (500, "model requires more system memory (9 GiB) than is available (4 GiB)", NOT_READY, {}),
+            (500, "model requires more system memory (9 GiB) than is available (4 GiB)", NOT_LOADED, {}),
             (500, "EngineCore encountered an issue. See stack trace (above) for the root cause.", NOT_READY, {}),
             (500, "litellm.InternalServerError: OpenAIException - Connection error.", NOT_READY, {}),
             (500, "an error was encountered while running the model: unexpected EOF", NOT_READY, {}),
-            (500, "llama runner exited, you may not have enough available memory to run this model", NOT_READY, {}),
+            (500, "llama runner exited, you may not have enough available memory to run this model", NOT_LOADED, {}),
             (400, "You passed in model=x. There are no healthy deployments for this model", NOT_READY, {}),
-            (500, "model failed to load, this may be due to resource limitations or an internal error", NOT_READY, {}),
-            (500, "unable to load model: /root/.ollama/models/blobs/sha256-aa", NOT_READY, {}),
-            (500, "llama-server process has terminated: exit status 2", NOT_READY, {}),
+            (500, "model failed to load, this may be due to resource limitations or an internal error", NOT_LOADED, {}),
+            (500, "unable to load model: /root/.ollama/models/blobs/sha256-aa", NOT_LOADED, {}),
+            (500, "llama-server process has terminated: exit status 2", NOT_LOADED, {}),
             (500, 'POST predict: Post "http://127.0.0.1:33333/completion": EOF', NOT_READY, {}),
-            (500, 'Failed to load LLM "x". Engine process exited with SIGABRT', NOT_READY, {}),
+            (500, 'Failed to load LLM "x". Engine process exited with SIGABRT', NOT_LOADED, {}),
             (400, "could not find real modelID for x", C.UNKNOWN_MODEL, {}),
             (400, "Prompt exceeds max length", TOO_LONG, {"code": "1261"}),
             (400, '"nomic-embed-text" does not support chat', C.API_CALL_FAILED, {}),
@@ -296,6 +298,92 @@ WINDOWS = [
 ]
 
 
+OVERFLOWS = [
+    # MLC, TabbyAPI, llama.cpp, Zhipu, TensorRT-LLM, LMDeploy, Cloudflare, GPT4All, Spark, watsonx, Vertex
+    ("Request prompt has 5012 tokens in total, larger than the model input length limit 4096.", 4096, 5012),
+    ("Prompt length 5012 is greater than max_seq_len 4096", 4096, 5012),
+    ("context shift is disabled", 0, 0),
+    ("Prompt 超长", 0, 0),
+    ("Prompt length (5012) exceeds maximum input length (4096). Set log level to info", 4096, 5012),
+    ("The input prompt is too long: 5012 > session_len 4096", 4096, 5012),
+    ("The estimated number of tokens (5012) exceeded this model context window limit (4096).", 4096, 5012),
+    ("ERROR: The prompt size exceeds the context window size and cannot be processed.", 0, 0),
+    ("Token数量超过上限", 0, 0),
+    ("the number of input tokens 5012 cannot exceed the total tokens limit 4096 for this model", 4096, 5012),
+    ("the input token count is 5012 but the model only supports up to 4096 tokens", 4096, 5012),
+    ("Requested tokens (5012) exceed context window of 4096", 4096, 5012),
+    ("prompt is too long: 5012 tokens > 4096 maximum", 4096, 5012),
+    ("request (5012 tokens) exceeds the available context size (4096 tokens), try increasing it", 4096, 5012),
+    ("maximum context length is 4096 tokens. However, your messages resulted in 5012 tokens.", 4096, 5012),
+    (
+        "maximum context length is 4096 tokens. However, you requested 5012 tokens (4500 in the messages, 512 in the "
+        "completion).",
+        4096,
+        4500,
+    ),
+    (
+        "You passed 3900 input tokens and requested 512 output tokens. However, the model's context length is only "
+        "4096 tokens.",
+        4096,
+        3900,
+    ),
+    (
+        "inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3900 `inputs` tokens and 512 `max_new_tokens`",
+        4096,
+        3900,
+    ),
+    (
+        "Prompt contains 5012 tokens and 0 draft tokens, too large for model with 4096 maximum context length",
+        4096,
+        5012,
+    ),
+    ("输入长度超过模型限制", 0, 0),
+    ("Die Eingabe ist zu lang für dieses Modell.", 0, 0),
+    ("Le contexte dépasse la limite : entrée trop longue", 0, 0),
+]
+NO_OVERFLOWS = [
+    ("Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 5000.", C.RATE_LIMITED),
+    ("Too many tokens, please wait before trying again.", C.RATE_LIMITED),
+    ("You have exceeded your daily token limit.", C.RATE_LIMITED),
+    ("Token quota exceeded for today", C.RATE_LIMITED),
+    ("Post http://127.0.0.1/completion: context deadline exceeded", C.TIMEOUT),
+    ("Invalid 'messages[2].tool_calls[0].id': string too long. Expected at most 40, got 53.", C.API_CALL_FAILED),
+    ("Invalid 'tools': array too long. Expected an array with maximum length 128.", C.API_CALL_FAILED),
+]
+
+
+@pytest.mark.parametrize(("sentence", "window", "counted"), OVERFLOWS)
+@pytest.mark.parametrize("status", [400, 500])
+async def test_an_overflow_is_known_in_whatever_words_with_the_numbers_it_names(
+    server: "Server", chat: OpenAIChat, sentence: str, status: int, window: int, counted: int
+) -> None:
+    server.answers = [(status, {"error": {"message": sentence, "code": "1261"}})]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert (caught.value.code, caught.value.window, caught.value.counted) == (C.CONTEXT_EXCEEDED, window, counted)
+
+
+@pytest.mark.parametrize(("sentence", "code"), NO_OVERFLOWS)
+async def test_other_limits_are_no_overflow(
+    server: "Server", chat: OpenAIChat, sentence: str, code: LLMErrorCode
+) -> None:
+    server.answers = [(400, {"error": {"message": sentence}})] * 2
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is code
+
+
+@pytest.mark.parametrize("unit", ["tokens ", "exceeds ", "prompt ", "12345 > ", "context quota limit "])
+def test_an_error_is_understood_in_time_by_its_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        started = time.thread_time()
+        said = (unit * length)[:length]
+        code_in(said), window_in(said), count_in(said, 4_096)
+        return time.thread_time() - started
+
+    assert min(seconds(40_000) for _ in range(3)) < 8 * min(seconds(10_000) for _ in range(3)) + 0.05
+
+
 class Server:
     """Answers what it is told to, whatever it is asked."""
 
@@ -340,7 +428,7 @@ SAID = 'data: {"choices": [{"index": 0, "delta": {"content": "Hobb."}, "finish_r
 async def test_an_error_is_known_for_what_it_is(
     server: Server, chat: OpenAIChat, status: int, body: Any, code: LLMErrorCode
 ) -> None:
-    server.answers = [(status, body)]
+    server.answers = [(status, body)] * 2
     with pytest.raises(LLMError) as caught:
         await chat.chat([user("?")])
     assert caught.value.code is code
@@ -377,7 +465,7 @@ async def test_a_window_is_told_from_other_numbers(
     ids=["OpenRouter", "an error in an error", "Cloudflare"],
 )
 async def test_what_is_shown_is_the_sentence_of_the_server_behind(server: Server, chat: OpenAIChat, body: Any) -> None:
-    server.answers = [(400, body)]
+    server.answers = [(400, body)] * 2
     with pytest.raises(LLMError) as caught:
         await chat.chat([user("?")])
     assert (caught.value.code, caught.value.said) == (C.API_CALL_FAILED, "No lamp.")
@@ -588,10 +676,10 @@ async def test_a_server_that_wants_an_empty_text_beside_calls_gets_one(
 
 
 async def test_a_failing_template_is_not_asked_again_where_nothing_was_null(server: Server, chat: OpenAIChat) -> None:
-    server.answers = [(400, {"error": "Cannot read properties of null (reading 'type')"})]
+    server.answers = [(400, {"error": "Cannot read properties of null (reading 'type')"})] * 2
     with pytest.raises(LLMError):
         await chat.chat([user("?")])
-    assert len(server.requests) == 1
+    assert ["stream_options" in request for request in server.requests] == [True, False], "only without that"
 
 
 @pytest.mark.parametrize(
@@ -624,10 +712,13 @@ async def test_a_field_is_refused_in_whatever_words(server: Server, chat: OpenAI
     ids=["the request is repeated", "another error"],
 )
 async def test_a_field_that_is_only_mentioned_is_kept(server: Server, chat: OpenAIChat, body: Any) -> None:
-    server.answers = [(422, body)]
+    server.answers = [(200, SAID), (422, body), (200, SAID)]
+    await chat.chat([user("?")])
     with pytest.raises(LLMError):
         await chat.chat([user("?")])
-    assert len(server.requests) == 1
+    assert len(server.requests) == 2
+    await chat.chat([user("?")])
+    assert "stream_options" in server.requests[-1]
 
 
 async def test_the_limit_of_a_reply_is_called_as_newer_models_call_it(server: Server) -> None:
@@ -657,6 +748,70 @@ async def test_a_field_a_server_refuses_is_left_out(server: Server, field: str) 
     assert await chat.chat([user("?")]) == "Hobb."
     assert [field in request for request in server.requests] == [True, False, False]
     await chat.aclose()
+
+
+UNREAD = [
+    "Werkzeuge werden von diesem Modell nicht unterstützt",
+    "该模型不支持工具调用",
+    "There is no notion of that here.",
+]
+
+
+@pytest.mark.parametrize("sentence", UNREAD)
+@pytest.mark.parametrize("status", [400, 404, 422, 501])
+async def test_tools_refused_for_an_unknown_reason_are_left_out_if_that_helps(
+    server: Server, chat: OpenAIChat, sentence: str, status: int
+) -> None:
+    server.answers = [*[(status, {"error": {"message": sentence}})] * 2, (200, SAID)]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert (caught.value.code, chat.supports_tools) == (C.UNSUPPORTED_FEATURE, False)
+    fields = [{"stream_options", "tools"} & request.keys() for request in server.requests]
+    assert fields == [{"stream_options", "tools"}, {"tools"}, set()]
+
+
+async def test_a_refusal_that_stays_without_tools_is_an_error_and_nothing_is_learnt(
+    server: Server, chat: OpenAIChat
+) -> None:
+    server.answers = [(400, {"error": {"message": "The flux is out."}})] * 3
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert (caught.value.code, caught.value.said) == (C.API_CALL_FAILED, "The flux is out.")
+    server.answers = [(200, SAID)]
+    await chat.chat_with_tools([user("?")], [SEARCH])
+    assert {"stream_options", "tools"} < server.requests[-1].keys()
+    assert chat.supports_tools
+
+
+async def test_a_failure_of_the_server_has_to_come_twice_before_tools_are_given_up(
+    server: Server, chat: OpenAIChat
+) -> None:
+    known = []
+    for _ in range(2):
+        server.answers = [*[(500, {"error": {"message": "The flux is out."}})] * 2, (200, SAID)]
+        with pytest.raises(LLMError) as caught:
+            await chat.chat_with_tools([user("?")], [SEARCH])
+        assert caught.value.code is C.UNSUPPORTED_FEATURE
+        known.append(chat.supports_tools)
+    assert known == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "left"),
+    [
+        ("参数 temperature 不受支持", {"stream_options", "seed"}),
+        ("temperature: Extra inputs are not permitted", {"stream_options", "seed"}),
+        ("Das wird nicht unterstützt.", set()),
+    ],
+)
+async def test_fields_of_a_script_are_left_out_too_where_they_are_refused(
+    server: Server, chat: OpenAIChat, refusal: str, left: set[str]
+) -> None:
+    scripted = chat.with_options(temperature=0.2, seed=3)
+    server.answers = [(400, {"error": {"message": refusal}}), (200, SAID), (200, SAID)]
+    assert [await scripted.chat([user("?")]), await scripted.chat([user("?")])] == ["Hobb.", "Hobb."]
+    fields = [{"stream_options", "temperature", "seed"} & request.keys() for request in server.requests]
+    assert fields == [{"stream_options", "temperature", "seed"}, left, left]
 
 
 @pytest.mark.parametrize(
