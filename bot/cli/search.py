@@ -12,7 +12,7 @@ from rich.table import Table
 
 from bot.app import App
 from bot.cli.console import TERMINAL_READER
-from bot.cli.running import console, errors, fail, opened, print_json, progress_bar, run_async
+from bot.cli.running import console, errors, fail, opened, print_json, progress_bar, run_async, with_said
 from domain.book import Book, Citation, Passage, page_reference
 from domain.errors import LLMError, shortened
 from domain.library.evaluation import Report
@@ -154,9 +154,8 @@ def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
 
 def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
     if trouble:
-        errors.print(
-            f"{trouble.message} Here is what the book itself says.", style="yellow", markup=False, soft_wrap=True
-        )
+        told = with_said(trouble.message, trouble.said)
+        errors.print(f"{told}\nHere is what the book itself says.", style="yellow", markup=False, soft_wrap=True)
     lines = text.replace("\n> ", "\n>\n> ")  # each sentence is a paragraph of its own: Markdown would join them
     console.print(Markdown(lines) if text else nothing)
 

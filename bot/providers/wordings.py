@@ -444,8 +444,8 @@ def _is_in(texts: Iterable[str], *words: str) -> bool:
 
 
 def _by_people(message: PromptMessage) -> Iterator[str]:
-    """What people have written of a message, or a model in their words."""
-    yield message.note
+    """What people have written of a message, or a model in their words; of its note, their name."""
+    yield message.note.partition(" · ")[0]
     if message.role == MessageRole.USER and message.kind in (PromptKind.TALK, PromptKind.UNANSWERED):
         yield message.content
     for said in [message.data or {}, *(call.arguments for call in message.tool_invocations or ())]:

@@ -181,9 +181,11 @@ class ContextWindow:
             self._guess()
 
     def _guess(self) -> None:
-        """Take the window for the next smaller power of two, as most are, unless that is far below what it refused."""
+        """Take the window for the next smaller power of two, as most are, unless that is far below what it refused;
+        some servers count what is kept free for the reply as well.
+        """
         refused = int(self._refused * self._ratio)
-        power = 1 << (max(refused - 1, 1).bit_length() - 1)
+        power = 1 << (max(refused + self._reply - 1, 1).bit_length() - 1)
         self._guessed = max(self._guessed, power, int(refused * SHRINK) + (self._reply or LEAST_REPLY))
 
 
