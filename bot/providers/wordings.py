@@ -50,13 +50,14 @@ _SAID: Final = (
         r"|no (?:such )?models? (?:found|named)|no such model|not a valid model|unknown[ _]model|try pulling it"
         r"|model_not_\w|\baccess to (?:the |this )?model\b"
         r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist"
-        r"|could not find (?:real modelid|suitable inference handler)",  # llama-swap
+        r"|could not find (?:real modelid|suitable inference handler)"  # llama-swap
+        r"|模型.{0,40}不存在",
     ),
     (
         LLMErrorCode.OUT_OF_CREDIT,
         r"insufficient[ _](?:user_)?(?:credits?|balance|quota|funds)|(?:balance|quota) is insufficient"
         r"|\b(?:any|enough|more|no|of) credits?\b|credit balance|billing"
-        r"|budget has been exceeded|arrear|in good standing|spending limit",
+        r"|budget has been exceeded|arrear|in good standing|spending limit|(?:余额|额度)不足|欠费",
     ),
     (
         LLMErrorCode.API_KEY_MISSING,

@@ -73,6 +73,8 @@ _NO_STREAM: Final = re.compile(
 _TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|chat template error", re.IGNORECASE)
 """LM Studio, TGI."""
 
+LONGEST_READ: Final = 5_000
+"""Characters of an error in which its reason is looked for, which takes up to 7 ms per thousand."""
 FAILED: Final = 500
 """The status of a failure of the server, and of refusals by some that have no other for these."""
 LENGTH_OF_STATUS: Final = 3
@@ -198,10 +200,10 @@ def told_count(error: Exception) -> int:
 
 
 def words_of(error: Exception) -> str:
-    """The server's complete message, from wherever in the response it is."""
+    """The server's message, from wherever in the response it is; of a page that is sent in its place, the beginning."""
     body = getattr(error, "body", None)
     written = body if isinstance(body, str) else json.dumps(without_input(body), ensure_ascii=False) if body else ""
-    return without_proxy(f"{getattr(error, 'message', '')} {written}")
+    return without_proxy(f"{getattr(error, 'message', '')[:LONGEST_READ]} {written[:LONGEST_READ]}")
 
 
 def sentence_of(error: Exception) -> str:

@@ -198,6 +198,9 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
             (500, "rpc error: code = Unavailable desc = error reading from server: EOF", NOT_READY, {}),
             (403, "Access denied", C.API_KEY_MISSING, {}),
             (500, "Upstream stream failed", C.CONNECTION_LOST, {"code": "provider_disconnected"}),
+            (400, "模型 x 不存在或没有权限", C.UNKNOWN_MODEL, {}),
+            (403, "用户额度不足", C.OUT_OF_CREDIT, {}),
+            (500, "CUDA out of memory. Tried to allocate 2.00 GiB", NOT_LOADED, {}),
         )
     ),
     ("minimax", 200, {"choices": None, "base_resp": {"status_msg": "insufficient balance"}}, C.OUT_OF_CREDIT),
