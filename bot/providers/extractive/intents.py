@@ -5,15 +5,23 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.providers.extractive import language
 from bot.providers.extractive.language import OF_ANY_BOOK, any_accents
-from bot.providers.extractive.question import MEANS_A_MATTER, Question, analyse, is_bare_phrase, without_fillers
+from bot.providers.extractive.question import (
+    MEANS_A_MATTER,
+    YES_OR_NO,
+    Question,
+    QuestionKind,
+    analyse,
+    without_fillers,
+)
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import is_dense, words_of
 from domain.tool_use import ToolDefinition, ToolInvocation
 
@@ -34,60 +42,8 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"\W*{_one_of(*alternatives)}\W*", re.IGNORECASE)
 
 
-_THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot|play|poem)"
-_WORK = f"(?:it|this|{_THE_BOOK})"
-_PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
-_HELPED = (
-    "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?"
-    "(?:help(?:s|ed|ful)|useful|great|lovely|nice|perfect|interesting))?"
-)
-_HOW = r"(?:(?:so|and|hi|hello|please)[, ]+)*how (?:(?:do|can|should|could|would) (?:i|we|you)|to)"
-_MY_PLACE = _one_of(
-    r"(?:(?:what|which) )?(?:my|our|the) (?:current |reading )?(?:page|chapter|place|position|progress|bookmark)\b",
-    r"(?:how far|where) (?:i|we)(?: am| are|['’]m|['’]re|['’]ve| have)?\b",
-)
-_POLITE = (
-    "(?:(?:hey|hi|hello|so|ok(?:ay)?|oh|please|sorry|and|now|well|marginalia|bot|can you|could you|would you|can i"
-    "|may i|also|gut|na)[,.! ]+)*"
-)
-_BAD = (
-    "(?:stupid|dumb|useless|bad|terrible|awful|horrible|wrong|annoying|boring|broken|trash|rubbish|nonsense|crap|shit"
-    "|an? (?:idiot|moron|liar|joke)|not (?:right|true|helpful|what i (?:asked|meant)|(?:an? |the )?answer))"
-)
-_BUILT = "(?:ai|bot|robot|human|real|person|machine|chat ?gpt|gpt\\S*|claude|gemini|llama|llm|language model)"
-_ENGLISH_REMARKS = {
-    "thanks": (
-        rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|cheers|{_PRAISE})(?: (?:so|very) much| a lot| again)?{_HELPED}",
-    ),
-    "sorry": (
-        rf"(?:you|this|that|it|this (?:bot|thing|app|answer)|your answer)(?:['’]s|['’]re| is| are| was)?"
-        rf" (?:so |such |really |totally |just |fucking |very )*{_BAD}(?: bot)?",
-        rf"(?:you|this bot|this|it|that) (?:really )?sucks?|{_BAD}(?: bot| answer)?|(?:i )?hate (?:you|this|it)",
-    ),
-    "abilities": (
-        r"(?:help(?: me)?|how can you help(?: me)?|what (?:can|do|could) you do)",
-        rf"how (?:do you|does (?:this|it)) work|how do i use (?:this|you)|are you (?:an? )?{_BUILT}|commands?",
-        r"what (?:\w+ )?(?:can|should|could|may) (?:i|we) (?:ask|do|say|type)(?: (?:you|here|about|for))*",
-    ),
-    "position": (
-        rf"{_HOW} (?:set|change|update|tell (?:you|marginalia)|enter|give you|save|clear|mark) {_MY_PLACE}.*",
-        rf"how (?:do|can|will) you know {_MY_PLACE}|where (?:do|can) i (?:set|change|enter) {_MY_PLACE}.*",
-    ),
-    "opinion": (
-        rf"(?:have|did) you (?:ever )?read (?:it|{_THE_BOOK})",
-        rf"is {_WORK} (?:any |an? )?(?:good|worth reading|boring|bad)(?: (?:book|read|novel|story|play))?",
-    ),
-    "book": (
-        rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})|who wrote",
-        rf"who(?:['’]s| is) the author(?: of (?:it|this|that|{_THE_BOOK}))?|who(?:['’]s| is) {_THE_BOOK} by",
-        rf"what(?:['’]s| is) the (?:title|name)(?: and (?:the )?author)?(?: of (?:it|{_THE_BOOK}))?",
-        rf"what(?:['’]s| is) {_THE_BOOK} (?:called|named)|(?:what|which) book (?:is (?:this|it)|are we (?:on|reading))",
-    ),
-}
-REMARKS = {
-    reply: _whole(f"{_POLITE}(?:{'|'.join([*_ENGLISH_REMARKS.get(reply, ()), *words])})")
-    for reply, words in language.REMARKS.items()
-}
+_THE_BOOK, _WORK, _POLITE = (language.MACROS[name] for name in ("THE_BOOK", "WORK", "POLITE"))
+REMARKS = {reply: _whole(f"{_POLITE}(?:{'|'.join(words)})") for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
 PAGE_READ = _whole(*language.WORDINGS["page_read"])
@@ -336,6 +292,27 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
     return found or _said(text, question) or Lookup(question)
 
 
+_SECOND_QUESTION = re.compile(
+    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
+    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"[?？][^\w?？]*$")
+
+
+def questions_in(text: str) -> Iterator[str]:
+    """The sentences of a message; a sentence with several questions is divided."""
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        parts = _SECOND_QUESTION.split(sentence) if _ASKS.search(sentence) else [sentence]
+        yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
+
+
+def is_asked(part: str) -> bool:
+    """Whether it ends as a question does."""
+    return _ASKS.search(part) is not None
+
+
 def parted(text: str) -> tuple[str, str]:
     """The words of a message, and what they are about: the passage that it quotes as a block, on one line."""
     return _BLOCK.sub("", text).strip(), " ".join(" ".join(_BLOCK.findall(text)).split())
@@ -392,11 +369,17 @@ def _line(text: str) -> Line | None:
 def _said(text: str, question: Question) -> Line | None:
     """A line without quotation marks: what somebody says, or a message that is no question."""
     found = next((match["text"] for wording in SAYING if (match := wording.search(text))), "")
-    if not found and is_bare_phrase(text, question):
+    if not found and _is_bare_phrase(text, question):
         found = text
     if TOPIC.match(found) or _length(found) < _FEWEST_OF_A_LINE:
         return None
     return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=False)
+
+
+def _is_bare_phrase(text: str, question: Question) -> bool:
+    """Whether a message neither asks nor requests anything: it may be words from the book."""
+    asks = "?" in text or YES_OR_NO.match(text) or without_fillers(text) != text
+    return question.kind is QuestionKind.OTHER and not asks
 
 
 def _length(text: str) -> int:

@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
@@ -35,17 +36,35 @@ the wordings that ask for a sort of thing with English words of that sort, and `
 `Cues`.
 """
 
-REMARKS: dict[str, list[str]] = _WORDS["remarks"]
+MACROS: dict[str, str] = {}
+"""Parts of regular expressions by the names that stand for them in others."""
+
+
+def _filled(pattern: str) -> str:
+    return reduce(lambda text, macro: text.replace(*macro), MACROS.items(), pattern)
+
+
+for _name, _pattern in _WORDS["macros"].items():  # each may have those before it
+    MACROS[_name] = _filled(_pattern)
+REMARKS = {reply: [*map(_filled, words)] for reply, words in _WORDS["remarks"].items()}
 WORDINGS: dict[str, list[str]] = _WORDS["wordings"]
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
-"""Regular expressions by the phrase that answers, by intent (those of English stand in the code), and by kind."""
+"""Regular expressions by the phrase that answers, by intent (some of English stand in the code), and by kind."""
 
 ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""
 
 SOMEBODY, OF_ANY_BOOK = (frozenset(_WORDS[sort].split()) for sort in ("somebody", "of_any_book"))
 """Words for a person in English and German, which stories have and manuals do not; and for a book or its parts."""
+
+FEATURES: dict[str, dict[str, float]] = _WORDS["features"]
+"""The weights of what is measured in a sentence, by what it tells. Introductions are set by hand, because the questions
+behind the others rarely ask who somebody is.
+"""
+
+BEARERS: dict[str, str] = _WORDS["bearers"]
+"""Titles before names, by who has them."""
 
 NUMBERS: dict[Language, list[str]] = {Language(name): words.split() for name, words in _WORDS["numbers"].items()}
 """Small numbers in words."""
@@ -250,50 +269,17 @@ CUES: dict[Language, Cues] = {
 }
 
 
-DATED = re.compile(
-    r"\b(?:\d{4}|\d+(?:st|nd|rd|th)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar\w+|februar\w+|march|april|june"
-    r"|july|august|september|october|november|december|o['’]clock|\d+[:.]\d\d|midnight|noon|christmas|easter"
-    r"|michaelmas|\w+tag|januar|februar|märz|mai|juni|juli|oktober|dezember|uhr)\b",
-    re.IGNORECASE,
+DATED, AGED, SIZED, CAUSE = (
+    re.compile(_WORDS["signs"][sign], re.IGNORECASE) for sign in ("dated", "aged", "sized", "cause")
 )
+"""A date; an age, because years alone are often a time; a size, because feet and yards alone are often a distance; and
+words that state a cause or an aim, because the others that may, such as "since" and "lest", often mean something else.
+"""
 OLD = re.compile(r"\b(?:old|age|alt|âge|edad|años)\b", re.IGNORECASE)
 LARGE = re.compile(
     r"\b(?:tall|big|large|high|deep|wide|far|long is|long was|gro(?:ß|ss)|hoch|tief|breit)\b", re.IGNORECASE
 )
-AGED = re.compile(
-    r"\b(?:(?:is|was|are|am|of|about|than|nearly|only|just|aged|turned|age of|ætat\.?) "
-    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\d\d)\b"
-    r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old|jährig\w*)\b"
-    r"|\w+ jahre alt\b|(?:ihren|seinen|meinen|deinen) \w+ jahren\b)",
-    re.IGNORECASE,
-)
-"""An age; years alone are often a time."""
-
-_EXTENT = "(?:height|length|breadth|width|depth|diameter)"
-_SIZED = re.compile(
-    r"\b(?:feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?|fathoms?|fuß|metern?|ellen?)\W+(?:\w+ ){0,2}"
-    rf"(?:high|tall|long|wide|broad|deep|thick|across|{_EXTENT}|hoch|lang|breit|tief|groß)\b|\b{_EXTENT} of\b",
-    re.IGNORECASE,
-)
-"""A size; feet and yards alone are often a distance."""
-
-CAUSE = re.compile(
-    r"\b(?:because|in order to|so that|owing to|on account of|for fear|by mistake|the fact is|the reason|weil|damit"
-    r"|parce qu|afin|porque|para que)\b",
-    re.IGNORECASE,
-)
-"""Words that state a cause or an aim; the others that may, such as "since" and "lest", often mean something else."""
-
-_ROLE = (
-    r"(?:(?:gentle|noble|english|clergy|police|sea)?m[ae]n|(?:gentle)?wom[ae]n|lady|girl|boy|lad|child|son|daughter"
-    r"|(?:half-|step)?(?:sister|brother|father|mother)|wife|widow|husband|aunt|uncle|cousin|nephew|niece|orphan|friend"
-    r"|companion|servant|maid|housekeeper|governess|nurse|cook|doctor|physician|surgeon|professor|teacher|tutor"
-    r"|schoolmaster|student|lawyer|solicitor|clerk|captain|mate|sailor|harpooneer|officer|lieutenant|colonel|soldier"
-    r"|king|queen|prince|princess|count|clergyman|priest|curate|rector|astronomer|journalist|artist|merchant|farmer"
-    r"|fisherman|ferryman|keeper|patient|native|american|stranger|cannibal|savage|specialist|philosopher|outcast|pariah"
-    r"|cat|dog|horse|rabbit|bird|mann|frau|mädchen|junge|sohn|tochter|schwester|bruder|vater|mutter|freund\w*|arzt"
-    r"|lehrer\w*|major|offizier|könig\w*|prinz\w*|pfarrer|diener|magd)\b"
-)
+_ROLE: str = _WORDS["signs"]["role"]
 """Words for what somebody can be."""
 
 _NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
@@ -313,7 +299,7 @@ def gives_a_role(name: str, text: str) -> bool:
 def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
     """Whether a sentence says more about a name (a pattern): "the painter Crake", "one named Crake"."""
     before = rf"\b(?:the|an?|his|her|my)(?: {_NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
-    after = rf"{name},? (?:the|an?|his|her|my|our|their|whose?)\b"
+    after = rf"{name}, (?:the|an?|his|her|my|our|their)\b|{name},? whose?\b"
     link = rf"(?:{naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
     return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", text, re.IGNORECASE))
 
@@ -380,6 +366,14 @@ def relative_named(
     return 0.0 if nearest > _RELATIVE_REACH else 1.0 if nearest == 1 else 0.5
 
 
+def has_relative(name: str, relatives: Sequence[str], text: str) -> bool:
+    """Whether one of these relatives is said to be that of a name (a pattern)."""
+    relative = rf"(?:{'|'.join(map(re.escape, relatives))})\b"
+    owned = rf"{name}(?:['’]s?)?(?: \w+){{0,2}} {relative}|{relative} (?:of|to|von|de|du) (?:\w+\.? )?{name}"
+    his = rf"{name}.{{0,80}}\b(?:his|her|sein\w*|ihr\w*|s[ao]n?|ses|su)(?: [\w-]+){{0,3}} {relative}"
+    return re.search(f"{owned}|{his}", text, re.IGNORECASE) is not None
+
+
 _TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Doctor|Professor|Aunt|Uncle|Madame?|Herr|Frau|Monsieur|Señora?)\b"
 
 
@@ -409,13 +403,42 @@ def number_with(cues: Cues, unit: re.Pattern[str], text: str) -> float:
     return 1.0 if any(map(unit.search, behind)) else _APART
 
 
+def measure_in(asked: str) -> re.Pattern[str] | None:
+    """The ages or sizes that are asked for, which belong to somebody or something; None for any other measure."""
+    return AGED if OLD.search(asked) else SIZED if LARGE.search(asked) else None
+
+
 def measured_in(text: str, asked: str, cues: Cues) -> float:
     """Whether a text has a number with the unit that is asked for: years of an age, feet of a height."""
     if OLD.search(asked):
         return max(number_with(cues, cues.age, text) / 2, float(AGED.search(text) is not None))
     if LARGE.search(asked):
-        return max(ALMOST * number_with(cues, cues.size, text), float(_SIZED.search(text) is not None))
+        return max(ALMOST * number_with(cues, cues.size, text), float(SIZED.search(text) is not None))
     return number_with(cues, cues.unit, text)
+
+
+_CLAUSE_BETWEEN = re.compile(
+    r"[.;:!?()—“”\"]|--|\b(?:and|but|or|than|that|which|whom?|whose|when|while|as|since|because|if|his|her|their|my|your"
+    r"|und|aber|oder|dass|de[mnr]en|wenn|weil|sein\w*|ihr\w*|et|mais|ou|que?i?|dont|s[ae]s?|son|y|pero|cuando|su)\b",
+    re.IGNORECASE,
+)
+_WHO = re.compile(r",? (?:who|der|die|qui|que|quien)\b")
+_OBLIQUE = re.compile(r"\b(?:of|to|with|from|by|for|than|at|von|mit|bei|zu|für|als|de|à|du|con|para) $", re.IGNORECASE)
+_MOST_BETWEEN, _MOST_BEFORE = 10, 4
+"""Words between somebody and what is said of them, and between what is said first and them."""
+
+
+def is_said_of(name: str, sign: re.Pattern[str], text: str, others: Collection[str]) -> bool:
+    """Whether a sign belongs to a name (a pattern): no other of these names (folded) and no new clause is between."""
+    for found, named in product(sign.finditer(text), re.finditer(rf"{name}(?!['’]s?\b)", text, re.IGNORECASE)):
+        is_before = named.start() < found.start()
+        between = text[named.end() : found.start()] if is_before else text[found.end() : named.start()]
+        words = words_of(between := _WHO.sub("", between, count=1) if is_before else between)
+        is_subject = _OBLIQUE.search(text[: named.start()]) is None
+        is_near = len(words) <= (_MOST_BETWEEN if is_before else _MOST_BEFORE) and not _CLAUSE_BETWEEN.search(between)
+        if is_subject and is_near and {fold(word) for word in words}.isdisjoint(others):
+            return True
+    return False
 
 
 def has_number(text: str, asked: str, cues: Cues) -> bool:

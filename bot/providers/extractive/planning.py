@@ -17,10 +17,8 @@ from bot.providers.extractive.question import (
     as_printed,
     in_context,
     in_language,
-    is_asked,
     is_title,
     kind_of,
-    questions_in,
     with_words,
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, LastQuoted, gather
@@ -313,10 +311,10 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
     if not isinstance(whole.intent, intents.Lookup):
         return [whole]
     asked: list[Wish] = []
-    for part in questions_in(transcript.asked):
+    for part in intents.questions_in(transcript.asked):
         wish = _wish(part, past, answer, transcript)
         past = past if isinstance(wish.intent, intents.Remark) else wish.question
-        if is_asked(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
+        if intents.is_asked(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
             asked.append(wish)
     return asked[:MOST_WISHES] or [whole]
 
@@ -479,7 +477,7 @@ def _search_again(question: Question, tools: intents.OfferedTools) -> list[ToolI
 
 def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
     """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
-    name = _name(question)
+    name = question.called
     if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
         return tools.call("count_mentions", term=name)
     if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
@@ -487,12 +485,8 @@ def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolI
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 
 
-def _name(question: Question) -> str:
-    return " ".join(without_possessive(word) for word in question.name_words)
-
-
 def _first_scene(question: Question, transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    counted, name = transcript.looks_for("count_mentions"), _name(question).lower()
+    counted, name = transcript.looks_for("count_mentions"), question.called.lower()
     looks = [look for look in counted if str(look.call.arguments.get("term")).lower() == name]
     at = -1 if question.kind is QuestionKind.HAPPENED else 0
     first = next((look.result.passages[at] for look in looks if look.result.passages), None)

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import zip_longest
 
 from bot.providers.extractive.language import (
+    BEARERS,
     COLOURLESS,
     FILLERS,
     KINDS,
@@ -27,7 +28,6 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from domain.library.search.phrases import quoted_in
-from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, without_possessive
 
 
@@ -138,6 +138,21 @@ class Question:
         return frozenset(stems_of(" ".join(words), self.language) for words in quoted_in(self.text))
 
     @property
+    def called(self) -> str:
+        """Its names as one, with the title before them: "Mrs. Harker"."""
+        names = " ".join(map(without_possessive, self.name_words))
+        titled = re.search(rf"\b(\w+)\.? (?:(?:von|van|de|du|la) )*{re.escape(names)}", self.text) if names else None
+        return titled[0] if titled and titled[1].lower() in _TITLES else names
+
+    def without_others(self, text: str) -> str:
+        """The text without its names where they are another's by the title: those of "Mr. Harker" for "Mrs. Harker"."""
+        title = self.called.split(" ")[0].rstrip(".").lower()
+        if not (others := _OTHERS.get(title)):
+            return text
+        names = "|".join(re.escape(without_possessive(word)) for word in self.name_words)
+        return re.sub(rf"(?<!and )\b({others}) (?:{names})\b", r"\1", text)
+
+    @property
     def name_words(self) -> list[str]:
         return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
 
@@ -165,7 +180,7 @@ _PATTERNS = {
     language: tuple((kind, re.compile(rf"\b(?:{any_accents(pattern)})", re.IGNORECASE)) for kind, pattern in kinds)
     for language, kinds in _KINDS.items()
 }
-_YES_OR_NO = re.compile(
+YES_OR_NO = re.compile(
     r"\W*(?:did|does|do|was|were|is|are|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
 )
 _SETTING = {
@@ -179,12 +194,16 @@ _CLAUSES = {
     for language, words in _SETTING.items()
 }
 _FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
-_TITLES = frozenset(
-    """
-    mr mrs ms miss dr prof capt rev sir herr frau fräulein graf gräfin freiherr monsieur madame mademoiselle mme mlle
-    comte comtesse señor señora señorita don doña conde condesa signor signora
-    """.split()  # noqa: SIM905 - words read better without quotation marks
-)
+_TITLES = frozenset(" ".join(BEARERS.values()).split())
+_APART = {"man": "wife maid woman", "wife": "man maid", "maid": "man wife", "woman": "man"}
+_FIRST_NAME = r"(?!Mrs|Mme|Madame|Frau|Lady)[A-Z][a-zé]+"
+_OTHERS = {
+    title: rf"(?i:{'|'.join(BEARERS[each].replace(' ', '|') for each in apart.split())})\.?(?: (?:von|de|[A-Z][\w-]+))?"
+    + (f"|{_FIRST_NAME}" if bearer == "wife" else "")
+    for bearer, apart in _APART.items()
+    for title in BEARERS[bearer].split()
+}
+"""By a title, what stands before the same name of somebody else; for a wife also any first name."""
 _RANKS = frozenset({"doctor", "professor", "captain", "lord"})
 """Words that also say what somebody is: "Captain Ahab", but "the captain of the ship"."""
 
@@ -233,42 +252,15 @@ def with_words(question: Question, others: Mapping[str, str]) -> Question:
     return replace(question, terms=terms, names=names, setting=setting)
 
 
-def is_bare_phrase(text: str, question: Question) -> bool:
-    """Whether a message neither asks nor requests anything: it may be words from the book."""
-    asks = "?" in text or _YES_OR_NO.match(text) or without_fillers(text) != text
-    return question.kind is QuestionKind.OTHER and not asks
-
-
 def kind_of(text: str, language: Language) -> QuestionKind:
     """The main kind of answer asked for; OTHER for a yes-or-no question."""
     dense = next((kind for kind, words in _DENSE_KINDS if re.search(words, text)), None)
-    if dense or (language is Language.ENGLISH and _YES_OR_NO.match(without_fillers(text))):
+    if dense or (language is Language.ENGLISH and YES_OR_NO.match(without_fillers(text))):
         return dense or QuestionKind.OTHER
     found = [
         (match.start(), order, kind) for order, (kind, p) in enumerate(_PATTERNS[language]) if (match := p.search(text))
     ]
     return min(found)[2] if found else QuestionKind.OTHER
-
-
-_SECOND_QUESTION = re.compile(
-    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
-    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(r"[?？][^\w?？]*$")
-
-
-def questions_in(text: str) -> Iterator[str]:
-    """The sentences of a message; a sentence with several questions is divided."""
-    for start, end in split_sentences(text):
-        sentence = text[start:end]
-        parts = _SECOND_QUESTION.split(sentence) if _ASKS.search(sentence) else [sentence]
-        yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
-
-
-def is_asked(part: str) -> bool:
-    """Whether it ends as a question does."""
-    return _ASKS.search(part) is not None
 
 
 def without_fillers(text: str) -> str:
@@ -356,8 +348,10 @@ def as_printed(text: str, told: str) -> str:
     return _TYPED.sub(lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in names else it[0], text)
 
 
-_BORROWED = 0.5
-"""The weight of a word of an earlier question relative to those of the question itself."""
+_BORROWED, _MEANT = 0.5, 0.9
+"""The weight of a word of an earlier question relative to those of the question itself, and of a name that a pronoun
+stands for.
+"""
 
 _CONTINUES = re.compile(
     r"\W*(?:and|but|so|then|what about|how about|und|aber|was ist mit|et|mais|y|pero|e)\b(?: (?:what|how) about\b)?",
@@ -395,7 +389,7 @@ def in_context(text: str, before: Question | None, answer: str = "", spoken: Lan
     if _is_elliptical(question):
         return _borrow(_as_before(question, before), _unless_replaced(question, before), before)
     if _points_back(question) or _has_no_subject(question):
-        return _borrow(question, _antecedents(question, before, answer), before)
+        return _borrow(question, _antecedents(question, before, answer), before, name=_MEANT)
     return question
 
 
@@ -469,11 +463,15 @@ def _names_in(answer: str, before: Question) -> list[Term]:
     return [Term(stem(name, before.language), name) for name, _ in counted.most_common(_MOST_NAMES)]
 
 
-def _borrow(question: Question, terms: tuple[Term, ...], before: Question) -> Question:
+def _borrow(question: Question, terms: tuple[Term, ...], before: Question, name: float = _BORROWED) -> Question:
     own = _own_terms(question)
     known = {term.stem for term in own}
-    lent = {term.stem: replace(term, weight=term.weight * _BORROWED) for term in terms if term.stem not in known}
     names = before.names | {term.stem for term in terms if term.word[0].isupper()}
+    lent = {
+        term.stem: replace(term, weight=term.weight * (name if term.stem in names else _BORROWED))
+        for term in terms
+        if term.stem not in known
+    }
     every = (*own, *lent.values()) or question.terms
     return replace(
         question, terms=every, names=(question.names | names) & {term.stem for term in every}, setting=frozenset()

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from bot.providers.extractive.language import (
     CAUSE,
     CUES,
     DATED,
+    FEATURES,
     LITTLE_WORDS,
     SOMEBODY,
     Cues,
@@ -19,10 +21,13 @@ from bot.providers.extractive.language import (
     expected_in,
     gives_a_role,
     has_number,
+    has_relative,
     introduces,
     is_counted,
     is_full_name,
     is_role,
+    is_said_of,
+    measure_in,
     measured_in,
     names_a_place,
     names_in,
@@ -36,55 +41,9 @@ from bot.providers.extractive.language import (
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
-from domain.library.search.words import fold, without_possessive
+from domain.library.search.words import fold, without_possessive, words_of
 
-WEIGHTS: dict[str, float] = {
-    # Where the question's words stand.
-    "wide": 3.5,
-    "behind": 2.2,
-    "pairs": 0.6,
-    "verbatim": 1.0,
-    "names": -0.5,
-    "standing": 2.3,
-    "length": 0.6,
-    # Sentences that are seldom an answer.
-    "is speech": -0.2,
-    "is question": -0.6,
-    # Questions with a clause that says when or because of what.
-    "main clause": 0.5,
-    "after setting": 1.0,
-    # Signs of the kind of answer that is wanted.
-    "number": 1.5,
-    "counted": 1.1,
-    "measured": 3.0,
-    "priced": 1.8,
-    "time": 0.7,
-    "dated": 0.7,
-    "place": 0.3,
-    "named place": 1.0,
-    "called": 1.0,
-    "full name": 2.0,
-    "looks": 0.5,
-    "fate": 1.0,
-    "feeling": 2.6,
-    "expected": 1.4,
-    "speech": 0.4,
-    "new name": 0.7,
-    "naming": 0.4,
-    "holder": 1.0,
-    "related": 2.0,
-    # Signs of a reason.
-    "reason": 0.3,
-    "because": 0.3,
-    "cause": 1.0,
-    "purpose": 0.3,
-    "hence follows": 0.4,
-    # Introductions: set by hand, because the questions behind the others rarely ask who somebody is.
-    "introduced": 1.2,
-    "role": 2.0,
-    "first named": 1.5,
-    "only speaks": -0.8,
-}
+WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
 
 
 _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
@@ -109,7 +68,8 @@ class Evidence:
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
-        self.candidates = candidates
+        self.texts, self.candidates = _without_others(question, candidates)
+        self._runs = [candidate.run for candidate in candidates]
         self.sets = [frozenset(candidate.stems) for candidate in candidates]
         known = Counter(stem for stems in self.sets for stem in stems)
         self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
@@ -161,17 +121,13 @@ class Evidence:
         return sum(self.weight[stem] for stem in stems & self.sets[at]) / total if total else 0.0
 
     def previous(self, at: int) -> int | None:
-        return at - 1 if self._is_with(at - 1, at) else None
+        return self._beside(at, at - 1)
 
     def following(self, at: int) -> int | None:
-        return at + 1 if self._is_with(at + 1, at) else None
+        return self._beside(at, at + 1)
 
-    def _is_with(self, other: int, at: int) -> bool:
-        return 0 <= other < len(self.candidates) and self.candidates[other].run == self.candidates[at].run
-
-    @property
-    def _runs(self) -> list[int]:
-        return [candidate.run for candidate in self.candidates]
+    def _beside(self, at: int, other: int) -> int | None:
+        return other if 0 <= other < len(self._runs) and self._runs[other] == self._runs[at] else None
 
     def _cover(self, spread: Callable[[list[float]], list[float]]) -> list[float]:
         cover = [0.0] * len(self.candidates)
@@ -179,6 +135,15 @@ class Evidence:
             for at, strength in enumerate(spread(self._hits[stem])):
                 cover[at] += weight * strength
         return [value / self._total for value in cover]
+
+
+def _without_others(question: Question, candidates: Sequence[Candidate]) -> tuple[list[str], Sequence[Candidate]]:
+    """The texts without other people of the same name, unless it is never that of the one who is asked about."""
+    texts = [question.without_others(each.text) for each in candidates]
+    stems = [stems_of(text, question.language) for text in texts]
+    if not any(question.names & {*each} for each in stems):
+        return [each.text for each in candidates], candidates
+    return texts, [replace(each, stems=own) for each, own in zip(candidates, stems, strict=True)]
 
 
 def scores(evidence: Evidence) -> list[float]:
@@ -222,23 +187,27 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
 
 
 def _by_setting(evidence: Evidence, at: int) -> dict[str, float]:
-    question, previous = evidence.question, evidence.previous(at)
-    if not question.setting:
+    setting, previous = evidence.question.setting, evidence.previous(at)
+    if not setting:
         return {}
-    own = frozenset(term.stem for term in question.terms) - question.setting
-    return {
-        "main clause": evidence.share(own, at),
-        "after setting": evidence.share(question.setting, previous) if previous is not None else 0.0,
-    }
+    after = 0.0 if previous is None else evidence.share(setting, previous)
+    return {"main clause": evidence.share(frozenset(evidence.weight) - setting, at), "after setting": after}
 
 
 def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
     """Features for the kind of answer that is wanted."""
-    question, text = evidence.question, evidence.candidates[at].text
+    question, text = evidence.question, evidence.texts[at]
     cues = CUES[question.language]
     match question.kind:
-        case QuestionKind.HOW_MANY | QuestionKind.HOW_LONG | QuestionKind.HOW_MUCH:
-            return _numbers(question, text, cues)
+        case QuestionKind.HOW_MANY:
+            counted = any(is_counted(text, term.word, cues) for term in question.terms[:1])
+            return {"number": has_number(text, question.text, cues), "counted": float(counted)}
+        case QuestionKind.HOW_MUCH:
+            priced = number_with(cues, cues.money, text)
+            return {"number": float(priced and has_number(text, question.text, cues)), "priced": priced}
+        case QuestionKind.HOW_LONG:
+            measured = measured_in(text, question.text, cues)
+            return {"number": has_number(text, question.text, cues), "measured": measured}
         case QuestionKind.WHERE:
             return {
                 "place": min(3.0, len(cues.place.findall(text))),
@@ -270,20 +239,6 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             return {name: _found(pattern, text) for name, pattern in signs.get(kind, {}).items()}
 
 
-def _numbers(question: Question, text: str, cues: Cues) -> dict[str, float]:
-    number = has_number(text, question.text, cues)
-    match question.kind:
-        case QuestionKind.HOW_MANY:
-            return {
-                "number": number,
-                "counted": float(any(is_counted(text, term.word, cues) for term in question.terms[:1])),
-            }
-        case QuestionKind.HOW_MUCH:
-            return {"number": number * bool(priced := number_with(cues, cues.money, text)), "priced": priced}
-        case _:
-            return {"number": number, "measured": measured_in(text, question.text, cues)}
-
-
 def _reasons(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     text, following = evidence.candidates[at].text, evidence.following(at)
     return {
@@ -301,7 +256,7 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     subject = question.names or frozenset(term.stem for term in question.terms)
     named = evidence.share(subject, at)
     earlier = any(evidence.share(subject, other) >= 1.0 for other in range(at))
-    text, name = evidence.candidates[at].text, _name_pattern(question)
+    text, name = evidence.texts[at], _name_pattern(question)
     return {
         "introduced": float(named > 0 and introduces(name, text, cues.naming)),
         "role": float(named > 0 and gives_a_role(name, text)),
@@ -334,8 +289,18 @@ def _names_a_relative(evidence: Evidence, at: int) -> float:
     if not evidence.relatives:
         return 0.0
     candidate = evidence.candidates[at]
-    words = split_words(candidate.text, evidence.question.language)
+    words = split_words(evidence.texts[at], evidence.question.language)
     return relative_named(words, candidate.stems, evidence.relatives, evidence.known_names)
+
+
+def _is_their_relative(evidence: Evidence, at: int) -> bool:
+    """Whether a sentence names a relative, and says that it is that of a name in the question, if there is one."""
+    question, text, named = evidence.question, evidence.texts[at], _names_a_relative(evidence, at) > 0
+    if not (named and question.names):
+        return named
+    stems = zip(split_words(text, question.language), evidence.candidates[at].stems, strict=True)
+    related = [word for word, stem in stems if stem in evidence.relatives]
+    return has_relative(_name_pattern(question), related, text)
 
 
 def _pairs(question: Question, candidate: Candidate) -> float:
@@ -409,15 +374,13 @@ _FAR_BEHIND, _VERY_FAR_BEHIND = 0.1, 0.03
 _SURE = 0.45
 """The confidence from which the best candidate is sure: below it there are others as good."""
 
-_FIRM, _FAINT = 0.5, 0.25
-"""The share of the question's words near what is quoted, above which it is an answer and below which it is none.
+_FIRM, _FAINT, _GENERAL = 0.5, 0.25, 0.5
+"""The share of the question's words near what is quoted, above which it is an answer and below which it is none; the
+last for a question that may be about anything: "Who is the richest man in the world?".
 
 On questions put to the book they belong to, 86 % are above the first and 1 % below the second; put to a book of the
 same sort they do not belong to, 21 % and 28 %.
 """
-
-_GENERAL = 0.5
-"""The same share for a question that may be about anything: "Who is the richest man in the world?"."""
 
 
 def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:
@@ -433,7 +396,10 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     best = max(chosen, key=shares.__getitem__)
     is_sure = shares[best] >= _SURE and evidence.is_about_it(best) and _may_show_it(evidence, best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
-    return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence, _shows_it(evidence, best))
+    shows_it = _shows_it(evidence, best)
+    if shows_it and confidence is Confidence.FIRM and measure_in(evidence.question.text):
+        chosen = [at for at in chosen if _shows_it(evidence, at)]  # nobody else's age
+    return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence, shows_it)
 
 
 _SIGNS: dict[QuestionKind, tuple[str, ...]] = {
@@ -450,17 +416,48 @@ _SIGNS: dict[QuestionKind, tuple[str, ...]] = {
 """The features of which a sentence that surely answers has one."""
 
 
+_STANDS_IN = re.compile(r"\W*\b(?P<pronoun>s?he|er|sie|ils?|elles?|él|ella)\b", re.IGNORECASE)
+
+
 def _shows_it(evidence: Evidence, at: int) -> bool:
-    """Whether a candidate has a sign of the answer; a sum beside a name and an age of others are not surely theirs."""
+    """Whether a candidate has a sign of the answer, which belongs to the one asked about where that can be told."""
     question, candidate, signs = evidence.question, evidence.candidates[at], _SIGNS.get(evidence.question.kind, ())
-    if question.kind is QuestionKind.WHERE:
-        return says_where(candidate.text, frozenset(evidence.weight), question.names, question.language)
+    cues, text = CUES[question.language], evidence.texts[at]
     told = {*candidate.stems, *candidate.words.split()}
-    if question.kind is QuestionKind.HOW_LONG and question.names and told.isdisjoint(question.names | SOMEBODY):
-        return False
-    if not signs:
-        return question.kind is not QuestionKind.HOW_MUCH or not question.names
-    return any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
+    match question.kind:
+        case QuestionKind.WHERE:
+            return says_where(text, frozenset(evidence.weight), question.names, question.language)
+        case QuestionKind.HOW_MUCH:
+            return not (question.names or any(is_role(term.word) for term in question.terms))
+        case QuestionKind.HOW_LONG if measure := measure_in(question.text):
+            return _is_theirs(evidence, at, measure)
+        case QuestionKind.HOW_LONG if question.names and told.isdisjoint(question.names | SOMEBODY):
+            return False
+        case QuestionKind.HOW_MANY if question.names and not _is_theirs(evidence, at, cues.number):
+            return False
+        case QuestionKind.LOOKS | QuestionKind.FELT if question.names:
+            return _is_theirs(evidence, at, cues.looks if question.kind is QuestionKind.LOOKS else cues.feeling)
+    return not signs or any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
+
+
+def _is_theirs(evidence: Evidence, at: int, sign: re.Pattern[str]) -> bool:
+    """Whether a sign is said of the one asked about, by name or by a pronoun that opens the sentence."""
+    name, others, text = _name_pattern(evidence.question), evidence.known_names, evidence.texts[at]
+    opening = _STANDS_IN.match(text) if _is_named_beside(evidence, at, name) else None
+    by_pronoun = opening and is_said_of(rf"\b{opening['pronoun']}\b", sign, text, others)
+    return bool(by_pronoun) or is_said_of(name, sign, text, others)
+
+
+def _is_named_beside(evidence: Evidence, at: int, name: str) -> bool:
+    """Whether a name is the last in the sentence before, or if that has none, the first in the next."""
+    before, after = (
+        "" if other is None else evidence.texts[other] for other in (evidence.previous(at), evidence.following(at))
+    )
+    *named, since = re.split(name, before, flags=re.IGNORECASE)
+    if not named:
+        until, *named = re.split(name, after, maxsplit=1, flags=re.IGNORECASE)
+        since = f"{before} {until}"
+    return bool(named) and evidence.known_names.isdisjoint(map(fold, words_of(since)))
 
 
 def _may_show_it(evidence: Evidence, at: int) -> bool:
@@ -472,7 +469,7 @@ def _may_show_it(evidence: Evidence, at: int) -> bool:
         case QuestionKind.HOW_MANY:
             return _by_kind(evidence, at)["number"] > 0
         case _:
-            return not evidence.relatives or _names_a_relative(evidence, at) > 0
+            return not evidence.relatives or _is_their_relative(evidence, at)
 
 
 def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: int) -> list[int]:

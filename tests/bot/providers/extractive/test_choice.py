@@ -327,6 +327,17 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
         ("Why was the lamp dark?", "The lamp was dark, for dark is cheap, and so they wished to sleep. Gulls cried."),
         ("Who is Silas Kemp?", "Silas Kemp ran. Gulls cried."),
         ("How much money has Silas Kemp?", "Silas Kemp asked for two hundred pounds of money. Gulls cried."),
+        ("How much money has the curate?", "The curate asked for two hundred pounds of money. Gulls cried."),
+        ("How old is Mr. Tarr?", "They spoke of Miss Tarr, who was only eight years old. Mr. Tarr slept."),
+        ("How old is Hilda?", "The children, two girls of six years of age, were left with Hilda. Gulls cried."),
+        ("How old is Hilda?", "Hilda has known him ever since he was four years old. Gulls cried."),
+        ("How old is Hilda?", "Hilda loved Ned. He was nearly sixteen. Gulls cried."),
+        ("How old is Hilda?", "Hilda spoke to Ned Kemp. Ned Kemp was nearly sixteen. Ned Kemp slept."),
+        ("How many children has Hilda?", "Hilda was soon ready, and the three children went out. Gulls cried."),
+        ("When did Hilda die?", "Hilda will die of it, and then he will be sorry. Gulls cried."),
+        ("What does Hilda look like?", "Hilda saw his white face and red eyes. Gulls cried."),
+        ("Who is Miss Tarr?", "Madame Tarr was the mother of five. Miss Tarr slept. Gulls cried."),
+        ("Who is Hilda?", "He sent Hilda a pittance. Gulls cried."),
     ],
 )
 def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, text: str) -> None:
@@ -338,6 +349,13 @@ def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, 
     [
         ("How old is Hilda Tarr?", "Hilda Tarr was nearly sixteen."),
         ("How old is Hilda Tarr?", "She was nearly sixteen. Hilda Tarr slept."),
+        ("How old is Hilda?", "Hilda was a stout, well-grown girl of fifteen."),
+        ("How old is Mr. Tarr?", "Miss Tarr loved Mr. Tarr. He was a tall, grave man of five-and-twenty."),
+        ("How old is Hilda?", "When Hilda was twelve years of age, her mother left the house."),
+        ("How many children has Hilda?", "Hilda had three children."),
+        ("What does Hilda look like?", "Hilda was white and pale."),
+        ("When did Hilda die?", "Hilda died on the second day of May."),
+        ("Who is Miss Tarr?", "Madame Tarr slept. Miss Tarr was the youngest daughter."),
         ("How tall are the tripods?", "The tripods were a hundred feet high."),
         ("Where is the treasure hidden?", "The treasure was hidden under the cross."),
         ("Where is Hobb?", "Hobb lay in the churchyard."),
@@ -352,3 +370,27 @@ def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, 
 )
 def test_a_sentence_with_the_kind_of_answer_is_one(question: str, text: str) -> None:
     assert chosen(question, f"{text} Gulls cried.").shows_it
+
+
+def test_a_sure_age_is_quoted_without_the_ages_of_others() -> None:
+    text = "When Hilda was twelve years of age, she left. She loved Ned, a boy of five years of age."
+    found = chosen("How old is Hilda?", text)
+    assert [candidate.text for candidate in found.candidates] == ["When Hilda was twelve years of age, she left."]
+
+
+def test_a_relative_is_surely_told_only_of_the_one_who_is_asked_about() -> None:
+    others = "Ned loved his sister Ann, says Hilda. Hilda slept. Gulls cried. It grew dark."
+    mine = "I loved my sister Ann, and Hilda. Gulls cried."
+    assert chosen("Who is Hilda's sister?", mine).confidence is not Confidence.FIRM
+    assert chosen("Who is Hilda's sister?", f"Hilda's sister Ann came. {others}").confidence is Confidence.FIRM
+
+
+def test_somebody_of_the_same_name_with_another_title_is_somebody_else() -> None:
+    text = "Madame Tarr was a widow with a dog. Monsieur and Madame Tarr met. Miss Tarr was the youngest daughter."
+    assert first("Who is Miss Tarr?", text) == "Miss Tarr was the youngest daughter."
+    assert first("Who is Madame Tarr?", text) == "Madame Tarr was a widow with a dog."
+    assert first("Who is Tarr?", text) == "Madame Tarr was a widow with a dog."
+
+
+def test_a_name_with_another_title_is_no_reason_to_find_nothing() -> None:
+    assert chosen("Who is Miss Tarr?", "Madame Tarr was a widow. Gulls cried.").confidence is not Confidence.NONE

@@ -41,6 +41,11 @@ def test_what_is_borrowed_weighs_less() -> None:
     assert {term.word: term.weight for term in terms} == {"found": 1.0, "cap": 0.5}
 
 
+def test_a_name_that_a_pronoun_stands_for_weighs_nearly_as_much_as_one_of_the_question() -> None:
+    terms = in_context("How did he die?", analyse("What happened to Hobb?")).terms
+    assert {term.word: term.weight for term in terms} == {"die": 1.0, "Hobb": 0.9}
+
+
 def test_a_subject_alone_is_asked_the_same() -> None:
     assert in_context("And Tom?", analyse("How many pencils has Hilda?")).kind is QuestionKind.HOW_MANY
 
