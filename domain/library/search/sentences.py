@@ -53,6 +53,12 @@ _ABBREVIATIONS = """
     vs viz cf ca approx bros i.e e.g hr frau bzw z.b d.h u.a p.m a.m ph.d b.c a.d vv ed trans
 """
 _NEVER_LAST = frozenset(_ABBREVIATIONS.split())
+_SHORT = frozenset("uvz")
+"""Single letters that are no initials: "und", "von" or "versus", and "zu" or "zum"."""
+
+_BEFORE_INITIAL = re.compile(r"\b[^\W\d_]\. $")
+"""What makes the "I" behind it one of several initials, and not the one who speaks."""
+
 _BEFORE_NUMBERS = frozenset(
     ("no", "nos", "nr", "p", "pp", "vol", "vols", "fig", "figs", "ch", "chap", "sec", "art", "bk")
 )
@@ -164,7 +170,8 @@ def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
         return False
     word = last_word[1]
     if len(word) == 1:
-        return word.isupper() and word != "I"
+        is_initial = word != "I" or _BEFORE_INITIAL.search(text, max(begin, stop - 5), stop - 1) is not None
+        return word in _SHORT or (word.isupper() and is_initial)
     if word.lower() in _BEFORE_NUMBERS:
         return following.isdigit()
     return word.lower() in _NEVER_LAST

@@ -50,6 +50,12 @@ def test_they_are_the_same_however_much_is_looked_at_at_once(text: str, characte
         ("Mr. Hobb and Mrs. Hobb. They left.", ["Mr. Hobb and Mrs. Hobb.", "They left."]),
         ("It was no. 7, they said. No. He said so.", ["It was no. 7, they said.", "No.", "He said so."]),
         ("By J. R. Hobb. It was I. He knew.", ["By J. R. Hobb.", "It was I.", "He knew."]),
+        ("Kranz und »E. v. I.« Dann kam er.", ["Kranz und »E. v. I.« Dann kam er."]),
+        (
+            "Er ritt zu Herrn v. I. (Keithstraße) und zu Frau v. Crampas. Es regnete.",
+            ["Er ritt zu Herrn v. I. (Keithstraße) und zu Frau v. Crampas.", "Es regnete."],
+        ),
+        ("In Roe v. Wade. It was you and I. He left.", ["In Roe v. Wade.", "It was you and I.", "He left."]),
         ("A heading\n\nA paragraph", ["A heading", "A paragraph"]),
         ("灯が暗い。誰も知らない。", ["灯が暗い。", "誰も知らない。"]),
         ("The end . . . of it", ["The end . . . of it"]),
