@@ -283,7 +283,9 @@ def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
     told = (
         {
             "number": each.number,
+            "printed": each.printed,
             "title": each.title,
+            "parent": each.parent,
             "page": each.page,
             "last_page": each.last_page,
             "words": each.words,

@@ -31,7 +31,6 @@ from bot.providers.extractive.planning import (
     Choices,
     Transcript,
     Wish,
-    phrase_hits,
     places_of,
 )
 from bot.providers.extractive.question import Question, analyse
@@ -51,17 +50,20 @@ from bot.providers.extractive.quotation import (
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from bot.providers.extractive.wording import (
+    BOTH,
     PHRASES,
     Phrases,
     book_told,
     lead_in,
     nothing_found,
+    numbered,
     story_chapter,
     tally_of,
     tells_of_people,
 )
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
+from domain.library.numerals import number_value
 from domain.library.search.words import words_of
 from domain.library.summaries import is_of_names, most_salient, weights_of
 
@@ -100,7 +102,11 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     if not looks:
         return ""
     phrases = PHRASES[language]
-    passages = looks[-1].result.passages
+    if all(look.result.is_error for look in looks):
+        same = numbered(transcript.listed, wish.chapter)
+        number = number_value(same[0]["printed"]) if same else None
+        return phrases.which_chapter.format(len(same), number) if len(same) > BOTH else phrases.no_chapter
+    passages = [passage for look in looks for passage in look.result.passages]
     titles = {sentence: passage.chapter for passage in passages for sentence in passage.sentences}
     told = [each for each in gather([passages], language) if not (each.is_heading or is_of_names(words_of(each.raw)))]
     if not told:
@@ -108,6 +114,8 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     found = _by_chapter(told[-_MOST_TOLD:] if wish.latest else told, titles)
     shown = found if wish.latest else _story(found)
     lead = phrases.telling if len(shown) == len(found) else phrases.telling_some.format(len(shown), len(found))
+    if len(looks) > BOTH:  # the first found none
+        lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])
 
 
@@ -256,7 +264,7 @@ def _around(term: str, passage: Passage, language: Language) -> str:
 
 def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
-    hits = phrase_hits(transcript, wish.text, exact=not wish.sure)
+    hits = places_of(wish, transcript)
     if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or wish.sure):
         return ""
     phrases = PHRASES[language]
@@ -264,7 +272,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
         return _similar(wish, transcript, language)
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
     pieces = [piece for hit in hits for piece in spoken(hit, around, language, with_speaker=wish.speaker)]
-    lead = phrases.line if stands_in(wish.text, hits[0]) else phrases.line_similar
+    lead = phrases.line if stands_in(wish.text, hits[0].text) else phrases.line_similar
     return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
 
 
@@ -461,7 +469,8 @@ def _lookup(question: Question, choices: Choices) -> str:
     choices.quoted.update(choice.candidates)
     foreign = [phrases.foreign] if is_foreign else []
     if not answer:
-        nothing = nothing_found(unknown or missing or question.name_words, question.text, phrases, reading=reading)
+        words = (question.name_words if is_foreign else []) or unknown or missing or question.name_words
+        nothing = nothing_found(words, question.text, phrases, reading=reading)
         return " ".join([*foreign, nothing])
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []

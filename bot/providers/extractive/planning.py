@@ -26,6 +26,7 @@ from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from domain.book import Passage
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
 from domain.tool_use import ToolInvocation
 
@@ -339,16 +340,13 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
     return past, answer
 
 
-PASSAGES = 20
-"""Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
-
 _MORE_PASSAGES = 10
 """Passages of a second search, in the words that an answer may share with the question."""
 
 
 def next_calls(wishes: Sequence[Wish], choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     """The calls to make now; none when it is time to answer."""
-    rounds = (_first_calls, _second_calls)
+    rounds = (_first_calls, _second_calls, _third_calls)
     if choices.transcript.rounds >= len(rounds):
         return []
     calls = [call for wish in wishes for call in rounds[choices.transcript.rounds](wish, choices, tools)]
@@ -359,8 +357,6 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: intents.OfferedT
 
 def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     match wish.intent:
-        case intents.Remark():
-            return []
         case intents.StoryEnd() if choices.transcript.reading:
             return []
         case intents.Position(page, chapter):
@@ -372,27 +368,28 @@ def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> l
             calls = tools.call("count_mentions", term=term)
         case intents.Line(text, _, sure):
             calls = tools.call("find_phrase", text=text)
-            calls += [] if sure else _search(wish.question, tools) + _introduction(wish.question, tools)
+            calls += [] if sure else intents.search(wish.question, tools) + _introduction(wish.question, tools)
         case intents.Cited(lines):
             calls = [call for each in lines for call in tools.call("find_phrase", text=each)]
-            calls += _search(wish.question, tools)
+            calls += intents.search(wish.question, tools)
         case intents.Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
         case intents.ContentsList() | intents.Beginning() | intents.StoryEnd():
             calls = tools.call("table_of_contents")
         case intents.Onward():
             calls = _onward(choices.transcript, tools)
-        case intents.Lookup(question):
-            return [] if intents.asks_nothing(question) else _search(question, tools) + _introduction(question, tools)
-    return calls or _search(wish.question, tools)
+        case intents.Lookup(question) if not intents.asks_nothing(question):
+            return intents.search(question, tools) + _introduction(question, tools)
+        case intents.Remark() | intents.Lookup():
+            return []
+    return calls or intents.search(wish.question, tools)
 
 
 def _story(wish: intents.Overview | intents.Cast, book: str, tools: intents.OfferedTools) -> list[ToolInvocation]:
     of_book = isinstance(wish, intents.Overview) and wish.may_be_title and fold(str(wish.chapter)) in fold(book)
     if isinstance(wish, intents.Overview) and wish.chapter is not None and not of_book:
         return tools.call("story_so_far", chapter=wish.chapter)
-    people = tools.call("search_book", query=quotation.OF_PEOPLE[0], top_k=PASSAGES, also=list(quotation.OF_PEOPLE[1:]))
-    return tools.call("story_so_far") + (people if isinstance(wish, intents.Cast) else [])
+    return tools.call("story_so_far") + (intents.people(tools) if isinstance(wish, intents.Cast) else [])
 
 
 def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
@@ -403,22 +400,11 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
             return _second_calls(replace(wish, intent=intents.Lookup(wish.question)), choices, tools)
         case intents.Lookup(question):
-            asked = choices.as_looked_up(question)
-            if asked.query != question.query:
-                return _search(asked, tools) + _introduction(asked, tools)
-            story, inside = choices.told_in(question)
-            if story:
-                return tools.call("story_so_far", chapter=story) if inside is question else _search(inside, tools)
-            calls = _first_scene(question, transcript, tools)
-            if not transcript.results or (confidence := choices.of(question).confidence) is Confidence.FIRM:
-                return calls
-            if expected := wording.answer_queries(question):
-                calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
-            return calls if confidence is Confidence.LIKELY else calls + _search_again(question, tools)
+            return _look_again(question, choices, tools)
         case intents.Line() | intents.Cited():
             hits = places_of(wish.intent, transcript)
             around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
-            return around if hits else _search(wish.question, tools)
+            return around if hits else intents.search(wish.question, tools)
         case intents.Count(term, "met"):
             looks = transcript.looks_for("count_mentions", term=term)
             hits = [quotation.first_told(look.result.passages) for look in looks if look.result.passages]
@@ -431,30 +417,62 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             return _onward(transcript, tools) if isinstance(wish.intent, intents.Onward) else []
 
 
+def _look_again(question: Question, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+    transcript = choices.transcript
+    asked = choices.as_looked_up(question)
+    if asked.query != question.query:
+        return intents.search(asked, tools) + _introduction(asked, tools)
+    story, inside = choices.told_in(question)
+    if story:
+        return tools.call("story_so_far", chapter=story) if inside is question else intents.search(inside, tools)
+    calls = _first_scene(question, transcript, tools)
+    if not transcript.told:  # it may be in another language than the book
+        return intents.people(tools)
+    if (confidence := choices.of(question).confidence) is Confidence.FIRM:
+        return calls
+    if expected := wording.answer_queries(question):
+        calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
+    if confidence is Confidence.LIKELY:
+        return calls
+    one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one
+    return calls + intents.search(question, tools, one_by_one)
+
+
 def _story_again(
     wish: intents.Overview | intents.Cast, choices: Choices, tools: intents.OfferedTools
 ) -> list[ToolInvocation]:
     results = choices.transcript.results
     if isinstance(wish, intents.Overview):
-        return tools.call("story_so_far") if wish.may_be_title and not results else []
+        is_found = bool(results) or wish.chapter is None
+        return [] if is_found else tools.call("story_so_far" if wish.may_be_title else "table_of_contents")
     told = gather(results, choices.book_language or Language.ENGLISH)
     return [call for name in quotation.names_told(told) for call in tools.call("count_mentions", term=name)]
 
 
+def _third_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+    chapter = wish.intent.chapter if isinstance(wish.intent, intents.Overview) else None
+    same = wording.numbered(choices.transcript.listed, chapter)
+    told = [str(each["number"]) for each in same if len(same) == wording.BOTH]
+    return [call for number in told for call in tools.call("story_so_far", chapter=f"#{number}")]
+
+
 def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passage]:
-    """The first places of a line that was looked up; only those with its very words, if it has to be exact."""
-    looks = transcript.looks_for("find_phrase", text=text)
-    found = [passage for look in looks for passage in look.result.passages]
+    """The first places of a line that was looked up; only those with its very words, if it has to be exact: in one
+    sentence if there are any, since "you. Tom" is no "You Tom".
+    """
+    found = [place for look in transcript.looks_for("find_phrase", text=text) for place in look.result.passages]
     places = {fold(each.text): each for each in reversed(found) if not exact or quotation.is_told(text, each)}
-    return [*places.values()][: -1 - MOST_PLACES : -1]
+    parts = {each: [each.text[start:end] for start, end in split_sentences(each.text)] for each in places.values()}
+    whole = [each for each, own in parts.items() if any(quotation.stands_in(text, part) for part in own)]
+    return (whole or [*places.values()])[: -1 - MOST_PLACES : -1]
 
 
 def places_of(wish: intents.Line | intents.Cited, transcript: Transcript) -> list[Passage]:
     """The places of a line, or of a passage: where all of it is, else where its lines are, else what is like it."""
     if isinstance(wish, intents.Line):
-        return phrase_hits(transcript, wish.text, exact=not wish.sure)
-    exact = (phrase_hits(transcript, each, exact=True)[:1] for each in wish.lines)
-    whole, *parts = exact
+        exact = phrase_hits(transcript, wish.text, exact=True)
+        return exact or (phrase_hits(transcript, wish.text, exact=False) if wish.sure else [])
+    whole, *parts = (phrase_hits(transcript, each, exact=True)[:1] for each in wish.lines)
     return whole or [hit for hits in parts for hit in hits] or phrase_hits(transcript, wish.lines[0], exact=False)[:1]
 
 
@@ -463,16 +481,6 @@ def _onward(transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInv
     if quoted := transcript.last_quoted:
         return tools.call("read_around", passage=quoted.passage.source, before=0, after=1)
     return tools.call("find_phrase", text=transcript.last_line) if transcript.last_line else []
-
-
-def _search(question: Question, tools: intents.OfferedTools, also: Sequence[str] = ()) -> list[ToolInvocation]:
-    also = also or wording.other_phrasings(question)
-    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=also)
-
-
-def _search_again(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    """Search more widely, and word by word: the answer may share only one word with the question."""
-    return _search(question, tools, sorted((term.word for term in question.terms), key=len, reverse=True))
 
 
 def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:

@@ -445,15 +445,15 @@ def _quoted_words(sentence: Sentence, answer: str) -> int:
     return max((len(words.split()) for words in clauses if words in answer), default=0)
 
 
-def stands_in(line: str, passage: Passage) -> bool:
-    """Whether a passage has the very words of a line."""
-    return _words_alone(line) in _words_alone(passage.text)
+def stands_in(line: str, text: str) -> bool:
+    """Whether a text has the very words of a line."""
+    return _words_alone(line) in _words_alone(text)
 
 
 def is_told(line: str, passage: Passage) -> bool:
     """Whether a passage has the very words of a line, which are not its chapter's title."""
     is_title = passage.text.isupper() or fold(passage.text) in fold(passage.chapter)
-    return stands_in(line, passage) and not is_title
+    return stands_in(line, passage.text) and not is_title
 
 
 def _words_alone(text: str) -> str:

@@ -32,6 +32,7 @@ from bot.providers.extractive.question import (
 from bot.providers.extractive.quotation import FEWEST_REPEATED, Choice, Confidence, quoted_of, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
 from domain.book import Passage
+from domain.library.numerals import number_value
 from domain.library.search.phrases import quoted_in
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, without_possessive, words_of
@@ -91,6 +92,8 @@ class Phrases:
     failed: str
     no_page: str
     no_chapter: str
+    both_chapters: str
+    which_chapter: str
     nothing_about: str
     nothing_about_yet: str
     did_you_mean: str
@@ -170,6 +173,19 @@ def story_chapter(listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The first chapter of a table of contents that does not call itself a preface or the like."""
     told = [each for each in listed if not PREFACE.match(each["title"]) and each["words"] >= FEWEST_OF_A_STORY]
     return next(iter([*told, *listed]), {})
+
+
+BOTH = 2
+"""Chapters with the same number that are told together; of more, it is asked which."""
+
+
+def numbered(listed: Sequence[Mapping[str, Any]], chapter: int | str | None) -> list[Mapping[str, Any]]:
+    """The chapters with a number ("1", "chapter one"), as they are printed: several if each part counts anew."""
+    wanted = number_value(str(chapter).partition(" ")[2] or str(chapter))
+    parts = {each["parent"] for each in listed}
+    return [
+        each for each in listed if each["title"] not in parts and number_value(each["printed"]) == wanted is not None
+    ]
 
 
 def last_pages(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -474,9 +490,7 @@ def _told_by(evidence: Evidence, at: int) -> int:
 
 
 _FEW_PEOPLE = 0.01
-"""The share of words such as "he" and "my" above which a text tells of people: novels have two to twelve percent in
-most places, manuals less than one.
-"""
+"""The share of words such as "he" and "my" above which a text tells of people; novels have two to twelve percent."""
 
 
 def tells_of_people(text: str, language: Language | None) -> bool:

@@ -73,22 +73,23 @@ class Talk:
         return Turn(composition.text, added[-1].content, tuple(composition.citations), tuple(calls))
 
 
-def book_text(chapters: dict[str, str]) -> BookText:
-    """Chapters with a page each."""
+def book_text(chapters: dict[str, str], numbers: Sequence[str] = ()) -> BookText:
+    """Chapters with a page each, and with these printed numbers."""
     text = ""
     pages, parts = [], []
     for number, (title, body) in enumerate(chapters.items(), start=1):
         start = len(text)
         text += f"{title}\n\n{body.strip()}\n\n"
         pages.append(Page(number, str(number), start, len(text)))
-        parts.append(Chapter(number, title, start, len(text)))
+        printed = numbers[number - 1] if numbers else ""
+        parts.append(Chapter(number, title, start, len(text), printed=printed))
     return BookText(text, tuple(pages), tuple(parts), "txt", title="A Small Book")
 
 
 @asynccontextmanager
-async def opened_view(folder: Path, chapters: dict[str, str]) -> AsyncIterator[BookView]:
+async def opened_view(folder: Path, chapters: dict[str, str], numbers: Sequence[str] = ()) -> AsyncIterator[BookView]:
     """A book of these chapters, all of it open."""
-    book = book_text(chapters)
+    book = book_text(chapters, numbers)
     digest = hashlib.sha256(book.text.encode()).hexdigest()
     files = SQLiteBookFiles(folder)
     await files.write(digest, book)
@@ -101,7 +102,9 @@ async def opened_view(folder: Path, chapters: dict[str, str]) -> AsyncIterator[B
 
 
 @asynccontextmanager
-async def reading(folder: Path, chapters: dict[str, str], **talk: Any) -> AsyncIterator[Talk]:
-    """A talk on a book of these chapters."""
-    async with opened_view(folder, chapters) as view:
+async def reading(
+    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), **talk: Any
+) -> AsyncIterator[Talk]:
+    """A talk on a book of these chapters, with these printed numbers."""
+    async with opened_view(folder, chapters, numbers) as view:
         yield Talk(view, **talk)

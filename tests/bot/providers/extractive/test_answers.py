@@ -467,6 +467,26 @@ async def test_a_page_or_chapter_that_is_not_there_is_told(talk: Talk) -> None:
     assert (await talk.ask("Summarise chapter 77")).text == SAY.no_chapter
 
 
+@pytest.mark.parametrize("message", ["chapter 1 summary", "Summarise chapter one"])
+async def test_of_two_chapters_with_the_same_number_both_are_told(tmp_path: Path, message: str) -> None:
+    parts = {
+        "Chapter One. The Mill": "Marta left the mill. It rained.",
+        "Chapter One. The Sea": "Hobb went to sea. It blew.",
+    }
+    async with reading(tmp_path, parts, numbers=["1", "1"]) as talk:
+        turn = await talk.ask(message)
+    assert turn.text.startswith(f"{SAY.no_summary} {SAY.both_chapters}")
+    assert "Marta left the mill." in turn.text
+    assert "Hobb went to sea." in turn.text
+
+
+async def test_of_more_chapters_with_the_same_number_the_reader_is_asked_which(tmp_path: Path) -> None:
+    parts = {f"Chapter One. Part {part}": "Marta left the mill. It rained." for part in ("A", "B", "C")}
+    async with reading(tmp_path, parts, numbers=["1", "1", "1"]) as talk:
+        assert (await talk.ask("chapter 1 summary")).text == SAY.which_chapter.format(3, 1)
+        assert (await talk.ask("chapter 2 summary")).text == SAY.no_chapter
+
+
 async def test_a_page_is_asked(talk: Talk) -> None:
     turn = await talk.ask("What drowned on page 3?")
     assert turn.tools == ["read_pages"]
@@ -487,6 +507,31 @@ async def test_it_does_not_pretend_to_summarise(talk: Talk) -> None:
 async def test_small_talk_needs_no_book(talk: Talk, message: str, reply: str) -> None:
     turn = await talk.ask(message)
     assert (turn.tools, turn.text) == ([], reply)
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("Guten Tag", Language.GERMAN),
+        ("Guten Morgen!", Language.GERMAN),
+        ("Coucou", Language.FRENCH),
+        ("Buenas tardes", Language.SPANISH),
+    ],
+)
+async def test_a_greeting_is_answered_in_its_language(talk: Talk, message: str, language: Language) -> None:
+    assert (await talk.ask(message)).text == PHRASES[language].greeting
+
+
+@pytest.mark.parametrize("line", ["You TOM!", "You TOM", "you, tom"])
+async def test_only_places_with_the_very_words_of_a_line_are_said_to_have_it(tmp_path: Path, line: str) -> None:
+    shout = "It rained. “You TOM!” cried Aunt Ann. Nobody came."
+    told = {"I": shout, "II": "It makes me creep to hear you. Tom slept on. “You too, Tom?” asked Ann."}
+    async with reading(tmp_path, told) as talk:
+        turn = await talk.ask(f"Who says “{line}”?")
+    assert turn.text.startswith(SAY.line)
+    assert "Aunt Ann" in turn.text
+    assert "creep" not in turn.text
+    assert "too" not in turn.text
 
 
 async def test_the_language_of_the_question_is_answered(tmp_path: Path) -> None:

@@ -176,6 +176,22 @@ async def test_a_message_without_a_word_of_its_own_is_asked_for_one(talk: Talk, 
     assert (turn.text, turn.tools) == (SAY.unclear, [])
 
 
+@pytest.mark.parametrize(
+    ("message", "language", "name"),
+    [
+        ("Wer ist die Müllerin?", Language.GERMAN, "Müllerin"),
+        ("Was sagt die Müllerin?", Language.GERMAN, "Müllerin"),
+        ("Qui est la Meunière ?", Language.FRENCH, "Meunière"),
+        ("¿Quién es la Molinera?", Language.SPANISH, "Molinera"),
+    ],
+)
+async def test_a_name_in_another_language_that_is_found_nowhere_is_said_to_be_in_another_language(
+    talk: Talk, message: str, language: Language, name: str
+) -> None:
+    say = PHRASES[language]
+    assert (await talk.ask(message)).text == f"{say.foreign} {say.nothing_about.format(f'*{name}*')}"
+
+
 async def test_a_question_in_another_language_than_the_books_is_answered_as_far_as_names_go(talk: Talk) -> None:
     turn = await talk.ask("Wer ist Wilhelmina?")
     assert turn.text.startswith(PHRASES[Language.GERMAN].foreign)
