@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.providers.extractive import language, quotation, wording
+from bot.providers.extractive import language, wording
 from bot.providers.extractive.language import OF_ANY_BOOK, any_accents
 from bot.providers.extractive.question import (
     MEANS_A_MATTER,
@@ -102,23 +102,9 @@ PLACES = _each(
 )
 
 MEETINGS = _each(*_ELSEWHERE["meetings"])
-BEGINNING = _whole(
-    rf"how (?:does|did) {_WORK} (?:begin|start|open)|(?:what(?:['’]s| is) on )?(?:the )?first page",
-    rf"what(?:['’]s| is) the (?:first|opening) (?:sentence|line)(?: of {_WORK})?",
-    *_ELSEWHERE["beginning"],
-)
-NARRATOR = _whole(
-    rf"who(?:['’]s| is) (?:the )?(?:narrator|narrating|telling|speaking)(?: (?:of )?(?:{_WORK}|to us))?|who narrates.*",
-    rf"who tells (?:us )?{_WORK}|from whose (?:point of view|perspective) .*",
-    *_ELSEWHERE["narrator"],
-)
-ENDING = _whole(
-    rf"how (?:does|did|will) (?:{_WORK}|everything|it all|things) (?:all )?(?:end|finish|conclude|turn out)(?: up)?",
-    rf"what happen(?:s|ed) (?:at|in) the (?:very )?end(?: of {_WORK})?|(?:what(?:['’]s| is) on )?(?:the )?last page",
-    rf"(?:what(?:['’]s| is)|tell me|spoil(?: me)?|give away) (?:the|its) (?:end|ending"
-    rf"|(?:last|final|closing) (?:sentence|line|words?))(?: of {_WORK})?",
-    *_ELSEWHERE["ending"],
-)
+BEGINNING = _whole(*_ELSEWHERE["beginning"])
+NARRATOR = _whole(*_ELSEWHERE["narrator"])
+ENDING = _whole(*_ELSEWHERE["ending"])
 
 QUOTED = re.compile(
     r"[“\"«„](?P<text>[^“”\"«»„]{5,})[”\"»“]|(?<![\w])[‘'‚](?P<single>(?:[^‘’'‚]|(?<=\w)['’](?=\w)){8,})['’‘](?!\w)"
@@ -471,6 +457,15 @@ class OfferedTools:
         return f"look_{digest.hexdigest()}"
 
 
+OF_PEOPLE = (
+    "he said she said they asked",
+    "Mr Mrs Miss Captain Doctor",
+    "brother sister father mother friend",
+    "sagte fragte Herr Frau Bruder Freund",
+    "dit monsieur madame ami dijo señor don",
+)
+"""Searches for passages in which people are named."""
+
 PASSAGES = 20
 """Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
 
@@ -481,7 +476,7 @@ def search(question: Question, tools: OfferedTools, also: Sequence[str] = ()) ->
 
 
 def people(tools: OfferedTools) -> list[ToolInvocation]:
-    first, *others = quotation.OF_PEOPLE
+    first, *others = OF_PEOPLE
     return tools.call("search_book", query=first, top_k=PASSAGES, also=others)
 
 

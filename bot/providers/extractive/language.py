@@ -47,7 +47,7 @@ def _filled(pattern: str) -> str:
 for _name, _pattern in _WORDS["macros"].items():  # each may have those before it
     MACROS[_name] = _filled(_pattern)
 REMARKS = {reply: [*map(_filled, words)] for reply, words in _WORDS["remarks"].items()}
-WORDINGS: dict[str, list[str]] = _WORDS["wordings"]
+WORDINGS = {intent: [*map(_filled, words)] for intent, words in _WORDS["wordings"].items()}
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
 """Regular expressions by the phrase that answers, by intent (some of English stand in the code), and by kind."""

@@ -221,8 +221,9 @@ class Choices:
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
-        if self.transcript.reading and quotation.is_only_in_headings(question.names, candidates):
-            return False
+        named = [candidate for candidate in candidates if question.names & {*candidate.stems}]
+        if self.transcript.reading and named and all(candidate.is_heading for candidate in named):
+            return False  # a printed table of contents has told nothing yet
         capitals = (word for word in question.name_words if word[0].isupper() and not is_title(word))
         typed = [without_possessive(word) for word in capitals if not wording.has_article(word, question)]
         is_asked_who = kind_of(question.text, question.language) is question.kind is QuestionKind.WHO_IS

@@ -151,12 +151,6 @@ def is_heading(text: str, chapter: str) -> bool:
     return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 
 
-def is_only_in_headings(names: frozenset[str], candidates: Sequence[Candidate]) -> bool:
-    """Whether names occur in headings alone, such as a printed table of contents: nothing has been told of them yet."""
-    named = [candidate for candidate in candidates if names & {*candidate.stems}]
-    return bool(named) and all(candidate.is_heading for candidate in named)
-
-
 _BEFORE_NAME = re.compile(r"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) $")
 
 
@@ -200,7 +194,7 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
     """The spans of clauses of moderate length; a short sentence is one clause."""
     start = 0
     if len(words_of(text)) > LONG:
-        for cut in [*_cuts(text, _CLAUSE_END)]:
+        for cut in [match.end() for match in _CLAUSE_END.finditer(text)]:
             if _words(text[start:cut]) >= _SHORTEST_CLAUSE <= _words(text[cut:]):
                 yield from _no_longer(text, start, cut)
                 start = cut
@@ -210,15 +204,11 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 def _no_longer(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The span, cut between words if there is no punctuation to cut at."""
     while _words(text[start:end]) > 2 * LONG:
-        cuts = [cut for cut in _cuts(text, _SPACE) if start < cut < end] or list(range(start + 1, end))
+        cuts = [match.end() for match in _SPACE.finditer(text, start + 1, end - 1)] or list(range(start + 1, end))
         cut = min(cuts, key=lambda place: abs(_words(text[start:place]) - LONG))
         yield start, start + len(text[start:cut].rstrip())
         start = cut
     yield start, start + len(text[start:end].rstrip())
-
-
-def _cuts(text: str, pattern: re.Pattern[str]) -> Iterator[int]:
-    return (match.end() for match in pattern.finditer(text))
 
 
 def _words(text: str) -> int:
@@ -227,7 +217,7 @@ def _words(text: str) -> int:
 
 _MARKS = {Language.GERMAN: ("„", "“"), Language.FRENCH: ("«", "»")}
 _DOUBLE = re.compile(r"[\"“”„«»]")
-_OPENS = re.compile(r"„|(?:(?<=[\s(\[—–-])|^)(?:[\"“«»](?=\S)|«)")
+_OPENS = re.compile(r"„|(?:(?<=[\s(\[—–-])|^)(?:[\"“«»](?=[^\s.,;:!?)])|«)")
 """The neighbours of a mark tell what it does: “ closes a reply in German, « in some books and » in others."""
 _NAME_INSIDE = re.compile(r"\w\W+[A-ZÀ-ÞА-ЯЁ]\w")
 
@@ -295,7 +285,7 @@ def render(quoted: Sequence[Quotation], language: Language) -> str:
         return "\n\n".join(f"> {_paired(quotation.text)} {quotation.keys}" for quotation in quoted)
     opening, closing = _MARKS.get(language, ("“", "”"))
     lines = zip(texts, quoted, strict=True)
-    return " ".join(f"{opening}{text}{closing} {quotation.keys}" for text, quotation in lines)
+    return " ".join(f"{opening}{_paired(text)}{closing} {quotation.keys}" for text, quotation in lines)
 
 
 def introduce(lead: str, rendered: str) -> str:
@@ -408,9 +398,28 @@ def _bare(text: str) -> str:
     return text.strip('"“”„«» ') if marks and {*marks} <= {0, len(text) - 1} else text
 
 
+_PARTNERS = dict(zip('“„«»‘"', '”“»«’"', strict=True))
+_OPENERS = {closing: opening for opening, closing in _PARTNERS.items()}
+_ANY_MARK = re.compile(rf"{_DOUBLE.pattern}|(?<!\w)‘(?=\S)|(?<=[.,;:!?…—–”\"])’(?!\w)")
+"""Double marks, and single ones that are no apostrophes."""
+_OWN_GAP = re.compile(r"\[|…|\.\.\.")
+
+
 def _paired(text: str) -> str:
-    """The text without a mark at one end whose partner is in another sentence."""
-    return _bare(text) if len(_DOUBLE.findall(text)) == 1 else text
+    """The text with a partner for each mark that has its own in what is left out; alone at one end, it is left out."""
+    if len(_DOUBLE.findall(text)) == 1:
+        text = _bare(text)
+    inner, opened, missing = text.strip("… "), "", ""
+    for mark in _ANY_MARK.finditer("" if _OWN_GAP.search(inner) else inner):  # its gaps would be taken for others
+        if mark[0] == "‘" or _OPENS.match(inner, mark.start()):  # as may each paragraph of a long reply
+            opened += mark[0] if mark[0] not in opened and words_of(inner[mark.end() :]) else ""
+        elif (opener := _OPENERS.get(mark[0], "")) in opened:
+            opened = opened[: opened.rfind(opener)]
+        elif opener not in missing and words_of(inner[: mark.start()]):
+            missing = opener + missing
+    before, after = text.split(inner, 1) if inner else (text, "")
+    after = f" …{''.join(_PARTNERS[each] for each in reversed(opened))}" if opened else after
+    return (f"{missing}… " if missing else before) + inner + after
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,15 +468,6 @@ def is_told(line: str, passage: Passage) -> bool:
 def _words_alone(text: str) -> str:
     return f" {' '.join(words_of(fold(text)))} "
 
-
-OF_PEOPLE = (
-    "he said she said they asked",
-    "Mr Mrs Miss Captain Doctor",
-    "brother sister father mother friend",
-    "sagte fragte Herr Frau Bruder Freund",
-    "dit monsieur madame ami dijo señor don",
-)
-"""Searches for passages in which people are named."""
 
 MOST_NAMES = 12
 """Names that are listed."""

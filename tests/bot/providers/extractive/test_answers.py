@@ -522,6 +522,10 @@ async def test_a_greeting_is_answered_in_its_language(talk: Talk, message: str, 
     assert (await talk.ask(message)).text == PHRASES[language].greeting
 
 
+async def test_thanks_are_answered_in_their_language(talk: Talk) -> None:
+    assert (await talk.ask("Vielen Dank!")).text == PHRASES[Language.GERMAN].thanks
+
+
 @pytest.mark.parametrize("line", ["You TOM!", "You TOM", "you, tom"])
 async def test_only_places_with_the_very_words_of_a_line_are_said_to_have_it(tmp_path: Path, line: str) -> None:
     shout = "It rained. “You TOM!” cried Aunt Ann. Nobody came."

@@ -198,3 +198,20 @@ def moved(found: list[Candidate], by: int) -> list[Candidate]:
         )
         for each in found
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("I will go.” She went. “Do you hear?", "“… I will go.” She went. “Do you hear? …”"),
+        ('See!" he said. "One is from you.', '"… See!" he said. "One is from you. …"'),
+        ("Nein.« Sie ging. »Ja.", "»… Nein.« Sie ging. »Ja. …«"),
+        ("He said “Good day” and left. “I will", "He said “Good day” and left. “I will …”"),
+        ("Die Nadel.“ Er ging. „Ja.“", "„… Die Nadel.“ Er ging. „Ja.“"),
+        ("Il dit « non » et rit. « Oui.", "Il dit « non » et rit. « Oui. …»"),
+        ("I said “What for?”’", "‘… I said “What for?”’"),
+        ("“The boys’ cart is ‘old,’” he said. “It is.”", "“The boys’ cart is ‘old,’” he said. “It is.”"),
+    ],
+)
+def test_a_reply_that_is_cut_is_complete_in_its_marks(text: str, shown: str) -> None:
+    assert rendered(text).startswith(f"> {shown} [")
