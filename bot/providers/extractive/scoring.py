@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,6 @@ from bot.providers.extractive.language import (
     DATED,
     FEATURES,
     LITTLE_WORDS,
-    SOMEBODY,
     Cues,
     Language,
     expected_in,
@@ -98,8 +97,7 @@ class Evidence:
 
     def lacks_names(self) -> bool:
         """Whether the question names somebody and none of its names occurs."""
-        names = self.question.names
-        return bool(names) and not any(names & stems for stems in self.sets)
+        return bool(self.question.names) and not any(self.question.names & stems for stems in self.sets)
 
     def names_alone(self) -> bool:
         """Whether the question has names, and no words besides that say what is wanted."""
@@ -206,8 +204,7 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             priced = number_with(cues, cues.money, text)
             return {"number": float(priced and has_number(text, question.text, cues)), "priced": priced}
         case QuestionKind.HOW_LONG:
-            measured = measured_in(text, question.text, cues)
-            return {"number": has_number(text, question.text, cues), "measured": measured}
+            return {"number": has_number(text, question.text, cues), "measured": measured_in(text, question.text, cues)}
         case QuestionKind.WHERE:
             return {
                 "place": min(3.0, len(cues.place.findall(text))),
@@ -298,20 +295,25 @@ def _is_their_relative(evidence: Evidence, at: int) -> bool:
     question, text, named = evidence.question, evidence.texts[at], _names_a_relative(evidence, at) > 0
     if not (named and question.names):
         return named
-    stems = zip(split_words(text, question.language), evidence.candidates[at].stems, strict=True)
-    related = [word for word, stem in stems if stem in evidence.relatives]
-    return has_relative(_name_pattern(question), related, text)
+    return has_relative(_name_pattern(question), _words_of(evidence, at, evidence.relatives), text)
+
+
+def _words_of(evidence: Evidence, at: int, stems: Collection[str]) -> list[str]:
+    words = split_words(evidence.texts[at], evidence.question.language)
+    return [word for word, stem in zip(words, evidence.candidates[at].stems, strict=True) if stem in stems]
 
 
 def _pairs(question: Question, candidate: Candidate) -> float:
     """The share of adjacent words of the question that are together in the sentence, in that order."""
     stems = [term.stem for term in question.terms if term.weight == 1.0]
-    pairs = list(pairwise(stems))
     places: dict[str, list[int]] = {stem: [] for stem in stems}
     for place, stem in enumerate(candidate.stems):
         if stem in places:
             places[stem].append(place)
-    close = [any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b]) for a, b in pairs]
+    close = [
+        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
+        for a, b in pairwise(stems)
+    ]
     return sum(close) / len(close) if close else 0.0
 
 
@@ -416,14 +418,14 @@ _SIGNS: dict[QuestionKind, tuple[str, ...]] = {
 """The features of which a sentence that surely answers has one."""
 
 
+_OWN = "(?:['’]s?)?"
 _STANDS_IN = re.compile(r"\W*\b(?P<pronoun>s?he|er|sie|ils?|elles?|él|ella)\b", re.IGNORECASE)
 
 
 def _shows_it(evidence: Evidence, at: int) -> bool:
     """Whether a candidate has a sign of the answer, which belongs to the one asked about where that can be told."""
-    question, candidate, signs = evidence.question, evidence.candidates[at], _SIGNS.get(evidence.question.kind, ())
-    cues, text = CUES[question.language], evidence.texts[at]
-    told = {*candidate.stems, *candidate.words.split()}
+    question, text, signs = evidence.question, evidence.texts[at], _SIGNS.get(evidence.question.kind, ())
+    cues = CUES[question.language]
     match question.kind:
         case QuestionKind.WHERE:
             return says_where(text, frozenset(evidence.weight), question.names, question.language)
@@ -431,28 +433,30 @@ def _shows_it(evidence: Evidence, at: int) -> bool:
             return not (question.names or any(is_role(term.word) for term in question.terms))
         case QuestionKind.HOW_LONG if measure := measure_in(question.text):
             return _is_theirs(evidence, at, measure)
-        case QuestionKind.HOW_LONG if question.names and told.isdisjoint(question.names | SOMEBODY):
-            return False
         case QuestionKind.HOW_MANY if question.names and not _is_theirs(evidence, at, cues.number):
             return False
         case QuestionKind.LOOKS | QuestionKind.FELT if question.names:
             return _is_theirs(evidence, at, cues.looks if question.kind is QuestionKind.LOOKS else cues.feeling)
-    return not signs or any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
+    shows_it = not signs or any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
+    others = {key for term in question.terms if term.stem not in question.names for key in (term.stem, *term.others)}
+    if not (shows_it and question.names and others) or question.kind is QuestionKind.WHO_IS:
+        return shows_it
+    deeds = "|".join(map(re.escape, _words_of(evidence, at, others)))
+    return bool(deeds) and _is_theirs(evidence, at, re.compile(rf"\b(?:{deeds})\b"), _OWN)
 
 
-def _is_theirs(evidence: Evidence, at: int, sign: re.Pattern[str]) -> bool:
-    """Whether a sign is said of the one asked about, by name or by a pronoun that opens the sentence."""
-    name, others, text = _name_pattern(evidence.question), evidence.known_names, evidence.texts[at]
+def _is_theirs(evidence: Evidence, at: int, sign: re.Pattern[str], own: str = "") -> bool:
+    """Whether a sign is said of the one asked about, or of what they `own`, by name or by a pronoun that opens it."""
+    name, others, text = _name_pattern(evidence.question) + own, evidence.known_names, evidence.texts[at]
     opening = _STANDS_IN.match(text) if _is_named_beside(evidence, at, name) else None
-    by_pronoun = opening and is_said_of(rf"\b{opening['pronoun']}\b", sign, text, others)
+    by_pronoun = opening and is_said_of(rf"^\W*{opening['pronoun']}\b", sign, text, others)
     return bool(by_pronoun) or is_said_of(name, sign, text, others)
 
 
 def _is_named_beside(evidence: Evidence, at: int, name: str) -> bool:
     """Whether a name is the last in the sentence before, or if that has none, the first in the next."""
-    before, after = (
-        "" if other is None else evidence.texts[other] for other in (evidence.previous(at), evidence.following(at))
-    )
+    before = "" if evidence.previous(at) is None else evidence.texts[at - 1]
+    after = "" if evidence.following(at) is None else evidence.texts[at + 1]
     *named, since = re.split(name, before, flags=re.IGNORECASE)
     if not named:
         until, *named = re.split(name, after, maxsplit=1, flags=re.IGNORECASE)
@@ -464,8 +468,7 @@ def _may_show_it(evidence: Evidence, at: int) -> bool:
     """Whether a candidate has the number, the sum or the relative that is asked for."""
     match evidence.question.kind:
         case QuestionKind.HOW_MUCH:
-            is_named = evidence.here[at] >= _FIRM and not evidence.names_alone()
-            return is_named and _by_kind(evidence, at)["priced"] == 1.0
+            return evidence.here[at] >= _FIRM and not evidence.names_alone() and _by_kind(evidence, at)["priced"] == 1.0
         case QuestionKind.HOW_MANY:
             return _by_kind(evidence, at)["number"] > 0
         case _:

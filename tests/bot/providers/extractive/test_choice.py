@@ -338,6 +338,11 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
         ("What does Hilda look like?", "Hilda saw his white face and red eyes. Gulls cried."),
         ("Who is Miss Tarr?", "Madame Tarr was the mother of five. Miss Tarr slept. Gulls cried."),
         ("Who is Hilda?", "He sent Hilda a pittance. Gulls cried."),
+        (
+            "What did Hilda steal?",
+            "Hilda read on. I read her letter, and a soft feeling stole into my heart. Gulls cried.",
+        ),
+        ("Who killed Mr. Tarr?", "Mr. Tarr was dear to her. She was sure that he would kill more birds. Gulls cried."),
     ],
 )
 def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, text: str) -> None:
