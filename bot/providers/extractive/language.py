@@ -32,8 +32,8 @@ _WORDS: dict[str, Any] = json.loads(files(__package__).joinpath("words.json").re
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
 language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `phrasal`
 are verbs with particles, and verbs that mean the same, `typed` hasty spellings by the words that are meant, `expected`
-the wordings that ask for a sort of thing with English words of that sort, and `cues` the regular expressions of
-`Cues`.
+the wordings that ask for a sort of thing with English words of that sort, `cues` the regular expressions of `Cues`,
+`signs` others for any language, and `features`, `bearers` and `macros` what stands below.
 """
 
 MACROS: dict[str, str] = {}
