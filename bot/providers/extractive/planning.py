@@ -191,8 +191,7 @@ class Choices:
 
     def of(self, question: Question) -> Choice:
         if question not in self._chosen:
-            asked = self.as_looked_up(question)
-            self._chosen[question] = self._best(asked)
+            self._chosen[question] = self._best(self.as_looked_up(question))
         return self._chosen[question]
 
     def _best(self, question: Question) -> Choice:
@@ -420,8 +419,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
 
 def _look_again(question: Question, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
-    asked = choices.as_looked_up(question)
-    if asked.query != question.query:
+    if (asked := choices.as_looked_up(question)).query != question.query:
         return intents.search(asked, tools) + _introduction(asked, tools)
     story, inside = choices.told_in(question)
     if story:
