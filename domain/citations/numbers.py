@@ -442,7 +442,7 @@ class Number:
             return True  # from nine to five: no pages are read backwards
         if not taken:
             is_result = not self.form and numerals.RESULT.search(self.left) is not None
-            return not is_asked and (is_result or self._is_listed or self._is_of_a_label)
+            return self._is_listed or (not is_asked and (is_result or self._is_of_a_label))
         if is_asked and any(taken.group("being", "thing", "talk", "named")):
             return False
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):

@@ -46,6 +46,7 @@ from domain.library.numerals import (
     AGE_IN_BRACKETS,
     CARDINAL,
     COUNTED,
+    COUNTS,
     DENSE,
     FOREIGN,
     FOREIGN_SHORT,
@@ -134,14 +135,14 @@ _BARE = rf"(?:\^|[a-z](?=\d))?\s?{_NO_YEAR}{NUMBER}{_MORE}\.?\s?(?:†[^()\[\]�
 @cache
 def _typed() -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<bracketed>{_BLANKS}{OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{CLOSE}"
+        rf"(?P<bracketed>{_BLANKS}{OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*[,;]?\s*{CLOSE}"
         rf"|{_BLANKS}{OPEN}\s*\d{{1,2}}:\d\d:\d\d\s*{CLOSE}|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
         rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
-        rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
+        rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})(?:\sof (?:the|this) book)?"
         rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
         rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
     )
@@ -387,11 +388,10 @@ class TypedPages:
     ) -> None:
         self._is_known = is_known
         self._titles = titles
-        self.are_pages_told = False
-        self._tells_ages = tells_ages(question)
+        self._tells_ages, self._is_counting = tells_ages(question), COUNTS.search(question) is not None
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
-        self._items = 0
+        self._items, self.are_pages_told = 0, False
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
@@ -437,23 +437,23 @@ class TypedPages:
             return self._is_known(number)
         if number.is_beside_page:
             return number.is_word or number.is_counting
-        is_asked = self.are_pages_told and ENDS.match(number.right) is not None
         return (
             self._is_item(number)
-            or (number.is_word and not (is_asked and number.is_in_words and number.values != [1]))
+            or (number.is_word and not (self.are_pages_told and number.is_in_words and number.values != [1]))
             or number.is_year
             or number.is_compound
             or number.is_measure
             or number.is_date
             or number.is_age(is_asked=self._tells_ages or tells_ages(self._behind))
-            or number.is_counting
-            or number.is_taken(is_asked=is_asked)
+            or (number.is_counting and not (self.are_pages_told and number.right[1:2] in (PAGE, FOREIGN)))
+            or number.is_taken(is_asked=self.are_pages_told)
             or number.is_telephone
             or number.is_score
             or number.is_of_a_law
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)
+            or (self._is_counting and not self.are_pages_told and number.form in ("", "line", "joint"))
             or self._is_known(number)
         )
 

@@ -257,6 +257,8 @@ class AnswerComposer:
         in_words = self._in_words if number.is_in_prose else {}
         values = [(value, number.is_share) for value in number.values]
         known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
+        if not company and self._are_pages_told:
+            return False
         return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
 
     def _learn_numbers(self, text: str, is_given: bool) -> None:

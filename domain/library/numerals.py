@@ -164,23 +164,25 @@ PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
 KINDS = (
     rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
     r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
-    r"|canto|sonnet|psalm|verse|stanza|lines|opus|op|symphony|letter|section of|steps?|schritt|article|artikel|law"
-    r"|klockan|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
-    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|day|night|siglo|seculo"
+    r"|canto|sonnet|psalm|verse|stanza|lines|opus|op(?=\.)|symphony|letter|section of|steps?|schritt"
+    r"|article|artikel|law|klockan|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
+    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|days?|nights?|phases?|siglo|seculo"
     r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
     r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?|bets?|bid|guess(?:ed|es)?"
+    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?"
     r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
     r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
     r"|(?:total|number|sum|average|speed|height|out|groups?|bunch(?:es)?|crew|party|family|rows?|sets?|teams?) of"
     r"|(?:bands?|army|force|population|maximum|minimum|rate|majority|distance|depth|crowd|company|gang) of"
+    r"|(?:numbers?|count|total|amount|anzahl|zahl|nombre|numero) (?:of|der|von|de|des) (?:[^\W\d_]+ ){0,2}"
+    r"[^\W\d_]+(?=:)"
     r"|total|altogether|scale (?:of|from)"
     r"|(?:call|give|rate)(?:s|d)? (?:it|this|that|him|her)(?= an?\s)"
 )
 """Words that take a number, as a pattern."""
 
 _TALK = (
-    r"(?:answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
+    r"(?:bets?|bid|guess(?:ed|es)?|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
     r"|round|option)(?!:)"
 )
 ROUGHLY = (
@@ -264,6 +266,12 @@ AGES = re.compile(
     re.IGNORECASE,
 )
 """Words where ages are told or asked for."""
+COUNTS = re.compile(
+    r"\b(?:how (?:many|often|much|long|far|tall|high|big)|(?:what|which) (?:number|year)"
+    r"|wie (?:viele?|oft|lange?|weit|hoch)|combien|cu[aá]nt[oa]s?|quant[oiae]|сколько)\b",
+    re.IGNORECASE,
+)
+"""Words with which a number is asked for."""
 AGE_IN_BRACKETS = re.compile(
     r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
 )
@@ -406,7 +414,7 @@ IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_�
 """The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
 LISTS_NUMBERS = re.compile(
     r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln|(?P<one>kapitel)|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
-    r"|matthew|mark|luke|john|romans|aged?|ages|coordinates are)\.?\s(?:\d+|[ivxlc]{2,7})"
+    r"|days|nights|steps|phases|matthew|mark|luke|john|romans|aged?|ages|coordinates are)[.:]?\s(?:\d+|[ivxlc]{2,7})"
     r"(?:(?:,\s?|\s|[-–])(?:(?:and|or|to|und|et|y|e)\s)?(?:\d+|[ivxlc]{2,7}))*,\s(?:(?:and|or)\s)?\Z"
 )
 """The end of a text that lists chapters or verses."""
@@ -442,7 +450,7 @@ AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
 IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
 CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
 CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
-_TO = r"(?:[-–]|\s(?:to|a|zu|and|und|y|e|et|à)\s)"
+_TO = r"(?:[-–]|\s(?:to|a|zu|à)\s)"
 PAIR = re.compile(
     rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
 )

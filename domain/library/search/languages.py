@@ -276,9 +276,11 @@ _NO_NOUNS = """
     рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
     ο η οι τα του της των είναι ήταν és az everything everyone something nothing nobody alles nichts niemand tout rien
     todo nada tutto niente niets allt ingenting всё все ничего
+    sein gewesen seems looks sounds feels ish
 """
 _PARTICLES = (
-    "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과"
+    "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과 "
+    "だ です くらい ぐらい 左右 쯤 정도"
 )
 """Words and syllables after a number that are no noun which it could count."""
 COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*_NO_NOUNS.split(), *_PARTICLES.split()))

@@ -528,6 +528,8 @@ def test_where_the_reader_is_becomes_their_page(typed: str, shown: str) -> None:
         ("*Page* 42 tells it.", "*A page* tells it."),
         ("To set it use /progress page 42.", "To set it use /progress."),
         ("Ann leaves (probably on p. 42).", "Ann leaves."),
+        ("She leaves at page 42 of the book.", "She leaves in the book."),
+        ("She leaves (p. 42, [s-1234567]).", "She leaves [s-1234567]."),
     ],
 )
 def test_what_remains_of_a_sentence_reads_well(typed: str, shown: str) -> None:

@@ -521,6 +521,41 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
     assert "38" not in made.text
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I think it was 38 but I am not sure.",
+        "It’s 38 in the Penguin edition.",
+        "I’d guess 38.",
+        "My best guess: 38",
+        "38 seems right.",
+        "It is first told on 38, later on 39 and 38.",
+        "Das müsste 38 sein.",
+        "Dat staat op 38.",
+        "38だと思います。",
+        "应该在38左右。",
+        "After about 38 pages.",
+    ],
+)
+async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
+    made = composer()
+    made.learn_words("On which page does Ann leave?")
+    await made.feed(TextChunk(answer))
+    await made.finish()
+    assert "38" not in made.text
+
+
+@pytest.mark.parametrize(
+    "answer", ["Exactly 48.", "Number of men: 48", "Answer: 48", "It is 347.", "It was 50, I think.", "48."]
+)
+async def test_who_asks_for_a_number_gets_it(answer: str) -> None:
+    made = composer()
+    made.learn_words("How many men has Ann?")
+    await made.feed(TextChunk(answer))
+    await made.finish()
+    assert made.text == answer
+
+
 @pytest.mark.parametrize("said", ["I'm on page 12. How many men has Ann?", "How many pages are there?"])
 async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
     made = composer()
@@ -533,7 +568,9 @@ async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
 async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
     made = composer()
     made.learn_words("On which page does Ann count her men?")
-    said = "She has 38 men, in chapter 4, on 8 May, at 6:30; he pays £63. None leaves but one. It was in 1911."
+    said = (
+        "She has 38 men, in chapters 4, 6 and 18, on 8 May, at 6:30; he pays £63. None leaves but one. It was in 1911."
+    )
     await made.feed(TextChunk(said))
     await made.finish()
     assert made.text == said
