@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 from domain.book import Passage, Sentence
 from domain.library.numerals import SEE, SOURCE
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import Seen, fold, seen_without, words_of
 from domain.ports import BookView
 
@@ -98,6 +99,16 @@ class GivenSentences:
             return cited
         return [each for each in cited if any(_is_from(words, each) for words in quoted)] + elsewhere
 
+    async def quoted_in(self, text: str, quotations: Sequence[str]) -> tuple[Sentence, ...]:
+        """The given sentence that a sentence of the answer quotes; empty if it quotes none, or mostly says something
+        else.
+        """
+        parts = (_words(each[start:end]) for each in quotations for start, end in split_sentences(each))
+        longest = max(parts, key=len, default="")
+        is_mostly_quoted = sum(len(words_of(each)) for each in quotations) > len(words_of(text)) * _LEAST_QUOTED
+        is_sure = is_mostly_quoted and len(longest.split()) >= _FEWEST_TO_CITE
+        return (sentence,) if is_sure and (sentence := await self._with_words(longest)) else ()
+
     async def _with_words(self, words: str) -> Sentence | None:
         """The first sentence with these words in a row; after _MOST_LOOKED_UP lookups none."""
         self._make_keys()
@@ -124,6 +135,8 @@ _AT_ONCE = 32
 """Sentences that are compared before other tasks run."""
 _FEWEST_QUOTED = 3
 """Words; fewer stand in too many sentences."""
+_FEWEST_TO_CITE, _LEAST_QUOTED = 5, 0.6
+"""Words, and the share of a sentence, that are quoted where no key says that it is about them."""
 
 
 def _is_from(words: str, sentence: Sentence) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from domain.book import Citation, Passage, Sentence, page_reference
+from domain.library.numerals import CHAPTER, number_value
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 from domain.spoilers.filter import spans, uncovered
@@ -84,7 +85,7 @@ _NEXT = (
     "first|firstly|second|secondly|third|thirdly|then|next|later|afterwards?|meanwhile|finally|eventually|lastly|also"
     "|additionally|moreover|furthermore|however|indeed|thus|here|there|soon|in short|in brief|after that|at first"
     "|early on|at this point|in the end|interestingly|notably|importantly|specifically|similarly|in other words"
-    "|yes|ja|oui|sí|d'abord|ensuite|puis|enfin|plus tard|primero|luego|después|finalmente|mientras tanto"
+    "|yes|well|so|ja|oui|sí|d'abord|ensuite|puis|enfin|plus tard|primero|luego|después|finalmente|mientras tanto"
 )
 _TEXT = (
     "(?:chapter|part|book|novel|story|tale|text|passage|scene|opening|diary|journal|letters?|narrat(?:or|ive)"
@@ -106,6 +107,7 @@ _LEAD = re.compile(
     rf"|(?:in|at|from|by|im|aus|dans|en)\s{_A_FEW}{_TEXT}\b[^,.;:!?\n]{{0,20}},\s"
     r"|(?:according to|laut|nach|selon|d'après|según)\s[^,.;:!?\n]{1,40}[,:]\s"
     rf"|(?:as|wie|comme|como)\s{_A_FEW}{_SAYS}(?:\s[^,.;:!?\n]{{1,20}})?,\s"
+    r"|(?:based on|from|to answer)\s[^,.;:!?\n]{1,40},\s"
     rf"|{_A_FEW}(?:[^\W\d_]+\s){_SAYS}(?:\s(?:us|me|him|her|them|later|here|to\s[^\W\d_]+))?,?\s(?:that|dass|que)\s"
     r"|(?:I|we|you)\s(?:can\s)?(?:learn|read|see|find(?:\sout)?|know|think|believe|are\stold)\s(?:that\s)?)",
     re.IGNORECASE,
@@ -242,6 +244,18 @@ def _introduced(sentence: str) -> str:
     return sentence[lead.end() :] if lead and is_plain else ""
 
 
+_CHAPTER = re.compile(rf"\b(?:{CHAPTER})\.?\s(\w{{1,12}})", re.IGNORECASE)
+
+
+def leads_elsewhere(sentence: str, chapter: str) -> bool:
+    """Whether the words that introduce a sentence name another chapter by its number: "In chapter 3,"."""
+    lead = _LEAD.match(sentence)
+    led = _CHAPTER.search(lead[0]) if lead else None
+    number = number_value(led[1]) if led else None
+    own = {number_value(word) for word in re.findall(r"\w+", chapter)} - {None}
+    return bool(own) and number is not None and number not in own
+
+
 _NAME = re.compile(r"(?:\b[A-ZÀ-Þ][^\W\d_]+(?:\.? (?=[A-ZÀ-Þ]))?)+")
 
 
@@ -302,7 +316,7 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
     return True
 
 
-FEWEST_WORDS_CLAIMED = 4
+FEWEST_WORDS_CLAIMED = 3
 
 _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
@@ -335,8 +349,7 @@ async def uncited_in(answer: str) -> tuple[str, ...]:
 
 def find_uncited(answer: str) -> tuple[str, ...]:
     """The claims in an answer that have no reference, in order."""
-    long = (line for line in answer.splitlines() if len(line.split()) >= FEWEST_WORDS_CLAIMED)
-    plain = (_BLANKS.sub(" ", line.rstrip()) for line in long)
+    plain = (_BLANKS.sub(" ", line.rstrip()) for line in answer.splitlines())
     lines = (line for line in plain if line and not _NOT_PROSE.match(line))
     return tuple(sentence for line in lines for sentence in _sentences(line) if _is_bare_claim(sentence))
 
@@ -370,9 +383,10 @@ def _is_bare_claim(sentence: str) -> bool:
     plain = sentence.rstrip('*_"”’)')
     if _MARK in sentence or plain.endswith(("?", ":")):
         return False
-    fewest = FEWEST_WORDS_CLAIMED + plain.endswith("!")  # a short cry is a greeting rather than a claim
+    fewest = FEWEST_WORDS_CLAIMED + 2 * plain.endswith("!")  # a short cry is a greeting rather than a claim
     claim = _introduced(sentence) or sentence  # "I think that" is of the talk, what follows is not
-    return len(sentence.split()) >= fewest and not _OF_THE_TALK.search(claim)
+    words = words_of(sentence)
+    return len(words) >= fewest * (1 + any(map(is_dense, words))) and not _OF_THE_TALK.search(claim)
 
 
 CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}

@@ -15,7 +15,7 @@ from itertools import groupby
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, UNFINISHED, GivenSentences, as_seen, key_groups, opening_of
-from domain.citations.matching import CLOSING, PassageMatcher
+from domain.citations.matching import CLOSING, PassageMatcher, leads_elsewhere
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
@@ -308,8 +308,11 @@ class AnswerComposer:
         if is_bare:
             await self._matcher.read_for(self._sentence)
         repeated = self._matcher.match(self._sentence) if is_bare else ()
+        if is_bare and not repeated and self._quoted:
+            repeated = await self._given.quoted_in(self._sentence, self._quoted)
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
-        reference = self._refer([citation] if citation else [])
+        is_there = citation is not None and not leads_elsewhere(self._sentence, citation.chapter)
+        reference = self._refer([citation] if citation and is_there else [])
         self._follows_refuted = self._is_refuted and not self._has_lost_page
         self._is_below_refuted = self._is_refuted or (self._is_below_refuted and not self._sentence.strip())
         self._sentence, self._is_refuted, self._is_cited, self._has_lost_page = "", False, False, False

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.book import Passage, Sentence
-from domain.citations.matching import PassageMatcher
+from domain.citations.matching import PassageMatcher, leads_elsewhere
 
 SENTENCES = (
     "Marta Quill came to the island in the spring of 1911 with a brass key in her pocket.",
@@ -131,3 +131,10 @@ def test_a_name_stands_for_a_pronoun_only_if_there_is_no_other() -> None:
     sentences = tuple(Sentence(at * 100, at * 100 + len(text), text) for at, text in enumerate(texts))
     matcher.learn(Passage(1, 0, 200, "12", "12", "The Lamp", sentences))
     assert matcher.match("Hobb had never seen the lamp at the top burning.") == ()
+
+
+def test_a_chapter_that_is_named_has_to_be_the_right_one() -> None:
+    assert leads_elsewhere("In Chapter III, Marta came to the island.", "Chapter XX. The Island")
+    assert not leads_elsewhere("In chapter twenty, Marta came to the island.", "Chapter XX. The Island")
+    assert not leads_elsewhere("In the first chapter, Marta came to the island.", "Chapter XX. The Island")
+    assert not leads_elsewhere("Marta came to the island in chapter 3.", "Chapter XX. The Island")

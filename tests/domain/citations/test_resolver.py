@@ -719,3 +719,21 @@ def test_what_is_no_reference_stays_letter_for_letter(text: str) -> None:
 async def test_the_page_beside_a_quotation_is_the_one_where_it_stands(text: str, shown: str, step: int) -> None:
     keyed = text.format(*map(key_of, sentences()))
     assert (await compose(*(keyed[at : at + step] for at in range(0, len(keyed), step))))[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "page"),
+    [
+        ("Ben asks: “Nobody knew why the lamp had been dark that night.” That is all.", "13"),
+        ("The story opens with “Ann kept the light for forty years”.", "12"),
+        ("> Ann kept the light for forty years. “I never let it go out,” she said.", "12"),
+    ],
+)
+async def test_a_quotation_without_a_key_is_cited(said: str, page: str) -> None:
+    _, made = await compose(said)
+    assert [citation.page for citation in made.citations] == [page]
+
+
+async def test_a_few_quoted_words_are_not() -> None:
+    assert (await compose("Ann, who “kept the light”, drowned Ben."))[1].citations == []
+    assert (await compose("Ann drowned Ben although she “kept the light for forty years”."))[1].citations == []

@@ -56,6 +56,8 @@ def test_claims_without_a_reference_are_named_in_order() -> None:
         "I think that Ben drowned in the storm.",
         "You can read that Ann left for Java.",
         "Ben drowned that night.",
+        "He was mad.",
+        "伦菲尔德生于利兹。",
     ],
 )
 def test_words_that_introduce_a_claim_make_it_none_the_less(claim: str) -> None:
