@@ -332,6 +332,14 @@ async def test_a_server_that_ignores_tools_in_silence_is_known_by_its_count(
     assert not chat.supports_tools
 
 
+async def test_a_count_of_less_than_the_messages_takes_no_tools_away(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    asked = [PromptMessage("system", "You read. " * 380), user("Hello!")]
+    server.script(Verbatim((words("Good morning!"), {**SAID, "usage": {"prompt_tokens": 10, "completion_tokens": 4}})))
+    with pytest.raises(LLMError):
+        await collected(chat.stream(asked, MANY_TOOLS))
+    assert chat.supports_tools, "a proxy that reports the same for every request"
+
+
 MANY_TOOLS = [
     replace(SEARCH, name=f"tool_{number}", description="It looks into the book. " * 20) for number in range(8)
 ]
