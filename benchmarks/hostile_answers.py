@@ -38,8 +38,8 @@ from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers
 from domain.book import Book, Passage
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import key_of
-from domain.citations.matching import find_uncited, in_language, uncited_in
+from domain.citations.keys import in_language, key_of
+from domain.citations.matching import find_uncited, uncited_in
 from domain.citations.resolver import Composition, compose
 from domain.ports import BookView
 from domain.spoilers.detector import SpoilerChecks

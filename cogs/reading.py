@@ -39,7 +39,7 @@ from cogs.rendering.splitting import headed
 from cogs.services import ServingBot, server_of, shelf_of
 from domain.book import Book
 from domain.chat import ChatMessage
-from domain.citations.matching import in_language
+from domain.citations.keys import in_language
 from domain.conversation import Conversation, TurnState
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed

@@ -11,7 +11,7 @@ from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
 from domain.book import Citation
-from domain.citations.matching import in_language
+from domain.citations.keys import in_language
 from domain.event import NOTHING_WRITTEN, ToolCallFinished, ToolCallStarted
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 

@@ -9,7 +9,7 @@ from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, split, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, outcome_in_words, shortened
 from domain.book import Binding, BindingKind, Citation, Surroundings, page_reference
-from domain.citations.matching import in_language
+from domain.citations.keys import in_language
 from domain.event import Answer, ApprovalAsked, TurnFailed
 from domain.spoilers.filter import has_hidden
 

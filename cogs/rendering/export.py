@@ -12,7 +12,7 @@ from cogs.rendering.inline import Say, in_english, inert_in_files
 from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration, outcome_in_words
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.matching import in_language
+from domain.citations.keys import in_language
 from domain.conversation import Conversation
 from domain.spoilers.filter import redacted
 

@@ -11,15 +11,17 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from domain.book import Citation, Passage, Sentence, page_reference
+from domain.book import Passage, Sentence
+from domain.citations.keys import key_of
 from domain.library.numerals import CHAPTER, number_value
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
-from domain.spoilers.filter import spans, uncovered
+from domain.ports import BookView
+from domain.spoilers.filter import spans
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FEWEST_TELLING = 3
@@ -316,7 +318,7 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
     return True
 
 
-FEWEST_WORDS_CLAIMED = 3
+FEWEST_WORDS_CLAIMED = 5
 
 _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
@@ -380,78 +382,112 @@ def _shown(line: str) -> str:
 
 
 def _is_bare_claim(sentence: str) -> bool:
-    plain = sentence.rstrip('*_"”’)')
-    if _MARK in sentence or plain.endswith(("?", ":")):
+    if _MARK in sentence or sentence.rstrip('*_"”’)').endswith(("?", ":")):
         return False
-    fewest = FEWEST_WORDS_CLAIMED + 2 * plain.endswith("!")  # a short cry is a greeting rather than a claim
     claim = _introduced(sentence) or sentence  # "I think that" is of the talk, what follows is not
     words = words_of(sentence)
-    return len(words) >= fewest * (1 + any(map(is_dense, words))) and not _OF_THE_TALK.search(claim)
+    fewest = FEWEST_DENSE if any(map(is_dense, words)) else FEWEST_WORDS_CLAIMED
+    return len(words) >= fewest and not _OF_THE_TALK.search(claim)
 
 
-CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
-"""Quotation marks that open, and those that close them."""
-_QUOTE_MARK = re.compile(f"[\n{''.join({*CLOSING, *''.join(CLOSING.values())})}]")
-_QUOTE_START = re.compile(rf"[{''.join(CLOSING)}>]")
+class GivenSentences:
+    """The sentences a model has been given, by their keys and by words of theirs.
 
-
-class Quoting:
-    """Tells, from one place of a text to the next, whether it is in a quotation that was opened in its line."""
-
-    def __init__(self, text: str) -> None:
-        self._marks = _QUOTE_MARK.finditer(text)
-        self._mark = next(self._marks, None)
-        self._closing = ""
-
-    def at(self, place: int) -> bool:
-        while self._mark is not None and self._mark.start() < place:
-            mark = self._mark[0]
-            if mark == "\n" or mark in self._closing:
-                self._closing = ""
-            elif not self._closing:
-                self._closing = CLOSING.get(mark, "")
-            self._mark = next(self._marks, None)
-        return self._closing != ""
-
-
-_NEAR = 20
-"""Characters before a reference by which it is told whether the book itself has it there."""
-
-
-def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str]) -> str:
-    """The answer with its page references in another language.
-
-    `citations` are those of the answer. `say` translates an English text and fills its {placeholders}. Only references
-    that code has resolved change: one that stands in the book or in a reader's words, and is quoted, stays as it is.
+    `opening_of` finds the opening sentence of a chapter by its key, which models get with the table of contents.
     """
-    cited = tuple(citations)
-    if all(citation.reference == citation.reference_in(say) for citation in cited):
-        return text
-    pages, last_pages = _any_of(each.page for each in cited), _any_of(each.last_page for each in cited)
-    one = re.compile(rf"(about )?pp?\. ({pages}|{last_pages})(?:-({last_pages}))?(?=[,)])")
-    group = re.compile(rf"\({one.pattern}(?:, {one.pattern})*\)")
-    quotes = "\n".join(" ".join(citation.quote.split()) for citation in cited)
-    quoting = Quoting(text)
 
-    def translate(found: re.Match[str]) -> str:
-        if not _is_resolved(found, quotes, is_quoted=quoting.at(found.start())):
-            return found[0]
-        return one.sub(
-            lambda each: page_reference(each[2], each[3] or each[2], estimated=bool(each[1]), say=say), found[0]
-        )
+    def __init__(self, opening_of: Callable[[str], Awaitable[Sentence | None]] | None = None) -> None:
+        self._opening_of = opening_of
+        self._by_key: dict[str, Sentence] = {}
+        self._without_keys: list[Passage] = []
+        self._words: dict[str, str] = {}
+        self._looked_up = 0
 
-    return group.sub(translate, text)
+    def learn(self, passage: Passage) -> None:
+        """Add a passage the model has been given; its keys are made when there is one to look up."""
+        self._without_keys.append(passage)
+
+    def add(self, sentence: Sentence) -> str:
+        """Add a sentence; return its key."""
+        key = key_of(sentence)
+        self._by_key[key] = sentence
+        return key
+
+    async def find(self, key: str) -> Sentence | None:
+        """The sentence with this key."""
+        self._make_keys()
+        return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
+
+    async def with_quoted(self, cited: list[Sentence], quotations: Iterable[str]) -> list[Sentence]:
+        """The sentences that a sentence of the answer cites; where a quotation in it stands in another given one, that
+        one instead.
+        """
+        quoted = [words for each in quotations if len((words := _words(each)).split()) >= _FEWEST_QUOTED]
+        missing = [words for words in quoted if not any(_is_from(words, sentence) for sentence in cited)]
+        elsewhere = [sentence for words in missing if cited and (sentence := await self._with_words(words))]
+        if not elsewhere:
+            return cited
+        return [each for each in cited if any(_is_from(words, each) for words in quoted)] + elsewhere
+
+    async def quoted_in(self, text: str, quotations: Sequence[str]) -> tuple[Sentence, ...]:
+        """The given sentence that a sentence of the answer quotes; empty if it quotes none, or mostly says something
+        else.
+        """
+        parts = (_words(each[start:end]) for each in quotations for start, end in split_sentences(each))
+        longest = max(parts, key=len, default="")
+        is_mostly_quoted = sum(len(words_of(each)) for each in quotations) > len(words_of(text)) * _LEAST_QUOTED
+        is_sure = is_mostly_quoted and len(longest.split()) >= _FEWEST_TO_CITE
+        return (sentence,) if is_sure and (sentence := await self._with_words(longest)) else ()
+
+    async def _with_words(self, words: str) -> Sentence | None:
+        """The first sentence with these words in a row; after _MOST_LOOKED_UP lookups none."""
+        self._make_keys()
+        self._looked_up += 1
+        if self._looked_up > _MOST_LOOKED_UP:
+            return None
+        for number, (key, sentence) in enumerate(self._by_key.items(), 1):
+            self._words[key] = self._words.get(key) or _words(sentence.text)
+            if words in self._words[key]:
+                return sentence
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return None
+
+    def _make_keys(self) -> None:
+        for passage in self._without_keys:  # models that cite in their own way write no keys
+            self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
+        self._without_keys.clear()
 
 
-def _any_of(labels: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted({*labels}, key=len, reverse=True)))
+_MOST_LOOKED_UP = 40
+"""Quotations per answer that are looked for among all given sentences, which may be thousands."""
+_AT_ONCE = 32
+"""Sentences that are compared before other tasks run."""
+_FEWEST_QUOTED = 3
+"""Words; fewer stand in too many sentences."""
+_FEWEST_TO_CITE, _LEAST_QUOTED = 5, 0.6
+"""Words, and the share of a sentence, that are quoted where no key says that it is about them."""
 
 
-def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> bool:
-    """Whether code has put a reference there. Inside a quotation it has, where a sentence cited has those words."""
-    start = reference.start()
-    before = reference.string[max(start - _NEAR, 0) : start]
-    near = " ".join(uncovered(_QUOTE_START.split(before)[-1]).split())
-    if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
-        return False
-    return not is_quoted or (near != "" and near in quotes)
+def _is_from(words: str, sentence: Sentence) -> bool:
+    """Whether a sentence has all these words, or these all of the sentence's."""
+    written = _words(sentence.text)
+    return words in written or written in words
+
+
+def _words(text: str) -> str:
+    """The words of a text, folded, with a space on both sides of each."""
+    return f" {' '.join(map(fold, words_of(text)))} "
+
+
+def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
+    """Finds the opening sentence of a readable chapter by its key."""
+    openings: dict[str, Sentence] = {}
+
+    async def find(key: str) -> Sentence | None:
+        if not openings:
+            opening = [entry.opening for entry in await view.contents() if entry.opening]
+            openings.update((key_of(sentence), sentence) for sentence in opening)
+        return openings.get(key)
+
+    return find

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.book import Passage
-from domain.citations.keys import KEY_GROUP
-from domain.citations.matching import CLOSING
+from domain.citations.keys import CLOSING, KEY_GROUP
 from domain.library.search.words import is_dense, words_of
 
 MOST_ADDED = 3

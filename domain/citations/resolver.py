@@ -14,8 +14,8 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, UNFINISHED, GivenSentences, as_seen, key_groups, opening_of
-from domain.citations.matching import CLOSING, PassageMatcher, leads_elsewhere
+from domain.citations.keys import CLOSING, KEY_GROUP, KEY_IN_GROUP, UNFINISHED, as_seen, key_groups
+from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold

@@ -12,8 +12,7 @@ from functools import partial
 
 from domain.book import Book, Citation, Passage, Sentence, Surroundings
 from domain.chat import PromptKind, Prompts
-from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.citations.matching import in_language
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, in_language, key_of
 from domain.citations.resolver import compose
 from domain.errors import BookError, LLMError, LLMErrorCode
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts

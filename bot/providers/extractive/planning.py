@@ -425,7 +425,7 @@ def _look_again(question: Question, choices: Choices, tools: intents.OfferedTool
     if story:
         return tools.call("story_so_far", chapter=story) if inside is question else intents.search(inside, tools)
     calls = _first_scene(question, transcript, tools)
-    if not transcript.told:  # it may be in another language than the book
+    if not transcript.told and question.language is not Language.ENGLISH:  # the book may be in another one
         return intents.people(tools)
     if (confidence := choices.of(question).confidence) is Confidence.FIRM:
         return calls

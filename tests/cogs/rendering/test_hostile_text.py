@@ -15,7 +15,8 @@ from cogs.rendering.export import fenced
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, split_with_spoilers, units
 from domain.book import Citation
-from domain.citations.matching import find_uncited, in_language
+from domain.citations.keys import in_language
+from domain.citations.matching import find_uncited
 from tests.domain.turn.passages import passage
 
 LENGTH = 6_000

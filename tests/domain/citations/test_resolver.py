@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.book import Citation, Sentence, references
-from domain.citations.keys import key_of
-from domain.citations.matching import in_language
+from domain.citations.keys import in_language, key_of
 from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk

@@ -55,8 +55,7 @@ def test_claims_without_a_reference_are_named_in_order() -> None:
         "We learn that Ann let the light go out.",
         "I think that Ben drowned in the storm.",
         "You can read that Ann left for Java.",
-        "Ben drowned that night.",
-        "He was mad.",
+        "I think Ben drowned that very night.",
         "伦菲尔德生于利兹。",
     ],
 )
