@@ -139,11 +139,13 @@ class SpoilerDetector:
     def _last_words(self, before: str) -> list[str]:
         """The words before a sentence with which a run may begin; it begins anew below a chapter's title."""
         words: list[str] = []
-        for line in _plain(before).splitlines(keepends=True):
-            words += _words(line)
-            ends = (tuple(words[at:]) for at in range(len(words)))
-            if line.endswith("\n") and any(end in self._titles for end in ends):
-                words.clear()
+        for line in reversed(_plain(before).splitlines(keepends=True)):
+            own = _words(line)
+            if line.endswith("\n") and any(tuple(own[at:]) in self._titles for at in range(len(own))):
+                break
+            words = own + words
+            if len(words) >= DENSE_RUN - 1:
+                break
         return words[1 - DENSE_RUN :]
 
     def _tells_run(self, words: Sequence[str], said: int, bound: int, known: str) -> bool:
