@@ -25,7 +25,7 @@ from bot.logs import set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import Settings, load_settings
-from domain.errors import MarginaliaError
+from domain.errors import LLMError, MarginaliaError
 
 logger = logging.getLogger(__name__)
 
@@ -233,7 +233,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except typer.Exit:
         raise
     except MarginaliaError as error:
-        fail(with_said(error.message, getattr(error, "said", "")))
+        fail(with_said(error.message, error.said if isinstance(error, LLMError) else ""))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except asyncio.CancelledError:

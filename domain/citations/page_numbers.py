@@ -388,7 +388,7 @@ class TypedPages:
     ) -> None:
         self._is_known = is_known
         self._titles = titles
-        self._tells_ages, self._is_counting = tells_ages(question), COUNTS.search(question) is not None
+        self._tells_ages, self._asks_count = tells_ages(question), COUNTS.search(question) is not None
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items, self.are_pages_told = 0, False
@@ -453,7 +453,7 @@ class TypedPages:
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)
-            or (self._is_counting and not self.are_pages_told and number.form in ("", "line", "joint"))
+            or (self._asks_count and not self.are_pages_told and number.form in ("", "line", "joint"))
             or self._is_known(number)
         )
 

@@ -347,8 +347,9 @@ class ToolUse:
         overflowed = response.stop_reason is StopReason.CONTEXT_EXCEEDED
         if not is_open or self.is_known or of_tools <= LEAST_TO_TELL or overflowed:
             return False, False
-        if counted > FEWEST / 2 * estimate(messages):  # less is no count, not even of the messages
-            return self._judge_count(counted, estimate(messages), of_tools)
+        of_messages = estimate(messages) if counted else 0
+        if counted > FEWEST / 2 * of_messages:  # less is no count, not even of the messages
+            return self._judge_count(counted, of_messages, of_tools)
         called = any(is_by_model(call) for message in messages for call in message.tool_invocations or ())
         if not response.text or called:
             return False, False

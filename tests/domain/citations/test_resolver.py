@@ -29,6 +29,13 @@ async def compose(*events: TextChunk | CitationMark | TextBlockEnd | str) -> tup
     return "".join([*shown, await made.finish()]), made
 
 
+async def answered(question: str, answer: str) -> str:
+    """What is shown of an answer to this question."""
+    made = composer()
+    made.learn_words(question)
+    return await made.feed(TextChunk(answer)) + await made.finish()
+
+
 @pytest.mark.parametrize("step", [1, 3, 7, 400])
 async def test_a_reference_is_never_parted_from_its_number(step: int) -> None:
     text = " ".join(f"Then Ben reads pages {n} to {n + 9} and on page {n} he stops, see p. {n}." for n in range(10, 60))
@@ -537,31 +544,19 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
-    made = composer()
-    made.learn_words("On which page does Ann leave?")
-    await made.feed(TextChunk(answer))
-    await made.finish()
-    assert "38" not in made.text
+    assert "38" not in await answered("On which page does Ann leave?", answer)
 
 
 @pytest.mark.parametrize(
     "answer", ["Exactly 48.", "Number of men: 48", "Answer: 48", "It is 347.", "It was 50, I think.", "48."]
 )
 async def test_who_asks_for_a_number_gets_it(answer: str) -> None:
-    made = composer()
-    made.learn_words("How many men has Ann?")
-    await made.feed(TextChunk(answer))
-    await made.finish()
-    assert made.text == answer
+    assert await answered("How many men has Ann?", answer) == answer
 
 
 @pytest.mark.parametrize("said", ["I'm on page 12. How many men has Ann?", "How many pages are there?"])
 async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
-    made = composer()
-    made.learn_words(said)
-    await made.feed(TextChunk("She has 38."))
-    await made.finish()
-    assert made.text == "She has 38."
+    assert await answered(said, "She has 38.") == "She has 38."
 
 
 async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
