@@ -360,7 +360,8 @@ class Transcripts:
         if turn is None or conversation is None:
             return None
         history = await self._messages.get_by_conversation(conversation.id)
-        return PlayedTurn(turn, conversation, tuple(message for message in history if message.turn_id == turn.id))
+        messages = tuple(message for message in history if message.turn_id == turn.id)
+        return PlayedTurn(turn, conversation, messages) if messages else None  # it may be forgotten while this is read
 
     async def authors(self, conversation_id: str) -> Sequence[str]:
         """The ids of those who have written to the bot."""

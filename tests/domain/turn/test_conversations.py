@@ -7,9 +7,9 @@ import pytest
 
 from domain.conversation import Conversation, TitleSource
 from domain.errors import ConversationError, ConversationErrorCode
-from domain.turn.conversations import ManageConversations
+from domain.turn.conversations import ManageConversations, Transcripts
 from storage.opening import Storage, open_storage
-from tests.storage.values import MIDNIGHT, a_book
+from tests.storage.values import MIDNIGHT, a_book, furnish, hold_turn
 
 PLACE = {"guild_id": "g", "channel_id": "c"}
 
@@ -78,3 +78,22 @@ async def test_a_title_that_was_chosen_later_stays(manage: ManageConversations) 
     await manage.rename(conversation.id, "Chosen")
     renamed = await manage.rename_with_thread(conversation.id, "By hand", MIDNIGHT - timedelta(seconds=1))
     assert renamed.title == "Chosen"
+
+
+async def test_a_turn_that_is_forgotten_while_it_is_read_is_no_longer_kept(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await furnish(storage)
+    turn = await hold_turn(storage, "why")
+    transcripts = Transcripts(conversations=storage.conversations, messages=storage.messages, turns=storage.turns)
+    played = await transcripts.played(turn.id)
+    assert played
+    assert [message.id for message in played.messages] == ["why-question", "why-answer"]
+    get = storage.conversations.get
+
+    async def forgotten_meanwhile(conversation_id: str) -> Conversation | None:
+        await storage.turns.forget_question("why-question", MIDNIGHT)
+        return await get(conversation_id)
+
+    monkeypatch.setattr(storage.conversations, "get", forgotten_meanwhile)
+    assert await transcripts.played(turn.id) is None
