@@ -10,11 +10,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 from unittest.mock import patch
+
+import discord
 
 from bot.providers.anthropic.client import AnthropicChat
 from cogs.conversation.cog import ConversationCog
@@ -41,26 +44,37 @@ class PathOfCalls:
     def __init__(self) -> None:
         self.following = False
         self.files: dict[str, None] = {}
+        self._known: set[CodeType] = set()
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        if code is ConversationCog.on_message.__code__ and frame.f_locals["message"].content == QUESTION:
-            self.following = True
-            ON_ITS_WAY.set(True)
-        on_its_way = ON_ITS_WAY.get() or threading.current_thread() is not threading.main_thread()
-        if self.following and on_its_way and event == "call" and code.co_name != "<module>":
+        if event != "call" or not self.following or code in self._known:
+            return
+        if ON_ITS_WAY.get() or threading.current_thread() is not threading.main_thread():
+            self._known.add(code)
             file = Path(code.co_filename)
-            if file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in OURS:
+            is_ours = file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in OURS
+            if is_ours and code.co_name != "<module>":
                 self.files[str(file.relative_to(ROOT))] = None
 
 
 @contextmanager
 def watched() -> Iterator[PathOfCalls]:
-    path, before = PathOfCalls(), sys.getprofile()
+    """Look at the calls from the question on; in threads, which are older than it, from their beginning."""
+    path, before, on_message = PathOfCalls(), sys.getprofile(), ConversationCog.on_message
+
+    @wraps(on_message)
+    async def watched_message(cog: ConversationCog, message: discord.Message) -> None:
+        if message.content == QUESTION:
+            path.following = True
+            ON_ITS_WAY.set(True)
+            sys.setprofile(path)
+        await on_message(cog, message)
+
     threading.setprofile(path)
-    sys.setprofile(path)
     try:
-        yield path
+        with patch.object(ConversationCog, "on_message", watched_message):
+            yield path
     finally:
         sys.setprofile(before)
         threading.setprofile(None)
