@@ -53,17 +53,18 @@ def _errors_in(path: Path) -> tuple[tuple[object, str], ...]:
 
 
 def _find_errors(path: Path) -> Iterator[tuple[object, str]]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree, module = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT)
     constants = dict(_constants(tree))
     for node in ast.walk(tree):
-        where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        where = f"{module}:{getattr(node, 'lineno', 0)}"
         match node:
             case ast.Call(func=ast.Name(id="Worded"), args=[text, *_]):
                 yield from ((each, where) for each in _sentences(text, constants))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 raised = [*_raised(node)]
                 names = {text.id for text in raised if isinstance(text, ast.Name)}
-                said = [*raised, *(value for name, value in _constants(node) if name in names)]
+                named = _constants(node) if names else ()
+                said = [*raised, *(value for name, value in named if name in names)]
                 yield from ((each, where) for text in said for each in _sentences(text, constants))
 
 
