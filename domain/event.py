@@ -49,7 +49,10 @@ class ToolCallStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallFinished:
-    """`summary` is a few words ("5 passages"); `content` the whole result as text."""
+    """`summary` is a few words ("5 passages"); `content` the whole result as text.
+
+    `is_of_book`: the result depends on the book, as a book tool's does, whether or not it has passages.
+    """
 
     call_id: str
     number: int
@@ -59,6 +62,7 @@ class ToolCallFinished:
     is_error: bool
     milliseconds: int
     passages: tuple[Passage, ...] = field(default=(), repr=False)
+    is_of_book: bool = False
 
 
 @dataclass(frozen=True, slots=True)

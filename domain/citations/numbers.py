@@ -122,7 +122,8 @@ _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)\Z")
 _LEAF = (
-    r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme)(?!\w)"
+    r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme|-?ish)(?!\w)"
+    rf"|['’]?{FOREIGN_SHORT}(?!\w)"
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
 _JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
@@ -131,7 +132,7 @@ _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 _IN_THOUSANDS = r"\d{1,2}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
 _TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
 ANY_NUMBER = (
-    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}){ROMAN}"
+    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}|[ivxlcdm]{{4}}){ROMAN}"
     rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
@@ -154,7 +155,7 @@ def _span() -> re.Pattern[str]:
     return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
-A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxl]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]")
+A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]")
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
@@ -211,6 +212,11 @@ _BEHIND_A_NAME = re.compile(
 _CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _NAME_AND_VERB = re.compile(r"[\s*_]{1,4}[A-Z]\w+\s(?:[a-z]+(?:s|ed|t))\b")
 _VERB_AND_NAME = re.compile(r"\s[^\W\d_]+\s[A-ZÀ-ÝА-ЯΑ-Ω]")
+_STREET = re.compile(r"(?:\s[A-Z][\w'’]+\.?){1,4}(?:[,;!?.]|\Z|\n)")
+_FIRST_WORDS = re.compile(
+    r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
+    r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
+)
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON, _COLONS = 110, 31, 12, 2
 _LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
@@ -326,6 +332,35 @@ class Number:
     def is_apart(self) -> bool:
         """Whether it is how many pages lie between a place and another, or the beginning or end: "42 pages later"."""
         return numerals.PAGES_IN.match(self.words_after) is not None
+
+    @property
+    def is_had(self) -> bool:
+        """Whether somebody or something has so many: "the book has 470 pages"."""
+        return numerals.HAS.search(self.left) is not None
+
+    @property
+    def is_decade(self) -> bool:
+        """Whether it is a decade or an age, "the 60s"; where pages are spoken of, "the 210s" are pages."""
+        return self.read.endswith(FOREIGN_SHORT)
+
+    @property
+    def is_of_an_address(self) -> bool:
+        """Whether it is a house: "at 347 Piccadilly."; who does something has a verb: "at 347 Dracula says"."""
+        return self.form == "place" and self.left.endswith("at ") and _STREET.match(self.after) is not None
+
+    @property
+    def is_the_answer(self) -> bool:
+        """Whether the answer begins with it, but for a few words, and it is nothing else's: "In 21.", "It's 21"."""
+        is_first = len(self.left) < _BESIDE and _FIRST_WORDS.match(self.left)
+        if not is_first:
+            return False
+        listed = is_first["listed"]
+        return (
+            not listed
+            or listed.count(",") > 1
+            or is_first["last"] is not None
+            or bool(_more_to_come().match(self.right))
+        )
 
     @property
     def is_score(self) -> bool:

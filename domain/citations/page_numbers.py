@@ -44,6 +44,8 @@ from domain.citations.numbers import (
 )
 from domain.library.numerals import (
     AGE_IN_BRACKETS,
+    ASKS_FOR_ONE,
+    ASKS_WHERE,
     CARDINAL,
     COUNTED,
     COUNTS,
@@ -261,7 +263,10 @@ def named_pages(text: str) -> list[str]:
 
 def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
     """Whether a text has a word for page; `is_asked`: which names none, as "I'm on page 12" and "how many pages" do."""
-    read = marked(as_seen(text).text)
+    seen = as_seen(text).text
+    if is_asked and ASKS_WHERE.search(seen):
+        return True
+    read = marked(seen)
     return SOME_PAGE.search(_typed().sub("", read) if is_asked else read) is not None
 
 
@@ -346,6 +351,7 @@ _LATE_HEADING = 12
 """The highest number of a heading that follows on none, as where an answer goes on."""
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
+_PAGE_MARKS = (PAGE, FOREIGN)
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
 
@@ -389,6 +395,7 @@ class TypedPages:
         self._is_known = is_known
         self._titles = titles
         self._tells_ages, self._asks_count = tells_ages(question), COUNTS.search(question) is not None
+        self._asks_for_one = ASKS_FOR_ONE.search(question) is not None
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items, self.are_pages_told = 0, False
@@ -445,7 +452,10 @@ class TypedPages:
             or number.is_measure
             or number.is_date
             or number.is_age(is_asked=self._tells_ages or tells_ages(self._behind))
-            or (number.is_counting and not (self.are_pages_told and number.right[1:2] in (PAGE, FOREIGN)))
+            or (
+                number.is_counting
+                and (number.is_had or not self.are_pages_told or number.right[1:2] not in _PAGE_MARKS)
+            )
             or number.is_taken(is_asked=self.are_pages_told)
             or number.is_telephone
             or number.is_score
@@ -453,6 +463,9 @@ class TypedPages:
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)
+            or number.is_of_an_address
+            or (number.is_decade and not self.are_pages_told)
+            or (self._asks_for_one and not self.are_pages_told and number.is_the_answer)
             or (self._asks_count and not self.are_pages_told and number.form in ("", "line", "joint"))
             or self._is_known(number)
         )

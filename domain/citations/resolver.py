@@ -28,6 +28,7 @@ from domain.library.search.words import fold as fold_word
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
+from domain.tools.context import PROPOSE_POSITION
 
 Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks up a span in the book; raises BookError if the reader may not see it."""
@@ -418,10 +419,11 @@ class Composition:
                 return await self._take(text)
             case CitationMark() | TextBlockEnd():
                 return await self._filter.feed(await self._composer.feed(event))
-            case ToolCallFinished(passages=passages, content=content, is_error=False):
-                self._composer.learn(passages)
-                learn = self._composer.learn_figures if passages else self._composer.learn_elsewhere
-                learn(content)
+            case ToolCallFinished(content=content, is_of_book=True):
+                self._composer.learn(event.passages)
+                self._composer.learn_figures(content)
+            case ToolCallFinished(content=content) if event.tool_name != PROPOSE_POSITION:
+                self._composer.learn_elsewhere(content)
             case DraftDiscarded():
                 self._composer.discard()
                 self._filter.discard()

@@ -162,7 +162,7 @@ MONTHS = _any_of("months")
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
 PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
 KINDS = (
-    rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק')}|chapters|kapiteln|capitulos"
+    rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק|الفصل|अध्याय')}|chapters|kapiteln|capitulos"
     r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
     r"|canto|sonnet|psalm|verse|stanza|lines|opus|op(?=\.)|symphony|letter|section of|steps?|schritt"
     r"|article|artikel|law|klockan|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
@@ -272,6 +272,18 @@ COUNTS = re.compile(
     re.IGNORECASE,
 )
 """Words with which a number is asked for."""
+_NUMBERED = (
+    r"(?:number|year|age|hour|time|day|chapter|canto|act|scene|verse|line|room|house|cell|ward|flight|train|score|speed"
+    r"|sum|total|answer|price)"
+)
+ASKS_FOR_ONE = re.compile(
+    rf"{COUNTS.pattern}|\b(?:(?:what|which)(?:['’]s|\sis|\swas)?(?:\s(?:the|his|her|their|my))?\s{_NUMBERED}s?"
+    r"|how (?:old|thick|fast|heavy|deep)|what(?:['’]s|\sis)\s(?:half\sof\s|twice\s)?\d+"
+    r"|wie (?:alt|dick|schnell|schwer)|welche[msnr]? (?:jahr|kapitel|zimmer|alter|vers|zeile|uhrzeit)"
+    r"|quel(?:le)? (?:age|âge|chapitre|heure|annee|année)|qu[eé] (?:edad|cap[ií]tulo|hora|a[nñ]o))\b",
+    re.IGNORECASE,
+)
+"""Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
 AGE_IN_BRACKETS = re.compile(
     r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
 )
@@ -307,7 +319,7 @@ OTHER_WORD = re.compile(
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
 PAGES_IN = re.compile(
-    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining)"
+    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining|mark|point)"
     r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:in |of )?(?:the|this|my|your) (?:book|novel|story|text)"
     r"|from)\b)"
 )
@@ -431,6 +443,13 @@ OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
 )
 MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
+HAS = re.compile(rf"\b(?:has|have|had|hat|haben|hatten?)\s{ROUGHLY}?\Z")
+ASKS_WHERE = re.compile(
+    r"\bhow (?:far|many pages) (?:in|into|through)\b|\bwhere (?:in the (?:book|novel|text)|does it say)\b"
+    r"|\bwhere (?:is|was) (?:that|this|it) (?:written|said|told|mentioned|described|from)\b"
+    r"|\A\W*(?:and )?(?:the |your )?(?:source|citation|reference|quelle|beleg|fundstelle)s?\W*\Z"
+)
+"""Questions for a place in the book that have no word for page; as a text reads."""
 GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
 BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
 AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")

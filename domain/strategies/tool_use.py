@@ -126,6 +126,7 @@ async def run_calls(
             is_error=result.is_error,
             milliseconds=milliseconds,
             passages=result.passages,
+            is_of_book=result.depends_to is not None,
         )
         return finished, result
 

@@ -184,7 +184,7 @@ class TurnRunner:
 
     async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
-        if not text:  # unresolved keys and page numbers do not count as words
+        if not text.strip(" \n.…"):  # unresolved keys and page numbers do not count as words
             raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)

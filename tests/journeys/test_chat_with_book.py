@@ -516,8 +516,18 @@ async def test_what_the_model_knows_by_heart_shows_in_no_call_either(tmp_path: P
         assert sum(isinstance(event, ToolCallFinished) and not event.is_error for event in events) == 2
 
 
-async def test_keys_and_page_numbers_that_nothing_stands_behind_are_no_answer(tmp_path: Path) -> None:
-    async with reading_room(tmp_path, ScriptedChat("[s-0000000] (p. 99)")) as room:
-        failed = (await room.ask(await room.talk(), "Who?"))[-1]
+@pytest.mark.parametrize("asked", ["Who?", "On which page?"])
+async def test_keys_and_page_numbers_that_nothing_stands_behind_are_no_answer(tmp_path: Path, asked: str) -> None:
+    said = {"Who?": "[s-0000000] (p. 99)", "On which page?": "99."}
+    async with reading_room(tmp_path, ScriptedChat(said[asked])) as room:
+        failed = (await room.ask(await room.talk(), asked))[-1]
         assert isinstance(failed, TurnFailed)
         assert failed.code == "empty_reply"
+
+
+async def test_pages_that_a_tool_of_the_book_tells_make_no_other_number_one(tmp_path: Path) -> None:
+    said = "It has 3 chapters on 3 pages. Hobb is 59."
+    async with reading_room(tmp_path, ScriptedChat(calls(call("table_of_contents", "t1")), said)) as room:
+        answer = (await room.ask(await room.talk(), "How long is the book, and how old is Hobb?"))[-1]
+        assert isinstance(answer, Answer)
+        assert answer.text == said

@@ -541,10 +541,23 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "38だと思います。",
         "应该在38左右。",
         "After about 38 pages.",
+        "At the 38-page mark.",
+        "38ish.",
+        "Somewhere in the 380s.",
+        "CCXXXVIII.",
+        "На двести тридцать восемь.",
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
-    assert "38" not in await answered("On which page does Ann leave?", answer)
+    shown = await answered("On which page does Ann leave?", answer)
+    assert not [page for page in ("38", "CCXXXVIII", "двести") if page in shown]
+
+
+@pytest.mark.parametrize(
+    "asked", ["How far in is that?", "Where in the book is that?", "Source?", "How many pages in?"]
+)
+async def test_a_place_in_the_book_is_a_page_in_whatever_words_it_is_asked_for(asked: str) -> None:
+    assert "38" not in await answered(asked, "It's 38.")
 
 
 @pytest.mark.parametrize(
@@ -557,6 +570,42 @@ async def test_who_asks_for_a_number_gets_it(answer: str) -> None:
 @pytest.mark.parametrize("said", ["I'm on page 12. How many men has Ann?", "How many pages are there?"])
 async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
     assert await answered(said, "She has 38.") == "She has 38."
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("In which chapter does Ann leave?", "It's 21."),
+        ("In which chapter does Ann leave?", "In 21."),
+        ("In welchem Kapitel geht sie?", "21."),
+        ("Which chapters is she in?", "5, 6, 18, 20 and 21."),
+        ("How old is Ann?", "59."),
+        ("What's 7 times 31?", "217"),
+        ("What is half of 434?", "217."),
+        ("Where does Ann live?", "At 347 Piccadilly."),
+        ("When was that?", "In the 60s, or the 1890s."),
+    ],
+)
+async def test_a_number_that_is_the_answer_stays(asked: str, answer: str) -> None:
+    assert await answered(asked, answer) == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("In chapter 21, 217.", "In chapter 21."),
+        ("Ann leaves in chapter 21. 217.", "Ann leaves in chapter 21.."),
+        ("Chapter 21 (217)", "Chapter 21"),
+        ("Chapter 21. At 217 Dracula dies.", "Chapter 21. In the book Dracula dies."),
+    ],
+)
+async def test_a_number_beside_the_answer_is_a_page_all_the_same(answer: str, shown: str) -> None:
+    assert await answered("In which chapter does Ann leave?", answer) == shown
+
+
+async def test_how_many_pages_something_has_is_told_where_pages_are_asked_for() -> None:
+    said = "The letter has 6 pages."
+    assert await answered("On which page is the letter?", said) == said
 
 
 async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
