@@ -57,7 +57,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
         SHORT_PAGE: "p pp pg pgs",
     }
     by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
-    return by_word, re.compile(rf"(?P<ordinal>{ORDINAL_IN_ONE_WORD})|{CARDINAL_IN_ONE_WORD}")
+    return by_word, re.compile(rf"(?P<cardinal>{CARDINAL_IN_ONE_WORD})|{ORDINAL_IN_ONE_WORD}")
 
 
 @cache
@@ -70,7 +70,7 @@ def _symbol_of(word: str) -> str:
     by_word, compound = _symbols()
     symbol = by_word.get(word, "")
     if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
-        symbol = ORDINAL if number["ordinal"] else CARDINAL
+        symbol = CARDINAL if number["cardinal"] else ORDINAL
     return symbol
 
 
@@ -98,13 +98,12 @@ def marked(text: str) -> str:
     return _AGAIN.sub(mark_again, words) if "(" in words else words
 
 
-SPELT = rf"{CARDINAL}++(?:[\s-]{{1,2}}(?:(?:and|und|y|et|e|en)[\s-]{{1,2}})?{CARDINAL}++){{0,6}}+(?!['’]\w)(?!-?\w)"
+_AND = r"[\s-]{1,2}(?:(?:and|und|y|et|e|en|og|och)[\s-]{1,2})?"
+SPELT = rf"{CARDINAL}++(?:{_AND}{CARDINAL}++){{0,6}}+(?:\se\suma?(?!\w))?+(?!['’]\w)(?!-?\w)"
 _AGAIN = re.compile(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
 """A number in words and once more in digits, which is one number: "forty-two (42) men"."""
-SPELT_ORDINAL = (
-    rf"(?:(?:{CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{0,4}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?"
-    rf"|(?:{CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{1,4}}{SMALL_ORDINAL}++)"
-)
+_COUNTING = rf"(?:{CARDINAL}++{_AND})"
+SPELT_ORDINAL = rf"(?:{_COUNTING}{{0,6}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?|{_COUNTING}{{1,6}}{SMALL_ORDINAL}++)"
 ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
 DIGITS = (
     rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"

@@ -72,7 +72,7 @@ _NUMBERS = (
     rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
     r"(?:\s?ff?\.)?"
 )
-_NAMED = r"(?:\s?(?:references?|refs?|numbered|numbers?|numero|num|nummer|no|nr|n)(?:[.°]|(?!\w)))?"
+_NAMED = rf"(?:\s?(?:ref(?:erence)?s?|number(?:ed|s)?|num(?:ero|mer)?|no|nr|n|{fold_letters('संख्या')})(?:[.°]|(?!\w)))?"
 _SIGN = r"(?:[^\S\n]|[.:#№=])"
 _NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
 _QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
@@ -90,6 +90,7 @@ _ENGLISH = (
     rf"{_BEFORE}(?:{PAGE}++{_SAME_SENTENCE}|(?:{_NO_NAME}|(?!{SHORT_PAGE}-)){SHORT_PAGE}++){_NUMBERED}{_NO_COUNT}"
 )
 """After an article, "P-38" is an aeroplane."""
+_A_PAGE = rf"(?:{FOREIGN}++|(?:(?<=pa )|(?<=nde ))side(?!\w))"
 _FOREIGN_PAGE = (
     rf"{_BEFORE}{_NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
     rf"|{FOREIGN_SHORT}++\.|(?<=pa )side|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
@@ -97,17 +98,15 @@ _FOREIGN_PAGE = (
 )
 _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
 _NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}|[^\W\d_]{{1,3}}))?"
-_NTH_FOREIGN = rf"{_BEFORE}\d{{1,5}}{_NTH_ENDING}\s?-?{FOREIGN}++(?!\w)"
-_COUNT = rf"\d{{1,5}}\s{FOREIGN}++"
+_NTH_FOREIGN = rf"{_BEFORE}(?!\d{{1,5}}\s{FOREIGN})\d{{1,5}}{_NTH_ENDING}\s?-?{FOREIGN}++(?!\w)"
 """A number without an ordinal sign before a foreign word for page is a count."""
-_NTH_FOREIGN = rf"(?:(?!{_COUNT}){_NTH_FOREIGN}|{_BEFORE}{SPELT_ORDINAL}\s{FOREIGN}++(?!\w))"
 _ROMANCE = (
     rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
     rf"\s(?:{_ENGLISH}|{_NTH})"
 )
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{FOREIGN}++['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{FOREIGN}++|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
+    rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
     rf"|(?<![{DENSE}]){KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
@@ -151,7 +150,7 @@ def _typed() -> re.Pattern[str]:
 
 
 _SIGNPOST = re.compile(
-    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa )side|(?<= )c\."
+    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa |de )side|(?<= )c\."
     rf"|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
 )
 """A part of every reference that `_typed` matches. Most texts have none; looking for it takes a tenth of the time."""
@@ -160,7 +159,8 @@ _SIGNPOST = re.compile(
 @cache
 def _label() -> re.Pattern[str]:
     number = rf"(?<![^\W\d_])(?:\d+\.(?=\s?{FOREIGN})|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
-    return re.compile(rf"{STEMMED}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")
+    stemmed = rf"{STEMMED_ORDINAL}(?=\s(?:{FOREIGN}|side))|{STEMMED}"
+    return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")
 
 
 @cache
@@ -200,14 +200,14 @@ _JOINS = re.compile(
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
-_STEMMED_PART = re.compile(rf"\W*{STEMMED_WORD}\W*")
-_SHORTEST_STEMMED, _NEAR = 4, 60
+_STEMMED_PART = re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
+_NEAR = 60
 
 
 @lru_cache(maxsize=4_096)
 def _is_part(word: str) -> bool:
     """Whether a word, as it reads, may be part of a reference."""
-    return bool(_PART.search(word)) or (len(word) >= _SHORTEST_STEMMED and bool(_STEMMED_PART.fullmatch(word)))
+    return bool(_PART.search(word) or _STEMMED_PART.fullmatch(word))
 
 
 LONGEST_WORD = 24

@@ -4,6 +4,8 @@ import json
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from domain.library.search.words import fold_letters
@@ -36,42 +38,35 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 
 HAN = "〇零一二三四五六七八九十百千廿壱弐参"
 """The characters of Chinese and Japanese numbers."""
-_HAN_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {
-    "零": 0,
-    "壱": 1,
-    "弐": 2,
-    "参": 3,
-}
+_HAN_DIGITS = {digit: value % 10 for value, digit in enumerate("〇一二三四五六七八九零壱弐参")}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
 CARDINALS = " ".join(_WORDS["cardinals"])
 SMALL_ORDINALS = " ".join(_WORDS["small_ordinals"])
 ORDINALS = " ".join(_WORDS["ordinals"])
-_GERMAN_TENS = "(?:zwan|vier|funf|sech|sieb|acht|neun)zig|dreissig"
-_GERMAN = rf"(?:(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)und)?(?:{_GERMAN_TENS})"
-_GERMAN_SMALL = (
-    "(?:eins|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn|elf|zwolf|(?:drei|vier|funf|sech|sieb|acht|neun)zehn)?"
-)
-_DUTCH = r"(?:(?:een|twee|drie|vier|vijf|zes|zeven|acht|negen)en)?(?:twin|der|veer|vijf|zes|zeven|tach|negen)tig"
-_ITALIAN_TENS = "(?:vent|trent|quarant|cinquant|sessant|settant|ottant|novant)[aio]?"
-CARDINAL_IN_ONE_WORD = (
-    rf"(?:(?:\w{{3,7}})?hundert(?:und)?)?{_GERMAN}|(?:ein|zwei|drei|vier|funf|sechs|sieben|acht|neun)?hundert(?:und)?{_GERMAN_SMALL}"
-    rf"|{_DUTCH}"
-    rf"|(?:cento)?{_ITALIAN_TENS}(?:uno?|due|tre|quattro|cinque|sei|sette|otto|nove)?"
-    r"|(?:dieci|veinti)(?:un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve)|deze(?:sseis|ssete|nove)|dezoito"
-    r"|diciassette|diciotto|diciannove|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:one|two|three|four|five|six|seven|eight|nine)"
-    r"|(?:tjugo|trettio|fyrtio|femtio|sextio|sjuttio|attio|nittio|tjue|tretti|forti|femti|seksti|sytti|atti|nitti)"
-    r"(?:en|ett|to|tva|tre|fyra|fire|fem|sex|seks|sju|syv|atta|atte|nio|ni)"
-    r"|(?:en|to|tre|fire|fem|seks|syv|otte|ni)og(?:tyve|tredive|fyrre|halvtreds|tres|halvfjerds|firs|halvfems)"
-)
-ORDINAL_IN_ONE_WORD = (
-    rf"(?:{_GERMAN}s|(?:drei|vier|funf|sech|sieb|acht|neun)zehn|elf|zwolf|hunderts)te[nrms]?"
-    rf"|{_DUTCH}ste|(?:der|veer|vijf|zes|zeven|ach|negen)tiende|elfde|twaalfde|honderdste"
-    r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|quarant|cinquant|soixant|septant|nonant|cent)ieme"
-    rf"|(?:vi|tri|cuadra|quadra|quincua|quinqua|sexa|septua|octo|nona)gesim[ao]|{_ITALIAN_TENS}\w{{0,9}}esim[ao]|[cd]entesim[ao]"
-)
-"""Patterns for numbers that are one word, such as "achtunddreißig", with letters folded."""
+
+
+def _either(words: str) -> str:
+    """A pattern for each of these words, as it reads."""
+    return f"(?:{'|'.join(sorted(set(fold_letters(words).split()), key=len, reverse=True))})"
+
+
+def _in_one_word(language: dict[str, str], last: str) -> str:
+    """A pattern for a language's numbers from ten to 999 that are one word; `last` has the units that end one."""
+    units, teens, tens, hundred, after = (
+        _either(language[part]) for part in ("units", "teens", "tens", "hundred", last)
+    )
+    joint = language["joint"]
+    rest = rf"(?:{teens}|{f'{units}{joint}{tens}' if joint else f'{tens}{after}'}|{tens})"
+    return rf"(?:{units}?{hundred}(?:{joint})?(?:{after}|{rest})?|{rest})"
+
+
+_LANGUAGES = _WORDS["in_one_word"].values()
+CARDINAL_IN_ONE_WORD = "|".join(_in_one_word(each, "units") for each in _LANGUAGES)
+_NTH_IN_ONE_WORD = [f"{_in_one_word(each, 'nth')}{_either(each['endings'])}?" for each in _LANGUAGES]
+ORDINAL_IN_ONE_WORD = "|".join([*_NTH_IN_ONE_WORD, r"[a-z]{0,12}(?:g|[cg]ent)esim[oa]"])
+"""Patterns for numbers that are one word, such as "achtunddreißig", with letters folded; no ordinal is a cardinal."""
 STEMS = " ".join(_WORDS["stems"])
 """Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
 
@@ -185,12 +180,7 @@ _TALK = (
     r"(?:bets?|bid|guess(?:ed|es)?|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
     r"|round|option)(?!:)"
 )
-ROUGHLY = (
-    r"(?:(?:only|just|now|then|already|exactly|about|nearly|almost|over|under|some|still|an?|the|le|el|probably"
-    r"|perhaps|possibly|maybe|likely|roughly|approximately|approx|somewhere|ungefahr|environ"
-    r"|around|barely|merely|at least|at most|nur|etwa|circa|ca|rund|fast|knapp|schon|erst"
-    r"|gerade|noch|damals|bereits|alors|deja|entonces|ya)\.?\s)"
-)
+ROUGHLY = rf"(?:{_any_of('roughly')}\.?\s)"
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
 HOURS = re.compile(
@@ -208,14 +198,7 @@ FOREIGN_WORDS = " ".join(_WORDS["pages"])
 ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
 """Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
-NO_LABEL = re.compile(
-    r"see|vide|via|per|in|on|at|to|check|open|try|cite[ds]?|citing|consult|compare|turn\w*|go|read\w*|look\w*|find|found|kindle"
-    r"|chunks?|side|leaf|leaves|sheets?|columns?|col|loc|locations?|scan|image|plate|screen|refs?|references?|sources?"
-    r"|marked|numbered|circa|toward|towards|until|past|near|around|about|after|before|from|between|bei|auf|siehe|vgl|dort"
-    r"|voyez|voir|vedi|vedere|vea|vease|ver|veja|zie|lasd|patrz|katso|schlage?|lies|lisez|lis|ouvrez|abre|abra|leggi"
-    r"|some|over|nearly|almost|roughly|only|just|perhaps|maybe|etwa|rund|fast|environ|unos|unas"
-    r"|\w+(?:ed|ing)"
-)
+NO_LABEL = re.compile(rf"{_any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
@@ -225,25 +208,41 @@ HANGUL_NUMBER = (
     rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
 )
 KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
-_BY_LENGTH = sorted({fold_letters(stem) for stem in STEMS.split()}, key=len, reverse=True)
-_LATIN = re.compile(r"[a-z]{1,3}")
-_LONG, _SHORT = ("|".join(w for w in _BY_LENGTH if bool(_LATIN.fullmatch(w)) == is_short) for is_short in (False, True))
-"""Short stems have to be the whole word."""
-_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी पचासी नवे"
+
+
+def _beginnings(words: list[str]) -> str:
+    """A pattern for words with any of these beginnings: of two, the shorter one is enough."""
+    if "" in words:
+        return ""
+    by_letter = (
+        f"{letter}{_beginnings([word[1:] for word in group])}" for letter, group in groupby(words, itemgetter(0))
+    )
+    return f"(?:{'|'.join(by_letter)})"
+
+
+_STEMS = sorted(set(fold_letters(STEMS).split()))
+_LONG = [stem for stem in _STEMS if not re.fullmatch(r"[a-z]{1,3}|.", stem)]
+_SHORT = _either(" ".join({*_STEMS}.difference(_LONG)))
+"""Short stems have to be the whole word, or more of it than one."""
+_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी नासी वासी ठासी चासी तासी नवे पन कीस बीस"
 STEMMED_WORD = (
-    rf"(?:(?:ו|و|ال|وال)?(?:(?:{_LONG})(?:[^\W\d_]|['’](?=[^\W\d_])){{0,24}}|(?:{_SHORT}))(?!\w)"
-    rf"|[ऀ-ॿ]{{1,6}}(?:{'|'.join(map(fold_letters, _HINDI_TENS.split()))}){fold_letters('वें')}?(?!\w))"
+    rf"(?:(?:ו|و|ال|وال|ה|וה)?(?:{_SHORT}{{1,4}}(?:{fold_letters('वें')})?(?!\w)"
+    rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
+    rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
 )
-_AND = r"[\s-]{1,2}(?:(?:i|и|та|ve|va|και|si|og|och|e|y)\s)?"
+_AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
+_GOES_ON = rf"(?:(?<=\S){_AND})?"
 STEMMED = (
-    rf"(?:(?:{CARDINAL}++[\s-])?{STEMMED_WORD}(?:{_AND}(?:{STEMMED_WORD}|{CARDINAL}++)){{0,4}}"
+    rf"(?:(?=[^\s-])(?:(?:o|en|et|ett)\s(?=sut|{CARDINAL}))?(?:{CARDINAL}++{_AND}){{0,3}}(?:{_GOES_ON}{STEMMED_WORD}(?:{_AND}{CARDINAL}++){{0,3}}){{1,6}}"
     r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
 )
 """A number in words, or in letters that count, in languages whose words are not listed in full."""
-_NTH_ENDINGS = "ej nci ncu dik oi ii iy ella ende nde me te opta ой ій η वें"
+_NTH = " ".join(_WORDS["nth"])
+_ENDINGS_OF_ORDINALS = [ORDINAL, SMALL_ORDINAL, *map(fold_letters, " ".join([_NTH, *_WORDS["nth_endings"]]).split())]
 STEMMED_ORDINAL = (
-    rf"(?!jedn|drug|{fold_letters('одн|друг')}){STEMMED}"
-    rf"(?:{'|'.join(f'(?<={fold_letters(ending)})' for ending in _NTH_ENDINGS.split())})"
+    rf"(?!\s|jedn|drug|druh|medesim|prim|prvn|pierw|{fold_letters('одн|друг')})"
+    rf"(?:{_GOES_ON}(?:[{CARDINAL}-{SMALL_ORDINAL}]++|{_either(_NTH)}(?!\w)|[^\W\d_]{{2,30}}esim[oa](?!\w)|{STEMMED_WORD})){{1,6}}"
+    rf"(?<!{CARDINAL})(?:{'|'.join(f'(?<={each})' for each in _ENDINGS_OF_ORDINALS)})"
 )
 COUNTED = _any_of("counted")
 COUNTED_THINGS = re.compile(

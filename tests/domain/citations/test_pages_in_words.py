@@ -1,0 +1,58 @@
+"""A page whose number is written in words goes, too, in every language in which answers are written."""
+
+import re
+
+import pytest
+
+from domain.citations.page_numbers import without_typed_pages
+
+_IN_WORDS = """
+auf Seite {}: dreizehn, sechzehn, einundzwanzig, zweiundsiebzig, zweihundertsiebzehn, dreihundertdreiundvierzig
+à la page {}: treize, seize, vingt et un, soixante-douze, deux cent dix-sept, trois cent quarante-trois
+en la página {}: trece, dieciséis, veintiuno, setenta y dos, doscientos diecisiete, trescientos cuarenta y tres
+a pagina {}: tredici, sedici, ventuno, settantadue, duecentodiciassette, trecentoquarantatre
+na página {}: treze, dezasseis, vinte e um, setenta e dois, duzentos e dezassete, trezentos e quarenta e três
+op bladzijde {}: dertien, zestien, eenentwintig, tweeënzeventig, tweehonderdzeventien, driehonderddrieënveertig
+på sidan {}: tretton, sexton, tjugoett, sjuttiotvå, tvåhundrasjutton, trehundraförtiotre
+på side {}: tretten, seksten, enogtyve, tooghalvfjerds, tohundrede og sytten, trehundrede og treogfyrre
+på side {}: syv, tretten, seksten, tjueen, førtifire, syttito
+na stronie {}: trzynaście, szesnaście, dwadzieścia jeden, siedemdziesiąt dwa, dwieście siedemnaście
+na stronie {}: trzysta czterdzieści trzy
+na straně {}: třináct, šestnáct, dvacet jedna, sedmdesát dva, dvěstě sedmnáct, třista čtyřicet tři
+на странице {}: тринадцать, шестнадцать, двадцать один, семьдесят два, двести семнадцать, триста сорок три
+на сторінці {}: тринадцять, шістнадцять, двадцять один, сімдесят два, двісті сімнадцять, триста сорок три
+la pagina {}: treisprezece, șaisprezece, douăzeci și unu, șaptezeci și doi, două sute șaptesprezece
+la pagina {}: trei sute patruzeci și trei
+στη σελίδα {}: δεκατρία, δεκαέξι, είκοσι ένα, εβδομήντα δύο, διακόσια δεκαεπτά, τριακόσια σαράντα τρία
+sayfa {}: onüç, onaltı, yirmibir, yetmişiki, ikiyüzonyedi, üçyüzkırküç, on yedi
+בעמוד {}: שלוש עשרה, שש עשרה, עשרים ואחת, שבעים ושתיים, מאתיים ושבע עשרה, שלוש מאות ארבעים ושלוש
+في الصفحة {}: ثلاثة عشر, ستة عشر, واحد و عشرون, اثنان و سبعون, مئتان و سبعة عشر, ثلاثمائة و ثلاثة و أربعون
+पृष्ठ {}: तेरह, सोलह, इक्कीस, बहत्तर, दो सौ सत्रह, तीन सौ तैंतालीस
+ở trang {}: mười ba, mười sáu, hai mươi mốt, bảy mươi hai, hai trăm mười bảy, ba trăm bốn mươi ba
+sivulla {}: kolmetoista, kuusitoista, kaksikymmentäyksi, seitsemänkymmentäkaksi, kaksisataaseitsemäntoista
+sivulla {}: kolmesataaneljäkymmentäkolme
+auf der {}n Seite: siebte, dreizehnte, vierundvierzigste, einhundertsiebzehnte, zweihundertsiebzehnte
+en la {} página: séptima, décima tercera, quadragésima cuarta, centésima décima séptima, ducentésima décima séptima
+alla {} pagina: settima, tredicesima, quarantaquattresima, centodiciassettesima, duecentodiciassettesima
+op de {} bladzijde: zevende, dertiende, vierenveertigste, honderdzeventiende, tweehonderdzeventiende
+på den {} sidan: sjunde, trettonde, förtiofjärde, etthundrasjuttonde, tvåhundrasjuttonde
+na {} stronie: siódmej, trzynastej, czterdziestej czwartej, sto siedemnastej, dwieście siedemnastej
+na {} straně: sedmé, třinácté, čtyřicáté čtvrté, sto sedmnácté, dvě stě sedmnácté
+на {} странице: седьмой, тринадцатой, сорок четвёртой, сто семнадцатой, двести семнадцатой
+на {} сторінці: сьомій, тринадцятій, сорок четвертій, сто сімнадцятій, двісті сімнадцятій
+στην {} σελίδα: έβδομη, δέκατη τρίτη, τεσσαρακοστή τέταρτη, εκατοστή δέκατη έβδομη, διακοσιοστή δέκατη έβδομη
+{} sayfada: yedinci, onüçüncü, kırkdördüncü, yüzonyedinci, ikiyüzonyedinci
+a {} oldalon: hetedik, tizenharmadik, negyvennegyedik, száztizenhetedik, kétszáztizenhetedik
+{} पृष्ठ पर: सातवें, तेरहवें, चवालीसवें, एक सौ सत्रहवें, दो सौ सत्रहवें
+"""
+_TYPED = [
+    (place, number)
+    for place, numbers in (line.split(": ") for line in _IN_WORDS.strip().splitlines())
+    for number in numbers.split(", ")
+]
+
+
+@pytest.mark.parametrize(("place", "number"), _TYPED)
+def test_a_number_in_words_beside_a_word_for_page_goes(place: str, number: str) -> None:
+    shown = without_typed_pages(f"X {place.format(number)}.")
+    assert shown == f"X {re.sub(r'{}n?', '…', place)}."
