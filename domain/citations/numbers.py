@@ -12,18 +12,12 @@ from functools import cache, lru_cache
 from domain.library import numerals
 from domain.library.numerals import (
     CARDINAL,
-    CARDINAL_IN_ONE_WORD,
     DENSE,
     FOREIGN,
     FOREIGN_SHORT,
     FRACTION,
-    FRACTION_OF_A_BOOK,
-    MONTHS,
-    OF_A_BOOK,
     ORDINAL,
-    ORDINAL_IN_ONE_WORD,
     PAGE,
-    SHARE_SIGN,
     SHORT_PAGE,
     SMALL_ORDINAL,
     SOURCE,
@@ -57,7 +51,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
         SHORT_PAGE: "p pp pg pgs",
     }
     by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
-    return by_word, re.compile(rf"(?P<cardinal>{CARDINAL_IN_ONE_WORD})|{ORDINAL_IN_ONE_WORD}")
+    return by_word, re.compile(rf"(?P<cardinal>{numerals.CARDINAL_IN_ONE_WORD})|{numerals.ORDINAL_IN_ONE_WORD}")
 
 
 @cache
@@ -119,13 +113,14 @@ HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', '
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
-_ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)\Z")
+_ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
+_STOPS = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]")
 _LEAF = (
     r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme|-?ish)(?!\w)"
     rf"|['’]?{FOREIGN_SHORT}(?!\w)"
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
-_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
+_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{numerals.MONTHS}\b"
 _NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 _IN_THOUSANDS = r"\d{1,2}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
@@ -141,10 +136,10 @@ _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 
 _QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
 _SHARE = (
-    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{SHARE_SIGN}"
+    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{numerals.SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{numerals.SHARE_SIGN}"
     rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
-    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{FRACTION_OF_A_BOOK})"
-    rf"(?P<book>{OF_A_BOOK})?"
+    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{numerals.FRACTION_OF_A_BOOK})"
+    rf"(?P<book>{numerals.OF_A_BOOK})?"
 )
 
 
@@ -270,6 +265,12 @@ class Number:
             return True
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
+
+    @property
+    def is_homograph(self) -> bool:
+        """Whether it is an ordinary word somewhere, such as "once" or "elf", and not all that a sentence says."""
+        is_all = _ALONE.search(self.left) and _STOPS.match(self.right)
+        return self.is_in_words and not is_all and bool(numerals.HOMOGRAPHS.match(fold_letters(self.written)))
 
     @property
     def is_compound(self) -> bool:

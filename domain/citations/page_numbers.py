@@ -183,7 +183,7 @@ _ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference."""
 
-_HELD_WORDS = 8
+_HELD_WORDS, _NEAR = 8, 60
 _DECIDING_WORDS = 4
 """Words after a number, at most, that decide what it is."""
 _PART = re.compile(
@@ -201,7 +201,6 @@ _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
 _STEMMED_PART = re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
-_NEAR = 60
 
 
 @lru_cache(maxsize=4_096)
@@ -446,6 +445,7 @@ class TypedPages:
             return number.is_word or number.is_counting
         return (
             self._is_item(number)
+            or number.is_homograph
             or (number.is_word and not (self.are_pages_told and number.is_in_words and number.values != [1]))
             or number.is_year
             or number.is_compound

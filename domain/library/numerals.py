@@ -317,6 +317,8 @@ OTHER_WORD = re.compile(
     re.IGNORECASE,
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
+HOMOGRAPHS = re.compile(rf"(?:(?:una?|ein)\s)?{_any_of('homographs')}(?:\sone)?\Z")
+"""Numbers that are ordinary words, most of them in another language: alone, they are none."""
 PAGES_IN = re.compile(
     r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining|mark|point)"
     r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:in |of )?(?:the|this|my|your) (?:book|novel|story|text)"

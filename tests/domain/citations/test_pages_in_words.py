@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from domain.citations.page_numbers import without_typed_pages
+from domain.citations.page_numbers import TypedPages, without_typed_pages
 
 _IN_WORDS = """
 auf Seite {}: dreizehn, sechzehn, einundzwanzig, zweiundsiebzig, zweihundertsiebzehn, dreihundertdreiundvierzig
@@ -56,3 +56,39 @@ _TYPED = [
 def test_a_number_in_words_beside_a_word_for_page_goes(place: str, number: str) -> None:
     shown = without_typed_pages(f"X {place.format(number)}.")
     assert shown == f"X {re.sub(r'{}n?', '…', place)}."
+
+
+def _where_pages_are_asked_for(text: str) -> str:
+    pages = TypedPages(lambda number: False)
+    pages.are_pages_told = True
+    return pages.remove(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "He was once a rich man.",
+            "At once he falls.",
+            "He met an elf.",
+            "He is Patient Zero.",
+            "It came to nought.",
+        ),
+        *("Er gab acht und starb.", "Il est neuf.", "Il est très malade.", "Je dois partir.", "Sono le due."),
+        *("Lei è una nove.", "Ele viu o tio.", "Ele é doce.", "De er tyve.", "He died of cent and dime debts."),
+    ],
+)
+def test_an_ordinary_word_is_no_number_even_where_pages_are_asked_for(text: str) -> None:
+    assert _where_pages_are_asked_for(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["Elf.", "Once.", "Neuf.", "Auf elf.", "He dies on mille neuf cent.", "Siebzehn.", "Auf der hundertelften."]
+)
+def test_where_pages_are_asked_for_it_is_one_as_the_whole_answer_or_beside_others(text: str) -> None:
+    assert not re.search("elf|once|neuf|siebzehn", _where_pages_are_asked_for(text), re.IGNORECASE)
+
+
+@pytest.mark.parametrize("text", ["Muere en la página once.", "Auf Seite elf.", "À la page neuf."])
+def test_beside_a_word_for_page_it_is_one_as_well(text: str) -> None:
+    assert not re.search("elf|once|neuf", without_typed_pages(text))
