@@ -1,7 +1,7 @@
 """How an answer points at the book: by sentence keys, which models write, and by page references, which code writes.
 
-Here are what keys look like and how a text reads without them, sentences that say nothing but where something stands,
-and references in other languages.
+Here are what keys look like and how a text reads without them, where its sentences end, sentences that say nothing but
+where something stands, and references in other languages.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from domain.book import Citation, Passage, Sentence, page_reference
 from domain.library.numerals import SEE, SOURCE
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import Seen, seen_without
 from domain.spoilers.filter import uncovered
 
@@ -150,6 +151,105 @@ class Quoting:
                 self._closing = CLOSING.get(mark, "")
             self._mark = next(self._marks, None)
         return self._closing != ""
+
+
+SPEAKS = (
+    r"says?|said|saying|(?:cr|repl)(?:y|ies|ied)|(?:whisper|shout|exclaim|declar|remark|mutter|insist)(?:s|es|ed)|sagte?|ruft|rief"
+    r"|flüsterte?|meinte?|dit|s['’]écri[ea]|murmur[ea]|dice|dijo|disse|diz|grita|gritó|zegt|zei|говорит|сказала?"
+    r"|think(?:s|ing)?|thought|denkt|dachte|pensa(?:it)?|pense|piensa|pensó|думает|подумала?"
+)
+SPEAKS_UP = (
+    r"tells?|told|answer(?:s|ed)|(?:ask|add|warn|beg|quote)(?:s|g?ed|d)?|writes?|wrote|reads?|words|fragte?|antwortete?|schreibt|schrieb"
+    r"|steht|heißt|zitat|demand[ea]|répond|répondit|écrit|pregunta|preguntó|responde|respondió|escrib[ei]ó?|chiede|chiese"
+    r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
+)
+"""Verbs that say who speaks, before the words or behind them; the latter before them only with whom they speak to."""
+_STOP = (
+    r"(?<![.!?…。！？])(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])"
+    r"[.!?…。！？]*+(?:[ \xa0\u202f]»)?+[\"'“”‘’«»‹›」』)*_\ue000]*+"
+)
+_AFTER_MARK = r"(?<![.!?…。！？])"
+_CAPITALIZED = r"[A-ZÀ-Þ][\w'’-]*+"
+_HAS_SPOKEN = (
+    r"(?:[.;!?…]|,(?!\s?[\"“„«·])|\s*+(?:\n|\Z)|\s(?:to|at|in|with|from|as|when|while|and|then|again|aloud|\w+ly)\b)"
+)
+"""What follows a verb of saying that tells no more of what is said, and announces nothing else."""
+_SAYS_WHOSE = (
+    rf"(?:[^\S\n]++(?:{_CAPITALIZED}\.?\s){{1,3}}(?:{SPEAKS}|{SPEAKS_UP}){_HAS_SPOKEN}"
+    r"|と|って|[^\s。！？「『“]{1,6}[说說道曰问問答喊叫](?![:：「『“]))"
+)
+"""What belongs to the words in quotation marks before it: "Who is there?" Hobb asked, and opened."""
+_MAY_SAY_WHOSE = rf"(?:[^\S\n]*+(?:{_CAPITALIZED}\.?\s){{0,3}}(?:[\w'’-]++(?:[.,]?\s?|\s\w*+))?|\S{{0,7}})\Z"
+_GOES_ON = rf"(?:\s++(?:[—–-]\s?)?[a-zß-öø-ÿа-яё]|{_AFTER_MARK}{_SAYS_WHOSE})"
+"""What follows a stop that ends no sentence: a small letter, or behind a closing mark who speaks."""
+_STOPS = rf"{_STOP}(?!{_GOES_ON})(?=\s+[^\s\[(])|(?<=[。！？])[」』”]*+(?!{_GOES_ON})(?=[^\s\[(」』”。！？])"
+SENTENCE_END = re.compile(rf"{_STOPS}|(?=\n)")
+"""The end of a sentence before another one, or at the end of a line."""
+END_OF_SAID = re.compile(rf"{_STOPS}|(?<![:：\n])(?<![:：][*_]{{2}})(?=\n)")
+"""The same, with the sentence that a colon at the end of a line announces."""
+_FINAL_STOP = re.compile(rf"{_STOP}\s*\Z")
+_MAY_GO_ON = re.compile(rf"{_STOP}{_AFTER_MARK}(?={_MAY_SAY_WHOSE})")
+_REST = re.compile(_GOES_ON)
+_QUOTE_END = re.compile(r"[\"'“”‘’«»‹›」』]")
+BLANK = "·"
+"""Stands for each letter of a quotation where sentences are told apart."""
+_STOP_LENGTH, _LONGEST_SPEAKER = 40, 100
+"""Characters at the end of a text in which its last stop is searched, without and with who speaks behind it."""
+
+
+def _final_stop(text: str) -> re.Match[str] | None:
+    """The stop at the end of a text, with the marks and the white space behind it; keys may follow."""
+    return _FINAL_STOP.search(text, max(len(text) - _STOP_LENGTH, 0))
+
+
+def ends_between(sentence: str, text: str) -> bool:
+    """Whether a sentence ends before the text that follows it."""
+    stop = _final_stop(sentence) if text.strip() else None
+    is_apart = stop is not None and (text[0].isspace() or stop[0][0] in "。！？")
+    return stop is not None and is_apart and not _REST.match(stop[0] + text[:_LONGEST_SPEAKER], len(stop[0]))
+
+
+_WHOLE = re.compile(
+    r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|»(?=\w)[^«»]*«"
+    r"|(?<![\w\"])\"(?=\w)[^\"]*\"|「[^「」]*」|『[^『』]*』"
+)
+"""What is emphasised, such as a title, and quotations: no sentence ends within them, though one may at their end."""
+_INNER_STOP = re.compile(r"[.?!…](?=\s+[^\s»])|[。！？](?![。！？」』”])")
+_SPACE_BEFORE_MARK = re.compile(r"(?<=[.?!…])[ \xa0\u202f]»")
+_ENGLISH_MARKS = str.maketrans("“«", "”»")
+
+
+def starts_of_sentences(line: str) -> list[int]:
+    """Where sentences begin in a line of an answer."""
+    plain = _WHOLE.sub(_as_one, line)
+    found = split_sentences(plain)
+    return [start for at, (start, _) in enumerate(found) if at == 0 or not _REST.match(plain, found[at - 1][1])]
+
+
+def _as_one(whole: re.Match[str]) -> str:
+    """Words in which no sentence ends, letter by letter, with a mark at the end that closes in every language."""
+    return _INNER_STOP.sub(",", _SPACE_BEFORE_MARK.sub("» ", whole[0])).translate(_ENGLISH_MARKS)
+
+
+def with_reference(sentence: str, reference: str) -> str:
+    """The text with the reference before its full stop, but not inside a quotation."""
+    stop = _final_stop(sentence)
+    at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
+    return f"{sentence[:at]}{reference}{sentence[at:]}"
+
+
+def blanked(quotation: str) -> str:
+    """A quotation without its words, so that no sentence ends within it, though one may where it ends."""
+    stop = _final_stop(quotation)
+    at = stop.start() if stop and _QUOTE_END.search(stop[0]) else len(quotation)
+    return f"{BLANK * at}{quotation[at:]}"
+
+
+def end_of_decided(sentence: str, text: str) -> int:
+    """Where in a text that goes on with a sentence it is still to be seen whether the sentence ends; or its end."""
+    near = sentence[-_STOP_LENGTH:] + text
+    open_at = _MAY_GO_ON.search(near, max(len(near) - _LONGEST_SPEAKER, 0))
+    return max(open_at.end() - len(near) + len(text), 0) if open_at else len(text)
 
 
 _NEAR = 20

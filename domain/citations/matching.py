@@ -14,9 +14,10 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 
 from domain.book import Passage, Sentence
-from domain.citations.keys import key_of
+from domain.citations.keys import key_of, starts_of_sentences
 from domain.library.numerals import CHAPTER, number_value
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
@@ -180,7 +181,7 @@ class PassageMatcher:
         self._unread: list[Passage] = []
         self._known: set[tuple[int, int]] = set()
         self._by_run: dict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
-        self._whole: dict[tuple[str, ...], Sentence] = {}
+        self._whole: dict[tuple[bool, tuple[str, ...]], Sentence] = {}
 
     def learn(self, passage: Passage) -> None:
         """Add a passage the model has been given. It is analysed when the first sentence is compared."""
@@ -205,9 +206,9 @@ class PassageMatcher:
             return ()
         while self._unread:
             self._analyse(self._unread.pop(0))
-        if same := self._whole.get(said.folded):
+        if same := self._whole.get((_asks(sentence), said.folded)):
             return (same,)
-        if len(said.telling) < said.fewest:
+        if len(said.telling) < said.fewest or _asks(sentence):
             return ()
         candidates = {id(found): found for run in said.runs for found in self._by_run.get(run, ())}
         names = frozenset(stem_of(word) for word in re.findall(r"\b[A-Z][^\W\d_]+", sentence))
@@ -226,14 +227,14 @@ class PassageMatcher:
                     candidate = _Candidate(sentences, words, opening, before)
                     for run in words.runs:
                         self._by_run[run].append(candidate)
-                    if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME and not _asks(first.text):
-                        self._whole.setdefault(words.folded, first)
+                    if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME:
+                        self._whole.setdefault((_asks(first.text), words.folded), first)
             before = _only_name(first.text)
 
 
 def _comparable(sentence: str) -> _Words | None:
-    """The words of a sentence, unless it is too long or too short to be compared, or a question."""
-    if not SHORTEST <= len(sentence) <= LONGEST or _asks(sentence):
+    """The words of a sentence, unless it is too long or too short to be compared."""
+    if not SHORTEST <= len(sentence) <= LONGEST:
         return None
     said = _Words.of(sentence, framed=True)
     return said if len(said.telling) >= said.fewest or len(said.folded) >= FEWEST_SAME else None
@@ -284,8 +285,11 @@ def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool
     return not _asks(candidate.sentences[0].text) and said.denials() == book.denials(places[-1] + 1)
 
 
+_CLOSERS = "\"'”’“»«›」』*_) \xa0\u202f"
+
+
 def _asks(sentence: str) -> bool:
-    return sentence.rstrip("\"'”’*_) ").endswith("?")
+    return sentence.rstrip(_CLOSERS).endswith(("?", "？"))
 
 
 def _joins(places: Sequence[int], opening: int) -> bool:
@@ -328,12 +332,6 @@ _BLANKS = re.compile(r"\s{2,}")
 _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
 _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
 """Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
-_QUOTED_BEFORE_MARK = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
-"""A reference after a quotation covers all of its sentences."""
-_TITLE = re.compile(r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)|[“„«]\d{1,4}\. [^“”„«»\n]{1,120}[”“»]")
-"""What is emphasised, and what is numbered and in quotation marks."""
-_INNER_STOP = re.compile(r"[.?!…]+(?=\s)")
-"""A stop in a title ("12. Return on the Ebb") does not end a sentence."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
@@ -361,12 +359,11 @@ def _sentences(line: str) -> list[str]:
     line = _REFERENCE.sub(_MARK, _shown(line))
     if _BLOCK_QUOTATION.match(line):
         return []
-    line = _TITLE.sub(lambda title: _INNER_STOP.sub("", title[0]), line)
     lead = _LINE_LEAD.match(line)
-    text = _QUOTED_BEFORE_MARK.sub("“…” ", line[lead.end() :] if lead else line)
+    text = line[lead.end() :] if lead else line
     sentences: list[str] = []
-    for start, end in split_sentences(text):
-        sentence = text[start:end]
+    for start, end in pairwise([*starts_of_sentences(text), len(text)]):
+        sentence = text[start:end].rstrip()
         leading = _LEADING_MARKS.match(sentence)
         if leading and sentences:
             sentences[-1] += _MARK
@@ -382,7 +379,7 @@ def _shown(line: str) -> str:
 
 
 def _is_bare_claim(sentence: str) -> bool:
-    if _MARK in sentence or sentence.rstrip('*_"”’)').endswith(("?", ":")):
+    if _MARK in sentence or sentence.rstrip(_CLOSERS).endswith(("?", "？", ":")):
         return False
     claim = _introduced(sentence) or sentence  # "I think that" is of the talk, what follows is not
     words = words_of(sentence)

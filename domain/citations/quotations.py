@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.book import Passage
-from domain.citations.keys import CLOSING, KEY_GROUP
+from domain.citations.keys import CLOSING, KEY_GROUP, SPEAKS, SPEAKS_UP
 from domain.library.search.words import is_dense, words_of
 
 MOST_ADDED = 3
@@ -294,23 +294,13 @@ def _told_apart(quotation: str, additions: re.Pattern[str]) -> Iterator[Piece]:
     yield Piece(quotation[at:], quoted=True)
 
 
-_SPEAKS = (
-    r"says?|said|saying|(?:cr|repl)(?:y|ies|ied)|(?:whisper|shout|exclaim|declar|remark|mutter|insist)(?:s|es|ed)|sagte?|ruft|rief"
-    r"|flüsterte?|meinte?|dit|s['’]écri[ea]|murmur[ea]|dice|dijo|disse|diz|grita|gritó|zegt|zei|говорит|сказала?"
-    r"|think(?:s|ing)?|thought|denkt|dachte|pensa(?:it)?|pense|piensa|pensó|думает|подумала?"
-)
-_SPEAKS_UP = (
-    r"tells?|told|answer(?:s|ed)|(?:ask|add|warn|beg|quote)(?:s|g?ed|d)?|writes?|wrote|reads?|words|fragte?|antwortete?|schreibt|schrieb"
-    r"|steht|heißt|zitat|demand[ea]|répond|répondit|écrit|pregunta|preguntó|responde|respondió|escrib[ei]ó?|chiede|chiese"
-    r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
-)
 _WHOM = r"(?:\s(?!(?:that|dass|daß|que|che|dat|что)\b)[^\s*_`《〈,:.!?]+){0,4}\s?[,:：]"
 _SAYS_THIS = re.compile(
-    rf"(?:\b(?:{_SPEAKS})(?:{_WHOM})?\s?|\b(?:{_SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?"
+    rf"(?:\b(?:{SPEAKS})(?:{_WHOM})?\s?|\b(?:{SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?"
     r"|\b(?:words|worte|mots|palabras)\s(?:are|were|sind|waren|sont|étaient|son)\s)\Z",
     re.IGNORECASE,
 )
-_SAYS_THAT = re.compile(rf"(?:,|(?<=[,.!?][*_>`]))\s(?:[^\s,.!?]+\s){{0,2}}(?:{_SPEAKS}|{_SPEAKS_UP})\b", re.IGNORECASE)
+_SAYS_THAT = re.compile(rf"(?:,|(?<=[,.!?][*_>`]))\s(?:[^\s,.!?]+\s){{0,2}}(?:{SPEAKS}|{SPEAKS_UP})\b", re.IGNORECASE)
 """What says who speaks, before words and behind them."""
 _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
 _KEY_FOLLOWS = rf"(?=\)?\s{{0,3}}(?:\|\s?)?{_KEY})"
@@ -322,7 +312,7 @@ _AS_FAR = r"[^\n.!?]{0,100}"
 """From emphasis to a key of its sentence."""
 _SAID_OTHERWISE = re.compile(
     r"(?:^|(?=[—–*_<`《〈iqzc]))(?:"
-    rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{_SPEAKS}|{_SPEAKS_UP})\b)|[^\n]*\Z)"
+    rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{SPEAKS}|{SPEAKS_UP})\b)|[^\n]*\Z)"
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
     rf"(?:[^\n“\"„«\[]*?(?P<end>[ ]){_KEY_FOLLOWS}|[^\n“\"„«]*\Z)"
     rf"|(?<![\w*_`<])(?P<star>\*{{1,3}}|__?|<{_TAG}|`|《|〈)(?:\Z|(?=[^\s*_`])"
@@ -335,7 +325,7 @@ _SAID_OTHERWISE = re.compile(
 _SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"))
 _MAY_BE_SAID = re.compile(r"[—–*_`<《〈]|quot|zitat|cita", re.IGNORECASE)
 _ANNOUNCED = re.compile(
-    rf"\b(?:{_SPEAKS}|{_SPEAKS_UP}|lines?|sentence|passage|excerpt|text|wording|verbatim|quot(?:e|ation)|wortlich|wörtlich|wortlaut"
+    rf"\b(?:{SPEAKS}|{SPEAKS_UP}|lines?|sentence|passage|excerpt|text|wording|verbatim|quot(?:e|ation)|wortlich|wörtlich|wortlaut"
     r"|satz|stelle|zeile|zitat|phrase|texte|citation|frase|pasaje|texto|cita)"
     r"(?:\s(?:is|reads?|ist|lautet|est|es))?\W{0,3}[:：]\W{0,4}\Z",
     re.IGNORECASE,

@@ -14,7 +14,23 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import CLOSING, KEY_GROUP, KEY_IN_GROUP, UNFINISHED, as_seen, key_groups
+from domain.citations.keys import (
+    BLANK,
+    CLOSING,
+    END_OF_SAID,
+    KEY_GROUP,
+    KEY_IN_GROUP,
+    SENTENCE_END,
+    SPEAKS,
+    SPEAKS_UP,
+    UNFINISHED,
+    as_seen,
+    blanked,
+    end_of_decided,
+    ends_between,
+    key_groups,
+    with_reference,
+)
 from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
 from domain.citations.numbers import Number, is_number_word, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
@@ -51,27 +67,16 @@ _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
 """A part of a text whose numbers are learnt before other tasks run: to the end of a sentence if there is one."""
-_STOP = (
-    r"(?<![.!?…。！？])(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])"
-    r"[.!?…。！？]*+[\"”’»」』)*_\ue000]*+"
-)
-_TRAILING_STOP = re.compile(rf"{_STOP}\s*\Z")
-"""The end of a sentence, after which keys may follow."""
-_STOPS = rf"{_STOP}(?=\s+[^\s\[(])|(?<=[。！？])(?=[^\s\[(」』”])"
-_SENTENCE_END = re.compile(rf"{_STOPS}|(?=\n)")
-"""The end of a sentence before another one, or at the end of a line."""
-_END_OF_SAID = re.compile(rf"{_STOPS}|(?<![:：\n])(?<![:：][*_]{{2}})(?=\n)")
-"""The same, with the sentence that a colon at the end of a line announces."""
 _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
-_STOP_LENGTH = 40
-"""Characters at the end of a text in which its last full stop is searched."""
-_QUOTE_END = re.compile(r"[\"”’»」』]")
-_BLANKED = "·"
-_QUOTED = re.compile(f"{_BLANKED}+")
+_QUOTED = re.compile(f"{BLANK}+")
 _REFUSED = "\ue000"
 """Marks both ends of a quotation that is not in the book while its sentence is assembled."""
 _ATTRIBUTION = 4
 """Words; a shorter sentence behind a quotation only says whose it is: "So says Ann"."""
+_TELLS_MORE = re.compile(
+    rf"\s*(?:he|she|they|er|sie|ils?|elles?|él|ella|ellos)\s(?!.*\b(?:{SPEAKS}|{SPEAKS_UP})\b)", re.IGNORECASE
+)
+"""The beginning of a sentence that does not: "He is sad"."""
 _NONE, _ANY = frozenset[str](), frozenset({""})
 
 
@@ -203,6 +208,7 @@ class AnswerComposer:
         quotes_below = text[:end].endswith("\n") and self._pending[end : end + 1] in {*CLOSING, ">"}
         unfinished = None if quotes_below else UNFINISHED.search(text, 0, end)
         first = min(unfinished.start() if unfinished else end, _start_of_open_key(text, end))
+        first = end_of_decided(self._sentence, text[:first])
         if text[first:].strip():
             known = len(text[: settled(text[:first])].rstrip())  # its last number may count what follows
             known = max(known, text.rfind("\n", 0, first) + 1)
@@ -231,7 +237,7 @@ class AnswerComposer:
         shown = await self._replace_keys([*self._without_pages(pieces)])
         self._before = (self._before + ready)[-LONGEST_WORD:]
         if last:
-            shown = _with_reference(shown.rstrip(), await self._close_sentence())
+            shown = with_reference(shown.rstrip(), await self._close_sentence())
         self.text += shown
         return shown
 
@@ -272,14 +278,14 @@ class AnswerComposer:
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
         text = "".join(piece.text for piece in pieces)
-        prose = "".join(_BLANKED * len(piece.text) if piece.quoted else piece.text for piece in pieces)
+        prose = "".join(blanked(piece.text) if piece.quoted else piece.text for piece in pieces)
         out, at = [], 0
         for group in key_groups(text):
             out.append(await self._follow(text[at : group.start()], prose[at : group.start()]))
             cited = [s for key in KEY_IN_GROUP.findall(group[0]) if (s := await self._given.find(key))]
             sentences = await self._given.with_quoted(cited, self._quoted)
             found = [citation for each in sentences if (citation := await self._resolve(each.start, each.end))]
-            rest_of_sentence = _END_OF_SAID.split(prose[group.end() :], maxsplit=1)[0]
+            rest_of_sentence = END_OF_SAID.split(prose[group.end() :], maxsplit=1)[0]
             self._is_refuted |= _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
             out.append(self._refer(found))
             at = group.end()
@@ -287,11 +293,10 @@ class AnswerComposer:
 
     async def _follow(self, text: str, prose: str) -> str:
         """Find where sentences end; in `prose`, quotations are blanked out, because no sentence ends within them."""
-        has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence[-_STOP_LENGTH:])
-        out, at = [await self._close_sentence() if has_ended else ""], 0
-        for number, end in enumerate(_SENTENCE_END.finditer(prose), 1):
+        out, at = [await self._close_sentence() if ends_between(self._sentence, text) else ""], 0
+        for number, end in enumerate(SENTENCE_END.finditer(prose), 1):
             self._note(text[at : end.end()], prose[at : end.end()])
-            out.append(_with_reference(text[at : end.end()], await self._close_sentence()))
+            out.append(with_reference(text[at : end.end()], await self._close_sentence()))
             at = end.end()
             if number % SENTENCES_AT_ONCE == 0:
                 await asyncio.sleep(0)
@@ -339,7 +344,7 @@ class AnswerComposer:
 
     def _refer(self, citations: list[Citation]) -> str:
         """The reference to these citations; empty after a quotation that is not in the book."""
-        only_attributes = self._follows_refuted and len(self._sentence.split()) <= _ATTRIBUTION
+        only_attributes = self._follows_refuted and _only_attributes(self._sentence)
         only_attributes |= self._is_below_refuted and _ATTRIBUTES.match(self._sentence) is not None
         if self._is_refuted or only_attributes or not citations:
             self._has_lost_page |= bool(citations)
@@ -349,10 +354,14 @@ class AnswerComposer:
         return f" ({references(citations)})"
 
 
+def _only_attributes(sentence: str) -> bool:
+    return len(sentence.split()) <= _ATTRIBUTION and not _TELLS_MORE.match(sentence)
+
+
 def _start_of_open_key(text: str, end: int) -> int:
     """Where a key stands whose sentence goes on, or the end: a quotation that is not in the book may follow it."""
     keys = key_groups(text, 0, end)
-    return next((key.start() for key in keys if not _END_OF_SAID.search(text, key.end(), end)), end)
+    return next((key.start() for key in keys if not END_OF_SAID.search(text, key.end(), end)), end)
 
 
 def _length_of_stop(text: str) -> int:
@@ -360,13 +369,6 @@ def _length_of_stop(text: str) -> int:
     plain = text.rstrip().rstrip(f")*_{_REFUSED}")
     body = plain.rstrip(".!?…。！？")
     return len(text) - len(body) if len(body) < len(plain) else 0
-
-
-def _with_reference(sentence: str, reference: str) -> str:
-    """The text with the reference before its full stop, but not inside a quotation."""
-    stop = _TRAILING_STOP.search(sentence, max(len(sentence) - _STOP_LENGTH, 0))
-    at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
-    return f"{sentence[:at]}{reference}{sentence[at:]}"
 
 
 def _pieces(text: str) -> Iterator[str]:

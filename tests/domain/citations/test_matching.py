@@ -138,3 +138,12 @@ def test_a_chapter_that_is_named_has_to_be_the_right_one() -> None:
     assert not leads_elsewhere("In chapter twenty, Marta came to the island.", "Chapter XX. The Island")
     assert not leads_elsewhere("In the first chapter, Marta came to the island.", "Chapter XX. The Island")
     assert not leads_elsewhere("Marta came to the island in chapter 3.", "Chapter XX. The Island")
+
+
+def test_a_question_of_the_book_is_found_word_for_word_only_and_as_a_question() -> None:
+    matcher = PassageMatcher()
+    asked = Sentence(0, 45, "“Would you like some sugar for your lamp now?”")
+    matcher.learn(Passage(1, 0, 45, "12", "12", "The Lamp", (asked,)))
+    assert matcher.match("Would you like some sugar for your lamp now?") == (asked,)
+    assert matcher.match("Would you like sugar for your lamp now?") == ()
+    assert matcher.match("Would you like some sugar for your lamp now.") == ()

@@ -780,3 +780,65 @@ async def test_a_quotation_without_a_key_is_cited(said: str, page: str) -> None:
 async def test_a_few_quoted_words_are_not() -> None:
     assert (await compose("Ann, who “kept the light”, drowned Ben."))[1].citations == []
     assert (await compose("Ann drowned Ben although she “kept the light for forty years”."))[1].citations == []
+
+
+NIGHT = "Nobody knew why the lamp had been dark that night"
+YEARS = "Ann kept the light for forty years"
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 400])
+@pytest.mark.parametrize(
+    "quoted",
+    ['"{}!"', '"{}."', "“{}?”", "„{}!“", "»{}!«", "« {} ! »", "「{}。」", "‘{}.’"],
+)
+async def test_a_sentence_ends_behind_the_marks_of_a_quotation_that_ends_in_a_stop(quoted: str, step: int) -> None:
+    said = f"Ben asks: {quoted.format(NIGHT)}"
+    text = f"{said} {YEARS}. {said} “I never let it go out,” she said. {said} True [{KEYS[0]}]. {said} The end."
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    cited = f"{said} (p. 13)"
+    own = "“I never let it go out,” she said (p. 12)."
+    assert shown == f"{cited} {YEARS} (p. 12). {cited} {own} {cited} True (p. 12). {cited} The end."
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 400])
+@pytest.mark.parametrize(
+    "told",
+    [
+        *(
+            "he cried",
+            "– said Ben",
+            "Ben said",
+            "Hobb asked, and left",
+            "Van Helsing asked quietly",
+            "Dr. Ann says to her",
+        ),
+        *("fragte Ben", "murmura Ben", "I thought"),
+    ],
+)
+async def test_who_says_a_quotation_belongs_to_it(told: str, step: int) -> None:
+    text = f"“{NIGHT}!” {told}. {YEARS}."
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert shown == f"“{NIGHT}!” {told} (p. 13). {YEARS} (p. 12)."
+
+
+async def test_who_says_a_false_quotation_gets_no_page_for_it() -> None:
+    shown, _ = await compose(f'"Let it burn!" Hobb said to all the others in the house [{KEYS[0]}].')
+    assert shown == "Let it burn! Hobb said to all the others in the house."
+
+
+@pytest.mark.parametrize("told", ["Hobb says that it was so", 'Hobb said, "I never let it go out"', "Hobb is sad"])
+async def test_another_sentence_about_who_speaks_is_one_of_its_own(told: str) -> None:
+    assert (await compose(f'"{NIGHT}." {told}.'))[0].startswith(f'"{NIGHT}." (p. 13) {told}')
+
+
+async def test_in_a_script_without_spaces_the_speaker_belongs_to_the_quotation_too() -> None:
+    for told in ("と彼は言った", "他说"):
+        assert (await compose(f"「{NIGHT}。」{told}。"))[0] == f"「{NIGHT}。」{told} (p. 13)。"
+    assert (await compose(f"「{NIGHT}。」彼は来た。"))[0] == f"「{NIGHT}。」 (p. 13)彼は来た。"
+
+
+async def test_a_short_sentence_behind_a_false_quotation_keeps_its_own_page() -> None:
+    shown, _ = await compose(f"He says “let it burn.” (p. 38) He is sad [{KEYS[0]}].")
+    assert shown == "He says let it burn. He is sad (p. 12)."
+    shown, _ = await compose(f"It says “let it burn.” He says so [{KEYS[0]}].")
+    assert shown == "It says let it burn. He says so."

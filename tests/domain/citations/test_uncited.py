@@ -71,3 +71,24 @@ def test_a_reference_belongs_to_the_sentence_before_it_alone() -> None:
     assert find_uncited("Ann kept the light for years. (p. 12) The lamp was dark that night.") == (
         "The lamp was dark that night.",
     )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        'Ben says: "It was dark that very night. Nobody knew why it was!" (p. 13) Ann kept the light (p. 12).',
+        "„It was dark that very night!“ Hobb asked, and opened the door (p. 12).",
+        "« It was dark that very night ! » Hobb asked, and opened the door (p. 12).",
+        "「伦菲尔德生于利兹。」と彼は言った (p. 12)。",
+    ],
+)
+def test_a_quotation_and_who_says_it_are_one_claim(answer: str) -> None:
+    assert find_uncited(answer) == ()
+
+
+@pytest.mark.parametrize("quoted", ['"{}!"', "“{}.”", "„{}!“", "»{}!«", "« {} ! »"])
+def test_a_sentence_behind_a_quotation_is_a_claim_of_its_own(quoted: str) -> None:
+    said = f"Ben says: {quoted.format('It was so dark that night. Nobody knew why')}"
+    assert find_uncited(f"{said} Ann kept the light for years (p. 12).") == (said,)
+    assert find_uncited(f"{said} (p. 13) Ann kept the light for years.") == ("Ann kept the light for years.",)
+    assert find_uncited(f"{said} Ann kept the light for years.") == (said, "Ann kept the light for years.")
