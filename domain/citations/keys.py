@@ -131,6 +131,8 @@ def pointer_at(seen: Seen, written: str, span: tuple[int, int], at: int) -> tupl
 CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
 """Quotation marks that open, and those that close them."""
 _QUOTE_MARK = re.compile(f"[\n{''.join({*CLOSING, *''.join(CLOSING.values())})}]")
+_CLOSES_ONLY = re.compile(r"(?<=[^\W\d]|[.,;:!?…])\"(?!\w)")
+"""A straight mark that opens no quotation: one that ends in this line, and has begun in another."""
 _QUOTE_START = re.compile(rf"[{''.join(CLOSING)}>]")
 
 
@@ -147,7 +149,7 @@ class Quoting:
             mark = self._mark[0]
             if mark == "\n" or mark in self._closing:
                 self._closing = ""
-            elif not self._closing:
+            elif not self._closing and not _CLOSES_ONLY.match(self._mark.string, self._mark.start()):
                 self._closing = CLOSING.get(mark, "")
             self._mark = next(self._marks, None)
         return self._closing != ""

@@ -46,10 +46,12 @@ _SPELT_OUT = (
     r"|(?:(?<!`)``|(?<![\w'])'')(?=\w)(?:[^`'\n]|'(?!'))++''"
 )
 """Marks as HTML and TeX write them."""
+_LINES = rf"(?<![\w\"])\"(?=\w)(?:[^\"\n]|{_NEXT_LINE})+"
+"""Words in straight marks over several lines, without the closing one."""
 _DOUBLE = (
     rf"“(?:[^“”\n]|{_NEXT_LINE}|“[^“”\n]*”)+”|„(?:[^„“”\n]|{_NEXT_LINE})+[“”]|«(?:[^«»\n]|{_NEXT_LINE})+»"
     rf"|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›|「+[^「」\n]+」+|『[^『』\n]+』"
-    rf"|\"{{1,3}}[^\"\n]+\"{{1,3}}|{_SPELT_OUT}|{_SAID}+[^{_SAID}{_END_OF_SAID}\n]+{_END_OF_SAID}+"
+    rf"|\"{{1,3}}[^\"\n]+\"{{1,3}}|{_LINES}(?<!\s)\"(?!\w)|{_SPELT_OUT}|{_SAID}+[^{_SAID}{_END_OF_SAID}\n]+{_END_OF_SAID}+"
     rf"|{_FENCED}+[^{_FENCED}{_END_OF_FENCED}]+{_END_OF_FENCED}+"
     rf"|(?<![\w.,;:!?…)])[{_OTHER_MARKS}](?=\w)[^{_OTHER_MARKS}\n]+(?<!\s)[{_OTHER_MARKS}](?!\w)"
 )
@@ -65,6 +67,7 @@ _QUOTED = re.compile(
     rf"(?P<block>{_BLOCK})|{_FIRST}(?:(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED}))",
     re.MULTILINE,
 )
+_OPEN_LINES = re.compile(rf"{_LINES}\n?\Z")
 _NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>{_SAID}{_FENCED}]*")
 _OPENING = re.compile(
     rf"{_FIRST}(?:[“«„‹「『\"{_SAID}]|(?<![\w.,;:!?…)])(?:[{_OTHER_MARKS}]|{_SPELT_MARK})(?=\w|\Z)|(?<!\w)[‘‚ʻ‛]"
@@ -146,7 +149,8 @@ class Quotations:
         line = rest.rfind("\n")
         paragraph = max((end.start() for end in _ENDS_A_PARAGRAPH.finditer(rest)), default=-1)
         for opening in _OPENING.finditer(rest, max(len(rest) - LONGEST, 0)):
-            end = paragraph if opening[0] in "“„«" else line  # marks that cannot be mistaken may close in another one
+            is_sure = opening[0] in "“„«" or _OPEN_LINES.match(rest, opening.start())
+            end = paragraph if is_sure else line  # marks that cannot be mistaken may close in another one
             if opening.start() > end or opening[0].endswith(">"):
                 return opening.start() - 1
         return len(text)
@@ -453,6 +457,8 @@ def _may_go_on(found: re.Match[str], end: int) -> bool:
     """Whether following text may change the result: the mark's own closing one, another line, or a letter after an
     apostrophe.
     """
+    if found["unclosed"] and _OPEN_LINES.match(found.string, found.start()):
+        return True
     if found["closed"] and found[0][-1] not in CLOSING.get(found[0][0], found[0][-1]):
         return True
     return found.end() == end and (not found["closed"] or (found[0][-1] in "'’" and found[0][-2:] != "''"))

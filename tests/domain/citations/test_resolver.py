@@ -842,3 +842,20 @@ async def test_a_short_sentence_behind_a_false_quotation_keeps_its_own_page() ->
     assert shown == "He says let it burn. He is sad (p. 12)."
     shown, _ = await compose(f"It says “let it burn.” He says so [{KEYS[0]}].")
     assert shown == "It says let it burn. He says so."
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 400])
+async def test_a_quotation_over_two_lines_is_one(step: int) -> None:
+    true, false = '"Ann kept the light\nfor forty years!"', '"Ann sold the light\nat once."'
+    text = f"He says {true} [{KEYS[0]}] So.\nHe says {false} [{KEYS[0]}]"
+    shown, made = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert shown == f"He says {true} (p. 12) So.\nHe says Ann sold the light\nat once."
+    assert in_language(shown, made.citations, german) == shown.replace("(p. ", "(S. ")
+
+
+@pytest.mark.parametrize("step", [1, 7, 400])
+async def test_a_straight_mark_without_its_other_one_quotes_its_line_alone(step: int) -> None:
+    text = f'He says "Ann kept the light\nThen "I never let it go out", 5" long.\n\nAnd so "it\nis [{KEYS[2]}].'
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert shown.startswith('He says "Ann kept the light (p. 12)\nThen "I never let it go out"')
+    assert shown.endswith("is (p. 13).")
