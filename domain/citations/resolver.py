@@ -288,6 +288,8 @@ class AnswerComposer:
             rest_of_sentence = END_OF_SAID.split(prose[group.end() :], maxsplit=1)[0]
             self._is_refuted |= _REFUSED in rest_of_sentence and not KEY_GROUP.search(rest_of_sentence)
             out.append(self._refer(found))
+            if found:
+                self._quoted.clear()  # what was quoted before a key is not what the next one proves
             at = group.end()
         return "".join([*out, await self._follow(text[at:], prose[at:])])
 

@@ -757,6 +757,14 @@ def test_what_is_no_reference_stays_letter_for_letter(text: str) -> None:
         ("“kept the light for” long, as told [{2}].", "“kept the light for” long, as told (p. 12)."),
         ("“years. “I never let it”, she said [{0}].", "“years. “I never let it”, she said (p. 12)."),
         ("“The lamp”, she said [{0}].", "“The lamp”, she said (p. 12)."),
+        (
+            "„Ann kept the light for forty years.“ [{0}] „Nobody knew why the lamp had been dark.“ [{2}]",
+            "„Ann kept the light for forty years.“ (p. 12) „Nobody knew why the lamp had been dark.“ (p. 13)",
+        ),
+        (
+            "“Ann kept the light for forty” [{0}] and “nobody knew why the lamp” [{2}].",
+            "“Ann kept the light for forty” (p. 12) and “nobody knew why the lamp” (p. 13).",
+        ),
     ],
 )
 async def test_the_page_beside_a_quotation_is_the_one_where_it_stands(text: str, shown: str, step: int) -> None:
