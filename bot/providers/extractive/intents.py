@@ -61,10 +61,11 @@ _CHAPTER_NUMBER = (
     r"(?:chapter|letter|scene|kapitel|brief|szene|chapitre|lettre|capítulo) "
     r"(?:\d+|[ivxlc]+\b|(?:twenty|thirty|forty|fifty)[ -]\w+|\w+)"
 )
+_SOME = r"(?:(?:this|the|first|last|latest|final|two|three|four|five|\d) ){0,3}"
 OVERVIEW = _anywhere(
     rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter|{_CHAPTER_NUMBER})"
     r"(?: all)? about\b",
-    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
+    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|{_SOME}chapters?\b))",
     rf"(?:story|plot|book) {_SO_FAR}",
     *_ELSEWHERE["overview"],
 )

@@ -50,7 +50,8 @@ REMARKS = {reply: [*map(_filled, words)] for reply, words in _WORDS["remarks"].i
 WORDINGS = {intent: [*map(_filled, words)] for intent, words in _WORDS["wordings"].items()}
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
-"""Regular expressions by the phrase that answers, by intent (some of English stand in the code), and by kind."""
+POINTS_BACK: dict[str, str] = _WORDS["points_back"]
+"""Regular expressions by phrase that answers, by intent (some of English stand in the code), by kind, by language."""
 
 ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""

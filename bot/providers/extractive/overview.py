@@ -469,7 +469,8 @@ def _lookup(question: Question, choices: Choices) -> str:
     choices.quoted.update(choice.candidates)
     foreign = [phrases.foreign] if is_foreign else []
     if not answer:
-        words = (question.name_words if is_foreign else []) or unknown or missing or question.name_words
+        named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
+        words = (named if is_foreign else []) or unknown or missing or question.name_words
         nothing = nothing_found(words, question.text, phrases, reading=reading)
         return " ".join([*foreign, nothing])
     meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]

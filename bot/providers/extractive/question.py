@@ -12,6 +12,7 @@ from bot.providers.extractive.language import (
     COLOURLESS,
     FILLERS,
     KINDS,
+    POINTS_BACK,
     Language,
     alike,
     any_accents,
@@ -357,12 +358,6 @@ _CONTINUES = re.compile(
     r"\W*(?:and|but|so|then|what about|how about|und|aber|was ist mit|et|mais|y|pero|e)\b(?: (?:what|how) about\b)?",
     re.IGNORECASE,
 )
-_POINTS_BACK = {
-    Language.ENGLISH: r"s?he|hi[ms]|hers?|its?|th(?:ey|em|eirs?|is|at|[eo]se)|(?<![ae]re )there|(?:him|her)self|one",
-    Language.GERMAN: r"er|sie|ihm|ihn|ihr\w*|sein\w*|es|das|dies\w*|dort|da|damals|denen",
-    Language.FRENCH: r"il|elle|ils|elles|lui|leurs?|son|sa|ses|le|la|les|cela|ça|ce|y",
-    Language.SPANISH: r"él|ella|ellos|ellas|le|les|lo|su|sus|suyo|eso|esto|allí|ahí",
-}
 _SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
 MEANS_A_MATTER = re.compile(
     r"\b(?:it|its|this|that|so|th(?:ey|em|ese|ose)|there|es|das|dies\w*|dort|cela|ça|y|eso|esto|lo|allí)\b",
@@ -428,7 +423,7 @@ def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
 def _points_back(question: Question) -> bool:
     """Whether a pronoun precedes any name or noun in the question that it could refer to."""
     text = without_fillers(question.text)
-    found = re.search(rf"\b(?:{_POINTS_BACK[question.language]})\b", text, re.IGNORECASE)
+    found = re.search(rf"\b(?:{POINTS_BACK[question.language]})\b", text, re.IGNORECASE)
     if found is None:
         return False
     ahead = text[: found.start()]
@@ -481,13 +476,15 @@ def _borrow(question: Question, terms: tuple[Term, ...], before: Question, name:
 def in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
     """A question for a search in another language: all of it if it may be in that language as well, else its names.
 
-    Where nothing is capitalised, its names are the words that the book has, or else those it spells otherwise.
+    Where nothing is capitalised, its names are the words that the book has, or else those it spells otherwise. Names of
+    an earlier question count only where a pronoun may stand for them.
     """
     if language_of(question.text, language) is language:
         lent = tuple(_translated(term, language) for term in question.terms if term.weight < 1.0)
         own = analyse(question.text, language)
         return replace(own, terms=(*own.terms, *(term for term in lent if term not in own.terms)))
-    words = [without_possessive(term.word) for term in question.terms]
+    new = [] if _points_back(question) else [term for term in question.terms if term.weight == 1.0]
+    words = [without_possessive(term.word) for term in new or question.terms]
     named = [word for word in words if word[0].isupper()] or [word for word in words if word not in missing] or words
     terms = tuple(Term(stem(word, language), word) for word in named if missing.get(word) != [])
     return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))

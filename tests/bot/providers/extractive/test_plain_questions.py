@@ -208,6 +208,16 @@ async def test_a_question_in_another_language_than_the_books_is_answered_as_far_
 
 
 @pytest.mark.parametrize(
+    ("message", "word"), [("Und der hutmacher?", "hutmacher"), ("wo wohnt das graue kaninchen?", "graue kaninchen")]
+)
+async def test_a_name_of_the_question_before_stands_for_no_other_thing(talk: Talk, message: str, word: str) -> None:
+    say = PHRASES[Language.GERMAN]
+    await talk.ask("Wer ist Wilhelmina?")
+    turn = await talk.ask(message)
+    assert turn.text == f"{say.foreign} {say.nothing_about.format(f'*{word}*')}"
+
+
+@pytest.mark.parametrize(
     ("question", "quoted"),
     [
         ("What was the wheel called?", "The wheel was called Old Hannah."),
