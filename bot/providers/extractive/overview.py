@@ -108,12 +108,13 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
         return phrases.which_chapter.format(len(same), number) if len(same) > BOTH else phrases.no_chapter
     passages = [passage for look in looks for passage in look.result.passages]
     titles = {sentence: passage.chapter for passage in passages for sentence in passage.sentences}
-    told = [each for each in gather([passages], language) if not (each.is_heading or is_of_names(words_of(each.raw)))]
+    found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
+    told = [each for each in found if not is_of_names(words_of(each.raw))]
     if not told:
         return phrases.no_summary
-    found = _by_chapter(told[-_MOST_TOLD:] if wish.latest else told, titles)
-    shown = found if wish.latest else _story(found)
-    lead = phrases.telling if len(shown) == len(found) else phrases.telling_some.format(len(shown), len(found))
+    chapters = _by_chapter(told[-_MOST_TOLD:] if wish.latest else told, titles)
+    shown = chapters if wish.latest else _story(chapters)
+    lead = phrases.telling if len(shown) == len(chapters) else phrases.telling_some.format(len(shown), len(chapters))
     if len(looks) > BOTH:  # the first found none
         lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])

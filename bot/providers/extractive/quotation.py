@@ -35,7 +35,7 @@ _GAP = 5
 """Characters between neighbours at most: white space, and nothing left out."""
 
 _CLAUSE_END = re.compile(
-    r"[;:；：]\s*|(?:--+|[—–])\s*|[，、]"
+    r"[;:；：]\s*|(?:--+|[—–])(?:[”’]|[\"'](?=\s))*\s*|[，、]"
     r"|, (?=(?:and|but|for|so|when|while|who|which|as|until|because|where|und|aber|denn|weil|dass|der|die|das|als"
     r"|et|mais|car|qui|que|où|quand|y|pero|porque|cuando|que|donde)\b)"
 )
@@ -44,6 +44,7 @@ _NUMBERED = re.compile(
     r"|[\w./%-]+\.(?:jpe?g|png|gif|svg|webp)\b",
     re.IGNORECASE,
 )
+_ANNOUNCES = re.compile(r":[\s—–\"”’-]*$")
 _SPACE = re.compile(r"\s+")
 _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w|\A\W*\d+\W*\Z", re.IGNORECASE)
 """What looks like a page reference in a sentence, or as a sentence: a number alone."""
@@ -80,6 +81,11 @@ class Candidate:
     def words(self) -> str:
         """The words alone, by which it is told whether two are the same."""
         return " ".join(words_of(fold(self.raw)))
+
+    @property
+    def announces(self) -> bool:
+        """Whether it ends with a colon: without what follows it is unfinished."""
+        return _ANNOUNCES.search(self.raw) is not None
 
     @property
     def length(self) -> int:
@@ -128,10 +134,12 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
                 chapters[sentence] = passage.chapter
     found: list[Candidate] = []
     run = 0
-    for start, end, sentence in _units(_apart(standing)):
+    units = ((each, *span) for each in _apart(standing) for span in _clauses(each.text))
+    for sentence, first, last in units:
+        start, end = sentence.start + first, sentence.start + last
         if found and start - found[-1].end > _GAP:
             run += 1
-        stems = stems_of(sentence.text[start - sentence.start : end - sentence.start], language)
+        stems = stems_of(sentence.text[first:last], language)
         heading = is_heading(sentence.text, chapters[sentence])
         if stems:
             found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading))
@@ -184,18 +192,12 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
             yield sentence
 
 
-def _units(sentences: Iterable[Sentence]) -> Iterator[tuple[int, int, Sentence]]:
-    for sentence in sentences:
-        for start, end in _clauses(sentence.text):
-            yield sentence.start + start, sentence.start + end, sentence
-
-
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
     """The spans of clauses of moderate length; a short sentence is one clause."""
     start = 0
     if len(words_of(text)) > LONG:
         for cut in [match.end() for match in _CLAUSE_END.finditer(text)]:
-            if _words(text[start:cut]) >= _SHORTEST_CLAUSE <= _words(text[cut:]):
+            if len(words_of(text[start:cut])) >= _SHORTEST_CLAUSE <= len(words_of(text[cut:])):
                 yield from _no_longer(text, start, cut)
                 start = cut
     yield from _no_longer(text, start, len(text))
@@ -203,16 +205,12 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 def _no_longer(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The span, cut between words if there is no punctuation to cut at."""
-    while _words(text[start:end]) > 2 * LONG:
+    while len(words_of(text[start:end])) > 2 * LONG:
         cuts = [match.end() for match in _SPACE.finditer(text, start + 1, end - 1)] or list(range(start + 1, end))
-        cut = min(cuts, key=lambda place: abs(_words(text[start:place]) - LONG))
+        cut = min(cuts, key=lambda place: abs(len(words_of(text[start:place])) - LONG))
         yield start, start + len(text[start:cut].rstrip())
         start = cut
     yield start, start + len(text[start:end].rstrip())
-
-
-def _words(text: str) -> int:
-    return len(words_of(text))
 
 
 _MARKS = {Language.GERMAN: ("„", "“"), Language.FRENCH: ("«", "»")}
@@ -317,7 +315,8 @@ def with_neighbours(hit: Passage, around: Sequence[Passage], language: Language,
     touched = [c.position for c in candidates if c.start < hit.end and hit.start < c.end]
     if not touched:
         return gather([[hit]], language)
-    near = [c for c in candidates if min(touched) - reach <= c.position <= max(touched) + reach]
+    reached = [c for c in candidates if min(touched) - reach <= c.position <= max(touched) + reach]
+    near = [c for c in reached if c.position in touched or not c.is_heading]
     return with_whole_replies(near, candidates, most_words=LONGEST_REPLY)
 
 
@@ -382,7 +381,7 @@ def _quotation(group: Sequence[Candidate], repeated: Sequence[Sentence]) -> Quot
         glue = before.sentence.text[before.end - before.sentence.start : after.start - before.sentence.start]
         text += (" " if before.sentence is not after.sentence or glue else "") + after.text
     opening = "" if group[0].start == group[0].sentence.start else "… "
-    closing = "" if group[-1].end == group[-1].sentence.end else " …"
+    closing = "" if group[-1].end == group[-1].sentence.end and not group[-1].announces else " …"
     return Quotation(f"{opening}{text}{closing}", tuple(dict.fromkeys([*(each.sentence for each in group), *repeated])))
 
 

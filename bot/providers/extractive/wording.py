@@ -434,7 +434,6 @@ def line_quoted(answer: str) -> str:
 _CONTEXT_WORDS = 30
 """Words that neighbours may add to what is quoted."""
 
-_ANNOUNCES = re.compile(r":[\s—–-]*$")
 _POINTS_BACK = re.compile(
     r"\W*(?:s?he|it|they|this|that|these|those|his|her|their|er|sie|es|dies\w*|il|elle|él|ella)\b", re.I
 )
@@ -446,11 +445,9 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
     shown = {candidate.position for candidate in choice.candidates}
     space = max(most_words, sum(candidate.length for candidate in choice.candidates)) + _CONTEXT_WORDS
     for at in sorted(shown):
-        neighbour = _needed(evidence, at)
-        if neighbour is None or neighbour in shown or candidates[neighbour].is_heading:
-            continue
-        if sum(candidates[each].length for each in (*shown, neighbour)) <= space:
-            shown.add(neighbour)
+        wanted = shown | _needed(evidence, at)
+        if sum(candidates[each].length for each in wanted) <= space:
+            shown = wanted
     spoken = _with_speakers(shown, evidence)
     whole = with_whole_replies([candidates[at] for at in spoken or shown], candidates, most_words=space)
     return replace(choice, candidates=tuple(whole))
@@ -470,16 +467,18 @@ def _with_speakers(shown: Collection[int], evidence: Evidence) -> set[int]:
     return speeches | {at for at in speakers if evidence.following(at) in speeches}
 
 
-def _needed(evidence: Evidence, at: int) -> int | None:
-    """The neighbour that a candidate needs: what a colon announces, more than a name, whom a pronoun refers to."""
-    text = evidence.candidates[at].text
-    if _ANNOUNCES.search(text):
-        return evidence.following(at)
-    if evidence.question.names and _told_by(evidence, at) < 2:  # "My name is Ann."
-        return evidence.following(at)
-    if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
-        return evidence.previous(at)
-    return None
+def _needed(evidence: Evidence, at: int) -> set[int]:
+    """The neighbours that a candidate needs: the beginning of its sentence, and what a colon announces, more than a
+    name, or whom a pronoun refers to.
+    """
+    candidate, names = evidence.candidates[at], evidence.question.names
+    beside = None
+    if candidate.announces or (names and _told_by(evidence, at) < 2):  # "My name is Ann."
+        beside = evidence.following(at)
+    elif _POINTS_BACK.match(candidate.text) and not names & {*candidate.stems}:
+        beside = evidence.previous(at)
+    begun = {other for other in range(at) if evidence.candidates[other].sentence is candidate.sentence}
+    return begun if beside is None or evidence.candidates[beside].is_heading else {*begun, beside}
 
 
 def _told_by(evidence: Evidence, at: int) -> int:

@@ -388,6 +388,17 @@ async def test_a_question_about_all_of_a_story_is_answered_like_a_chapter(tmp_pa
         assert {citation.page for citation in turn.citations} == {"2"}
 
 
+async def test_a_sentence_is_quoted_from_its_beginning_where_there_is_room(tmp_path: Path) -> None:
+    told = (
+        f"Marta had always liked the tower {'and the long stair of cold grey stone ' * 3}; but on the last of March, "
+        "when the boat had gone and nobody could see her, she buried the brass key of the lamp under the third step."
+    )
+    async with reading(tmp_path, {"I. The Key": f"It rained. {told} It was dark."}) as talk:
+        turn = await talk.ask("What did she bury under the step?")
+    assert "Marta had always liked the tower" in turn.text
+    assert "…" not in turn.text
+
+
 async def test_the_file_name_of_a_picture_is_not_quoted(tmp_path: Path) -> None:
     told = (
         "Marta lit the lamp.\n\n07-072.jpg (175K)\n\nThe lamp burned all night.\n\nimages/lamp.png\n\nThen Marta slept."

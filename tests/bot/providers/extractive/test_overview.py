@@ -94,3 +94,10 @@ async def test_the_latest_chapters_are_told_of_when_they_are_asked_for(tmp_path:
     book = chapters(7)
     turn = await told(tmp_path, book, "What happened in this chapter?")
     assert titles(turn) == list(book)[-2:]
+
+
+async def test_what_only_announces_something_tells_nothing_of_a_story(tmp_path: Path) -> None:
+    book = {title: text.replace("lamp.", "lamp:\n\n") for title, text in chapters(2).items()}
+    turn = await told(tmp_path, book)
+    assert len(titles(turn)) == 2
+    assert "lamp:" not in turn.text

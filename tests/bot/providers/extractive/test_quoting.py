@@ -131,6 +131,27 @@ def test_a_part_of_a_sentence_shows_that_it_is_one() -> None:
     assert render(quotations([first, second]), Language.ENGLISH) == f"“{' '.join(long.split())}” {key(long)}"
 
 
+@pytest.mark.parametrize("text", ["The letter was to this effect:", "He told us:--"])
+def test_what_only_announces_something_shows_that_it_goes_on(text: str) -> None:
+    assert rendered(text).startswith(f"“{text} …” [")
+
+
+def test_a_mark_that_closes_what_was_said_stays_with_it() -> None:
+    told = (
+        f"‘If one only knew the way {'to the tower and back ' * 5}--’ when she saw the keeper {'far out at sea ' * 6}."
+    )
+    assert [each.text[:10] for each in candidates(told)] == ["‘If one on", "when she s"]
+
+
+def test_the_file_name_of_a_picture_is_nobodys_line() -> None:
+    line, picture = "You can cross at five.", "20-163.jpg (54K)"
+    found = candidates("Varley looked up.", line, picture)
+    passage = Passage(1, 0, found[-1].end, "1", "1", "", tuple(each.sentence for each in found))
+    hit = Passage(1, found[1].start, found[1].end, "1", "1", "", (found[1].sentence,))
+    told = spoken(hit, [passage], Language.ENGLISH, with_speaker=True)
+    assert [each.text for each in told] == ["Varley looked up.", line]
+
+
 async def test_what_is_quoted_passes_the_check_of_quotations() -> None:
     texts = [
         "“Sixty-two posts,” he said at last. “If anybody tells you sixty, he’s",
