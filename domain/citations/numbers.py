@@ -107,7 +107,9 @@ DIGITS = (
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
 HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
 OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
-JOINT = r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
+JOINT = (
+    r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по|و|ו-?)\s?"
+)
 
 HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
@@ -340,7 +342,7 @@ class Number:
 
     @property
     def is_decade(self) -> bool:
-        """Whether it is a decade or an age, "the 60s"; where pages are spoken of, "the 210s" are pages."""
+        """Whether it is a decade, "the 60s"."""
         return self.read.endswith(FOREIGN_SHORT)
 
     @property

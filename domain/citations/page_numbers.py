@@ -98,7 +98,9 @@ _FOREIGN_PAGE = (
 )
 _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
 _NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}|[^\W\d_]{{1,3}}))?"
-_NTH_FOREIGN = rf"{_BEFORE}(?!\d{{1,5}}\s{FOREIGN})\d{{1,5}}{_NTH_ENDING}\s?-?{FOREIGN}++(?!\w)"
+_NO_COUNT_OF_PAGES = rf"(?!\d{{1,5}}\s{FOREIGN})"
+_AND_NTH = rf"{JOINT}(?:(?:zu[rm]|de[rnms]?|die|la|el|las)\s)?{_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}"
+_NTH_FOREIGN = rf"{_BEFORE}{_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}(?:{_AND_NTH})?\s?-?{FOREIGN}++(?!\w)"
 """A number without an ordinal sign before a foreign word for page is a count."""
 _ROMANCE = (
     rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
@@ -158,7 +160,7 @@ _SIGNPOST = re.compile(
 
 @cache
 def _label() -> re.Pattern[str]:
-    number = rf"(?<![^\W\d_])(?:\d+\.(?=\s?{FOREIGN})|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
+    number = rf"(?<![^\W\d_])(?:\d+\.(?=\s)|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
     stemmed = rf"{STEMMED_ORDINAL}(?=\s(?:{FOREIGN}|side))|{STEMMED}"
     return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")
 
@@ -351,6 +353,8 @@ _LATE_HEADING = 12
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _PAGE_MARKS = (PAGE, FOREIGN)
+_LEAST_DECADE = 100
+"""Of pages; where they are spoken of, "the 210s" are pages, and "his 60s" are years."""
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
 
@@ -464,7 +468,7 @@ class TypedPages:
             or number.is_in_work(self._titles)
             or self._is_cell(number)
             or number.is_of_an_address
-            or (number.is_decade and not self.are_pages_told)
+            or (number.is_decade and not (self.are_pages_told and max(number.values, default=0) >= _LEAST_DECADE))
             or (self._asks_for_one and not self.are_pages_told and number.is_the_answer)
             or (self._asks_count and not self.are_pages_told and number.form in ("", "line", "joint"))
             or self._is_known(number)
