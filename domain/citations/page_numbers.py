@@ -115,7 +115,7 @@ _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
-    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
+    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?)?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"

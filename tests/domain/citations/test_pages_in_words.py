@@ -44,6 +44,8 @@ na {} straně: sedmé, třinácté, čtyřicáté čtvrté, sto sedmnácté, dv�
 {} sayfada: yedinci, onüçüncü, kırkdördüncü, yüzonyedinci, ikiyüzonyedinci
 a {} oldalon: hetedik, tizenharmadik, negyvennegyedik, száztizenhetedik, kétszáztizenhetedik
 {} पृष्ठ पर: सातवें, तेरहवें, चवालीसवें, एक सौ सत्रहवें, दो सौ सत्रहवें
+στην {} σελίδα: δεύτερη
+на {} странице: трёхсотой
 """
 _TYPED = [
     (place, number)
