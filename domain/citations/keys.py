@@ -1,18 +1,32 @@
 """How an answer points at the book: by sentence keys, which models write, and by page references, which code writes.
 
-Here are what keys look like and how a text reads without them, where its sentences end, sentences that say nothing but
-where something stands, and references in other languages.
+Here are what keys look like and how a text reads: without them, where its sentences end, which of its words are about
+pages and numbers, sentences that say nothing but where something stands, and references in other languages.
 """
 
 import hashlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 
 from domain.book import Citation, Passage, Sentence, page_reference
-from domain.library.numerals import SEE, SOURCE
+from domain.library import numerals
+from domain.library.numerals import (
+    CARDINAL,
+    DENSE,
+    FOREIGN,
+    FOREIGN_SHORT,
+    ORDINAL,
+    PAGE,
+    SEE,
+    SHORT_PAGE,
+    SMALL_ORDINAL,
+    SOURCE,
+    number_value,
+)
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import Seen, seen_without
+from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters, seen_without
 from domain.spoilers.filter import uncovered
 
 _DIGITS = 7
@@ -295,3 +309,85 @@ def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> b
     if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
         return False
     return not is_quoted or (near != "" and near in quotes)
+
+
+_ENGLISH_PAGE = re.compile(
+    r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
+    r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
+    r"|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
+)
+_WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")
+_SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
+"""After "a page one": here "one" is not a number."""
+
+
+@cache
+def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
+    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig" or
+    "achtunddreißigsten".
+    """
+    lists = {
+        CARDINAL: numerals.CARDINALS,
+        FOREIGN: numerals.FOREIGN_WORDS,
+        FOREIGN_SHORT: numerals.FOREIGN_ABBREVIATIONS,
+        ORDINAL: numerals.ORDINALS,
+        SMALL_ORDINAL: numerals.SMALL_ORDINALS,
+        SHORT_PAGE: "p pp pg pgs",
+    }
+    by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
+    return by_word, re.compile(rf"(?P<cardinal>{numerals.CARDINAL_IN_ONE_WORD})|{numerals.ORDINAL_IN_ONE_WORD}")
+
+
+@lru_cache(maxsize=2_048)
+def _symbol_of(word: str) -> str:
+    by_word, compound = _symbols()
+    symbol = by_word.get(word, "")
+    if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
+        symbol = CARDINAL if number["cardinal"] else ORDINAL
+    return symbol
+
+
+def is_number_word(word: str) -> bool:
+    """Whether a word, as it reads, is a number."""
+    return CARDINAL <= _symbol_of(word) <= SMALL_ORDINAL
+
+
+def marked(text: str) -> str:
+    """A folded text with words about pages and numbers replaced by symbols; its length is unchanged."""
+
+    def mark(word: re.Match[str]) -> str:
+        symbol = _symbol_of(word[0])
+        is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
+        return symbol * len(word[0]) if symbol and not is_somebody else word[0]
+
+    def mark_again(number: re.Match[str]) -> str:
+        is_same = number_value(text[slice(*number.span("words"))]) == int(number["again"])
+        return number["words"].ljust(len(number[0]), CARDINAL) if is_same else number[0]
+
+    paged = _ENGLISH_PAGE.sub(lambda page: PAGE * len(page[0]), text)
+    if not any(map(_symbol_of, _WORD.findall(paged))):
+        return paged
+    words = _WORD.sub(mark, paged)
+    return _AGAIN.sub(mark_again, words) if "(" in words else words
+
+
+_AND_NUMBER = r"[\s-]{1,2}(?:(?:and|und|y|et|e|en|og|och)[\s-]{1,2})?"
+SPELT = rf"{CARDINAL}++(?:{_AND_NUMBER}{CARDINAL}++){{0,6}}+(?:\se\suma?(?!\w))?+(?!['’]\w)(?!-?\w)"
+_AGAIN = re.compile(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
+"""A number in words and once more in digits, which is one number: "forty-two (42) men"."""
+_COUNTING = rf"(?:{CARDINAL}++{_AND_NUMBER})"
+SPELT_ORDINAL = rf"(?:{_COUNTING}{{0,6}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?|{_COUNTING}{{1,6}}{SMALL_ORDINAL}++)"
+ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
+DIGITS = (
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
+    rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
+    rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
+)
+NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
+HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
+OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
+JOINT = (
+    r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по|و|ו-?)\s?"
+)
+
+HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"

@@ -1,14 +1,15 @@
 """The numbers in a text, and what says that one of them is no page reference.
 
 Texts are compared as a person reads them (`as_seen`), and so are the lists of words here. Words that matter are
-replaced by runs of one symbol of the same length: offsets stay, and patterns are short. A `Number` is found by its
-digits, as a Roman numeral or in words; its properties are the licences with which a number may stand in an answer.
+replaced by runs of one symbol of the same length (`marked`): offsets stay, and patterns are short. A `Number` is found
+by its digits, as a Roman numeral or in words; its properties are the licences with which it may stand in an answer.
 """
 
 import re
 from collections.abc import Container, Iterator
-from functools import cache, lru_cache
+from functools import cache
 
+from domain.citations.keys import CLOSE, HAN_NUMBER, JOINT, OPEN, ROMAN, SPELT, SPELT_ORDINAL, marked
 from domain.library import numerals
 from domain.library.numerals import (
     CARDINAL,
@@ -16,7 +17,6 @@ from domain.library.numerals import (
     FOREIGN,
     FOREIGN_SHORT,
     FRACTION,
-    ORDINAL,
     PAGE,
     SHORT_PAGE,
     SMALL_ORDINAL,
@@ -25,93 +25,9 @@ from domain.library.numerals import (
     takes_a_number,
 )
 from domain.library.search.languages import COUNTED_BY_NOTHING
-from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters, stem_of, words_of
+from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
-_ENGLISH_PAGE = re.compile(
-    r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
-    r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
-    r"|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
-)
-_WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")
-_SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
-"""After "a page one": here "one" is not a number."""
-
-
-@cache
-def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
-    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig" or
-    "achtunddreißigsten".
-    """
-    lists = {
-        CARDINAL: numerals.CARDINALS,
-        FOREIGN: numerals.FOREIGN_WORDS,
-        FOREIGN_SHORT: numerals.FOREIGN_ABBREVIATIONS,
-        ORDINAL: numerals.ORDINALS,
-        SMALL_ORDINAL: numerals.SMALL_ORDINALS,
-        SHORT_PAGE: "p pp pg pgs",
-    }
-    by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
-    return by_word, re.compile(rf"(?P<cardinal>{numerals.CARDINAL_IN_ONE_WORD})|{numerals.ORDINAL_IN_ONE_WORD}")
-
-
-@cache
-def _places() -> frozenset[str]:
-    return frozenset(map(fold_letters, numerals.ON_A_PAGE.split()))
-
-
-@lru_cache(maxsize=2_048)
-def _symbol_of(word: str) -> str:
-    by_word, compound = _symbols()
-    symbol = by_word.get(word, "")
-    if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
-        symbol = CARDINAL if number["cardinal"] else ORDINAL
-    return symbol
-
-
-def is_number_word(word: str) -> bool:
-    """Whether a word, as it reads, is a number."""
-    return CARDINAL <= _symbol_of(word) <= SMALL_ORDINAL
-
-
-def marked(text: str) -> str:
-    """A folded text with words about pages and numbers replaced by symbols; its length is unchanged."""
-
-    def mark(word: re.Match[str]) -> str:
-        symbol = _symbol_of(word[0])
-        is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
-        return symbol * len(word[0]) if symbol and not is_somebody else word[0]
-
-    def mark_again(number: re.Match[str]) -> str:
-        is_same = number_value(text[slice(*number.span("words"))]) == int(number["again"])
-        return number["words"].ljust(len(number[0]), CARDINAL) if is_same else number[0]
-
-    paged = _ENGLISH_PAGE.sub(lambda page: PAGE * len(page[0]), text)
-    if not any(map(_symbol_of, _WORD.findall(paged))):
-        return paged
-    words = _WORD.sub(mark, paged)
-    return _AGAIN.sub(mark_again, words) if "(" in words else words
-
-
-_AND = r"[\s-]{1,2}(?:(?:and|und|y|et|e|en|og|och)[\s-]{1,2})?"
-SPELT = rf"{CARDINAL}++(?:{_AND}{CARDINAL}++){{0,6}}+(?:\se\suma?(?!\w))?+(?!['’]\w)(?!-?\w)"
-_AGAIN = re.compile(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
-"""A number in words and once more in digits, which is one number: "forty-two (42) men"."""
-_COUNTING = rf"(?:{CARDINAL}++{_AND})"
-SPELT_ORDINAL = rf"(?:{_COUNTING}{{0,6}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?|{_COUNTING}{{1,6}}{SMALL_ORDINAL}++)"
-ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
-DIGITS = (
-    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
-    rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
-    rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
-)
-NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
-HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
-OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
-JOINT = (
-    r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по|و|ו-?)\s?"
-)
-
-HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
+_PLACES = frozenset(map(fold_letters, numerals.ON_A_PAGE.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
@@ -216,6 +132,25 @@ _FIRST_WORDS = re.compile(
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON, _COLONS = 110, 31, 12, 2
 _LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
+
+
+@cache
+def _closes() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
+        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?[\s$/|'’\"”]{{0,3}}{CLOSE}"
+    )
+
+
+_LEADS_ON = re.compile(
+    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
+    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
+    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
+    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
+)
+"""The end of a text that asks for something to follow."""
+_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
+ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -449,7 +384,7 @@ class Number:
         if numerals.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
             return True  # of a page nobody says "are"
         if following["page"]:
-            if self.words_after[slice(*following.span("page"))] in _places():
+            if self.words_after[slice(*following.span("page"))] in _PLACES:
                 return False
             return not numerals.INTO.match(self.words_after, at) and not numerals.READ.search(self.before)
         word = self.words_after[slice(*following.span("word"))]
@@ -515,6 +450,30 @@ class Number:
             is_gospel or _ALONE.search(self.left, 0, label.start(1)) or numerals.BOOK_OF_THE_BIBLE.search(self.left)
         )
         return not ENDS.match(self.right) or bool(is_whole)
+
+    def removal(self) -> tuple[int, int, str]:
+        """How it leaves its sentence if it is a reference: from where to where something is replaced, and by what."""
+        (first, last), start, end = self.leads, self.start, self.end
+        marks = len(self.right) - len(self.right.lstrip(CLOSING_MARKS))
+        ends = ENDS.match(self.right, marks)
+        if self.is_beside_page or self.form == "source":
+            return start, end, "…"
+        if self.form == "place":
+            return first, end + marks, "In the book" if self.begins_capital else "in the book"
+        if self.form == "goes":
+            return last, end, " a page" if len(self.values) < 2 else " some pages"
+        if self.form == "open" and (closing := _closes().match(self.right)):
+            return first, end + closing.end(), ""
+        if self.form == "line":
+            item = ITEM.match(self.right)
+            return (start, end + item.end(), "") if item else (start, end, "…")
+        if self.form == "sign" or (self.form == "joint" and ends):
+            is_between = self.right.startswith(",") and self.left.endswith(", ")  # then one comma stays
+            return first + is_between, end + marks + is_between, ""
+        if ends and not _LEADS_ON.search(self.left):
+            opening = len(self.left) - len(_WITHOUT_MARK.sub("", self.left))
+            return start - opening, end + marks, ""
+        return start, end, "…"
 
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:

@@ -20,28 +20,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups, pointer_at
-from domain.citations.numbers import (
-    A_NUMBER,
-    ANY_NUMBER,
-    ANY_PAGE,
+from domain.citations.keys import (
     CLOSE,
-    CLOSING_MARKS,
     DIGITS,
-    ENDS,
     HAN_NUMBER,
     HAN_PAGE,
     JOINT,
-    MARK,
+    LINK_INTO_A_BOOK,
     NUMBER,
     OPEN,
+    RAISED,
     ROMAN,
-    SOME_PAGE,
     SPELT_ORDINAL,
-    Number,
+    as_seen,
+    key_groups,
     marked,
-    numbers_of,
+    pointer_at,
 )
+from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, SOME_PAGE, Number, numbers_of
 from domain.library.numerals import (
     AGE_IN_BRACKETS,
     ASKS_FOR_ONE,
@@ -165,23 +161,6 @@ def _label() -> re.Pattern[str]:
     return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")
 
 
-@cache
-def _closes() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
-        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?[\s$/|'’\"”]{{0,3}}{CLOSE}"
-    )
-
-
-_LEADS_ON = re.compile(
-    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
-    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
-    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
-)
-"""The end of a text that asks for something to follow."""
-_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
-_ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference."""
 
@@ -352,36 +331,11 @@ _LATE_HEADING = 12
 """The highest number of a heading that follows on none, as where an answer goes on."""
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
-_PAGE_MARKS = (PAGE, FOREIGN)
+_PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 _LEAST_DECADE = 100
 """Of pages; where they are spoken of, "the 210s" are pages, and "his 60s" are years."""
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
-
-
-def _without(number: Number) -> tuple[int, int, str]:
-    """How a reference leaves its sentence: what is replaced, and by what."""
-    (first, last), start, end = number.leads, number.start, number.end
-    marks = len(number.right) - len(number.right.lstrip(CLOSING_MARKS))
-    ends = ENDS.match(number.right, marks)
-    if number.is_beside_page or number.form == "source":
-        return start, end, "…"
-    if number.form == "place":
-        return first, end + marks, "In the book" if number.begins_capital else "in the book"
-    if number.form == "goes":
-        return last, end, " a page" if len(number.values) < 2 else " some pages"
-    if number.form == "open" and (closing := _closes().match(number.right)):
-        return first, end + closing.end(), ""
-    if number.form == "line":
-        item = _ITEM.match(number.right)
-        return (start, end + item.end(), "") if item else (start, end, "…")
-    if number.form == "sign" or (number.form == "joint" and ends):
-        is_between = number.right.startswith(",") and number.left.endswith(", ")  # then one comma stays
-        return first + is_between, end + marks + is_between, ""
-    if ends and not _LEADS_ON.search(number.left):
-        opening = len(number.left) - len(_WITHOUT_MARK.sub("", number.left))
-        return start - opening, end + marks, ""
-    return start, end, "…"
 
 
 class TypedPages:
@@ -434,9 +388,9 @@ class TypedPages:
         for number in numbers_of(seen, written, bisect_left(seen.starts, at)):
             if not self._is_licensed(number):
                 points = number.form == "goes" and len(number.values) > 0
-                yield (pointer_at(seen, written, (number.start, number.end), at) if points else None) or _without(
-                    number
-                )
+                yield (
+                    pointer_at(seen, written, (number.start, number.end), at) if points else None
+                ) or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
         if number.is_share:
@@ -456,10 +410,7 @@ class TypedPages:
             or number.is_measure
             or number.is_date
             or number.is_age(is_asked=self._tells_ages or tells_ages(self._behind))
-            or (
-                number.is_counting
-                and (number.is_had or not self.are_pages_told or number.right[1:2] not in _PAGE_MARKS)
-            )
+            or (number.is_counting and (number.is_had or not (self.are_pages_told and _PAGES.match(number.right))))
             or number.is_taken(is_asked=self.are_pages_told)
             or number.is_telephone
             or number.is_score
@@ -479,7 +430,7 @@ class TypedPages:
         if not (number.is_in_item_marks or number.form == "line") or len(number.values) != 1:
             return False
         next_one = self._items + (1 if number.is_decimal else 2)  # I and V are letters
-        heads = _HEADING.search(number.left) and _ITEM.match(number.right) and number.values[0] <= _LATE_HEADING
+        heads = _HEADING.search(number.left) and ITEM.match(number.right) and number.values[0] <= _LATE_HEADING
         if number.values[0] > next_one and not heads:
             return False
         self._items = max(self._items, number.values[0])

@@ -28,11 +28,12 @@ from domain.citations.keys import (
     blanked,
     end_of_decided,
     ends_between,
+    is_number_word,
     key_groups,
     with_reference,
 )
 from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
-from domain.citations.numbers import Number, is_number_word, numbers_of
+from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
