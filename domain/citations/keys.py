@@ -180,6 +180,10 @@ SPEAKS_UP = (
     r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
 )
 """Verbs that say who speaks, before the words or behind them; the latter before them only with whom they speak to."""
+TELLS_MORE = re.compile(
+    rf"\s*(?:he|she|they|er|sie|ils?|elles?|él|ella|ellos)\s(?!.*\b(?:{SPEAKS}|{SPEAKS_UP})\b)", re.IGNORECASE
+)
+"""The beginning of a sentence that tells more than whose the quotation before it is: "He is sad"."""
 _STOP = (
     r"(?<![.!?…。！？])(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])"
     r"[.!?…。！？]*+(?:[ \xa0\u202f]»)?+[\"'“”‘’«»‹›」』)*_\ue000]*+"

@@ -71,7 +71,6 @@ A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxlcdm]{{2,}}\b|{FRA
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
-SOME_PAGE = re.compile(rf"(?<![{PAGE}-{FOREIGN}])(?<!many )(?<!viele )(?<!combien de )(?<!cuantas ){ANY_PAGE}")
 _SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
 _BESIDE_PAGE = re.compile(
     rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"
@@ -142,6 +141,8 @@ def _closes() -> re.Pattern[str]:
     )
 
 
+PATTERNS = (_span, _more_to_come, _closes, takes_a_number)
+"""Those that are compiled when they are first used, for that takes its time."""
 _LEADS_ON = re.compile(
     r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
     r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"

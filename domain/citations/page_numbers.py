@@ -15,6 +15,7 @@ becomes "in the book", "page 42" becomes "a page", and where it is the reader wh
 does not fit, an ellipsis replaces the number alone.
 """
 
+import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -37,7 +38,7 @@ from domain.citations.keys import (
     marked,
     pointer_at,
 )
-from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, SOME_PAGE, Number, numbers_of
+from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, PATTERNS, Number, numbers_of
 from domain.library.numerals import (
     AGE_IN_BRACKETS,
     ASKS_FOR_ONE,
@@ -63,6 +64,10 @@ from domain.library.numerals import (
 )
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
+_SOME_PAGE = re.compile(
+    rf"(?<![{PAGE}-{FOREIGN}])(?<!many )(?<!viele )(?<!combien de )(?<!cuantas ){ANY_PAGE}"
+    rf"|(?<![少几幾]){HAN_PAGE}(?!{fold_letters('ある|あり|数|數|있')})"
+)
 _TOKEN = re.compile(r"\S+")
 _NUMBERS = (
     rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
@@ -233,6 +238,20 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     return first
 
 
+@cache
+def _bare() -> re.Pattern[str]:
+    """An answer that is nothing but a number in signs, or in words of a language that is not listed in full."""
+    copula = fold_letters("です|だ|입니다|이다|예요")
+    in_signs = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?:{copula})?"
+    return re.compile(rf"\W*(?:[^\W\d_]{{1,3}}\s)?(?:{STEMMED}|{in_signs})\W*\Z")
+
+
+async def compile_patterns() -> None:
+    """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
+    if not _typed.cache_info().currsize:
+        await asyncio.to_thread(lambda: [pattern() for pattern in (*PATTERNS, _label, _bare, _typed)])
+
+
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
     for typed in _typed().finditer(marked(as_seen(text).text)):
@@ -247,7 +266,7 @@ def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
     if is_asked and ASKS_WHERE.search(seen):
         return True
     read = marked(seen)
-    return SOME_PAGE.search(_typed().sub("", read) if is_asked else read) is not None
+    return _SOME_PAGE.search(_typed().sub("", read) if is_asked else read) is not None
 
 
 def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
@@ -362,6 +381,8 @@ class TypedPages:
         plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or tells_ages(self._behind))
         context = before[-LONGEST_WORD:]
         seen, read = _read(context + plain)  # once more, unless a reference has gone
+        if self.are_pages_told and self._behind == "\n" and _bare().match(read):
+            return self.skip("…")
         if not self._columns and not A_NUMBER.search(read, bisect_left(seen.starts, max(len(context) - 1, 0))):
             return self.skip(plain)
         head = plain[: plain.find("\n") + 1] if self._line else ""  # a number is not alone in a line that goes on

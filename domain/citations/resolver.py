@@ -21,8 +21,7 @@ from domain.citations.keys import (
     KEY_GROUP,
     KEY_IN_GROUP,
     SENTENCE_END,
-    SPEAKS,
-    SPEAKS_UP,
+    TELLS_MORE,
     UNFINISHED,
     as_seen,
     blanked,
@@ -34,7 +33,14 @@ from domain.citations.keys import (
 )
 from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
 from domain.citations.numbers import Number, numbers_of
-from domain.citations.page_numbers import LONGEST_WORD, TypedPages, settled, tells_of_pages, without_typed_pages
+from domain.citations.page_numbers import (
+    LONGEST_WORD,
+    TypedPages,
+    compile_patterns,
+    settled,
+    tells_of_pages,
+    without_typed_pages,
+)
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
@@ -74,10 +80,6 @@ _REFUSED = "\ue000"
 """Marks both ends of a quotation that is not in the book while its sentence is assembled."""
 _ATTRIBUTION = 4
 """Words; a shorter sentence behind a quotation only says whose it is: "So says Ann"."""
-_TELLS_MORE = re.compile(
-    rf"\s*(?:he|she|they|er|sie|ils?|elles?|él|ella|ellos)\s(?!.*\b(?:{SPEAKS}|{SPEAKS_UP})\b)", re.IGNORECASE
-)
-"""The beginning of a sentence that does not: "He is sad"."""
 _NONE, _ANY = frozenset[str](), frozenset({""})
 
 
@@ -225,6 +227,7 @@ class AnswerComposer:
         self._pending = f"{body}{keys}{self._pending[len(body) :]}"
 
     async def _release(self, length: int, *, last: bool = False) -> str:
+        await compile_patterns()
         ready, self._pending = self._pending[:length], self._pending[length:]
         if _DIGIT.search(ready):
             while self._unread:
@@ -358,7 +361,7 @@ class AnswerComposer:
 
 
 def _only_attributes(sentence: str) -> bool:
-    return len(sentence.split()) <= _ATTRIBUTION and not _TELLS_MORE.match(sentence)
+    return len(sentence.split()) <= _ATTRIBUTION and not TELLS_MORE.match(sentence)
 
 
 def _start_of_open_key(text: str, end: int) -> int:

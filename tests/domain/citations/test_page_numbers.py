@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.citations import page_numbers
-from domain.citations.keys import as_seen
-from domain.citations.numbers import marked
+from domain.citations.keys import as_seen, marked
 from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
 
 

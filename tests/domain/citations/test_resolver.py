@@ -1,6 +1,7 @@
 """Page references are made by code, from sentences that were given, or not at all."""
 
 import re
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.book import Citation, Sentence, references
+from domain.citations import page_numbers
 from domain.citations.keys import in_language, key_of
 from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer
@@ -546,11 +548,32 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "Somewhere in the 380s.",
         "CCXXXVIII.",
         "На двести тридцать восемь.",
+        "Na dwieście trzydziestej ósmej.",
+        "İki yüz otuz sekiz.",
+        "二百三十八です。",
+        "이백삼십팔입니다.",
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
     shown = await answered("On which page does Ann leave?", answer)
-    assert not [page for page in ("38", "CCXXXVIII", "двести") if page in shown]
+    pages = ("38", "CCXXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔")
+    assert not [page for page in pages if page in shown]
+
+
+async def test_the_large_patterns_are_compiled_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    page_numbers._typed.cache_clear()
+    compiled_in: list[threading.Thread] = []
+    compile_it = re.compile
+
+    def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+        if len(pattern) > 5_000:
+            compiled_in.append(threading.current_thread())
+        return compile_it(pattern, flags)
+
+    monkeypatch.setattr(re, "compile", compiled)
+    assert await answered("On which page does Ann leave?", "On page 38.") == "In the book."
+    assert compiled_in
+    assert threading.main_thread() not in compiled_in
 
 
 @pytest.mark.parametrize(
