@@ -4,6 +4,7 @@ import pytest
 
 from bot.providers.extractive.language import Language, as_meant, language_of, stem, stems_of
 from bot.providers.extractive.question import QuestionKind, analyse, as_printed
+from bot.providers.extractive.wording import answer_queries
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,7 @@ from bot.providers.extractive.question import QuestionKind, analyse, as_printed
         ("What is in the crate?", QuestionKind.WHAT),
         ("Who is Hobb's younger brother?", QuestionKind.WHO),
         ("What is the name of Hobb's brother?", QuestionKind.WHO),
+        ("Who is Hobb's patron?", QuestionKind.WHO),
         ("Wie heißt Effis Tochter?", QuestionKind.WHO),
         ("Wie heißt Effi?", QuestionKind.NAMED),
         ("How rich is Hobb?", QuestionKind.HOW_MUCH),
@@ -180,3 +182,17 @@ def test_a_little_word_with_a_capital_is_a_name(text: str, names: set[str]) -> N
 )
 def test_a_message_is_read_as_it_is_meant(typed: str, meant: str) -> None:
     assert as_meant(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("How rich is Hobb?", '"thousand a year" income'),
+        ("How much money does Hobb have?", '"thousand a year" income'),
+        ("Where does Hobb live?", "live house home estate village town lodgings"),
+        ("Where was the cap found?", ""),
+    ],
+)
+def test_an_answer_is_also_looked_for_by_words_that_it_may_have(text: str, query: str) -> None:
+    first, with_names = (*answer_queries(analyse(text)), "", "")[:2]
+    assert (first, with_names) == (query, f"Hobb {query}" if query else "")
