@@ -27,7 +27,7 @@ class PromptKind(StrEnum):
 
     TALK = "talk"
     """A message of a conversation, and the system prompt. The system prompt's data: `title` and `author` of the book,
-    and `open`, whether the whole book may be told.
+    `pages`, how many it has, `estimated`, whether that is about so, and `open`, whether the whole book may be told.
     """
 
     UNANSWERED = "unanswered"

@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -209,6 +209,106 @@ class NameCollector:
         }
         foreign = [name for name in found if name not in names and not name[0].isascii()]
         return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
+
+
+def names_in_order(text: str) -> list[str]:
+    """The names in a text, those of places too, the most frequent first."""
+    collector = NameCollector()
+    collector.add(text)
+    return collector.met()
+
+
+_SPEAKS = (
+    "said|says|cried|replied|answered|asked|quoth|exclaimed|whispered|returned|added|sagte|fragte|rief|antwortete"
+    "|erwiderte|sprach|dit|demanda|répondit|dijo|preguntó|respondió"
+)
+_DOES = (
+    f"{_SPEAKS}|thought|knew|felt|looked|laughed|smiled|nodded|came|went|took|sat|turned|would|could|did"
+    "|dachte|wusste|sah|lachte|nickte|kam|ging|nahm|pensa|savait|regarda|rit|vint|alla|pensó|sabía|miró|rió|vino|fue"
+)
+_SIGNS = {
+    "deed": rf"\b(?:{_SPEAKS})(?: the)?\0|\0,? (?:{_DOES}|whose|whom?)\b",
+    "being": r"\0(?: \w+ly)? (?:was|were|is|has|had|war|hatte|était|avait|era|había|\w+ed)\b",
+    "role": r"\b(?:the|der|die|das|dem|den|le|la|el)\0",
+    "speech of a role": rf"\b(?:{_SPEAKS}) (?:the|der|die|das|le|la|el)\0|\0 (?:{_SPEAKS})\b",
+    "kind": r"\b(?:an?|ein\w*|une?|un[oa]?)(?: [a-z-]+)?\0",
+    "address": r"\b(?:your|his|her|eure|seine|ihre|votre|su|vuestra)\0",
+    "place": r"\b(?:in|at|near|through|into|across|nach|aus|dans|desde)(?: the)?\0",
+    "goal": r"\b(?:of|to|from)\0",
+    "part": r"\b(?:de|du|von|van)\0|\0-",
+}
+"""What stands beside a name (a zero character) that is somebody's who does something, or rather what the key says."""
+
+_LEAD = 24
+"""Characters examined before a name, and behind it."""
+
+MOST_LISTED = 12
+_RARE = 0.02
+"""The share of the mentions of the most frequent name below which another is not worth telling."""
+
+_AT_TIMES, _MOSTLY = 0.2, 0.5
+"""Shares of the places of a name with a sign."""
+
+_DIFFERENT_PEOPLE = (
+    {"mr", "herr", "monsieur", "senor"},
+    {"mrs", "frau", "madame", "senora"},
+    {"miss", "fraulein", "mademoiselle", "senorita"},
+)
+"""Titles, folded, of which no two are those of the same person."""
+
+
+def people_among(totals: Mapping[str, int], text: str) -> list[str]:
+    """Those of the names that are persons' by the way a text uses them, the most frequent first.
+
+    `totals` tell how often a book has each, those the text has most often first. One of the names that share a word
+    ("Tom", "Tom Sawyer") stands for all; a title alone stands for the name that follows it somewhere.
+    """
+    fewest = max(totals.values(), default=0) * _RARE
+    kept: dict[str, int] = {}
+    for name in (name for name, total in totals.items() if total >= fewest):
+        called = _called(name, totals, text)
+        is_person = called != name or _is_person(name, text)
+        if is_person and not any(_is_same(called, other) for other in kept):
+            kept[called] = totals[name]
+    return sorted(kept, key=lambda each: -kept[each])[:MOST_LISTED]
+
+
+def _called(name: str, others: Iterable[str], text: str) -> str:
+    """A name, or the one that a title alone stands for: "Count Crake" for "the Count"."""
+    is_title = _shares(name, text)["role"] > _AT_TIMES
+    return next((other for other in others if is_title and other.startswith(f"{name} ")), name)
+
+
+def _is_same(name: str, other: str) -> bool:
+    """Whether two names share a word, and no titles tell that they are two persons: "Mr Crake" and "Mrs Crake"."""
+    words, others = ({*fold(each).split()} for each in (name, other))
+    titles, others_titles = (
+        [at for at, group in enumerate(_DIFFERENT_PEOPLE) if each & group] for each in (words, others)
+    )
+    is_apart = titles and others_titles and titles != others_titles
+    return not (is_apart or (words & others) <= TITLES_OF_PEOPLE)
+
+
+def _is_person(name: str, text: str) -> bool:
+    """Whether a name has a title, or its bearer speaks or does something, and is no kind of people, ship or place."""
+    share = _shares(name, text)
+    if max(share["address"], share["place"], share["part"]) >= _MOSTLY:
+        return False
+    if " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE:
+        return True
+    if share["role"] >= _MOSTLY:
+        return share["speech of a role"] > 0
+    is_subject = share["being"] > 0 and max(share["role"], share["place"], share["goal"]) < _AT_TIMES
+    return (share["deed"] > 0 or is_subject) and share["kind"] <= _AT_TIMES
+
+
+def _shares(name: str, text: str) -> dict[str, float]:
+    """The share of the places of a name that have each sign."""
+    written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Crake"
+    places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
+    around = [f"{text[max(start - _LEAD, 0) : start].rstrip()}\0{text[end : end + _LEAD]}" for start, end in places]
+    found = {sign: [re.search(each, words, re.IGNORECASE) for words in around] for sign, each in _SIGNS.items()}
+    return {sign: sum(map(bool, each)) / max(len(each), 1) for sign, each in found.items()}
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

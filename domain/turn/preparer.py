@@ -286,7 +286,8 @@ def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | No
 
 def _about(book: Book, read_to: int) -> dict[str, object]:
     """What the system prompt says about the book, and whether all of it is open."""
-    return {"title": book.title, "author": book.author, "open": read_to >= book.length}
+    known = {"title": book.title, "author": book.author, "pages": book.page_count, "estimated": book.pages_estimated}
+    return {**known, "open": read_to >= book.length}
 
 
 def _known(book: Book, messages: Sequence[ChatMessage], provider: ChatProvider) -> str:

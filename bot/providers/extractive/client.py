@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from domain.chat import PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.tool_use import ChatResponse, ProviderEvent, TextChunk, ToolDefinition
+from domain.tool_use import ChatResponse, OfferedTools, ProviderEvent, TextChunk, ToolDefinition
 
 _WORD = re.compile(r"\s*\S+")
 _SEARCH = "search_book"
@@ -65,14 +65,14 @@ def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -
 
     What makes it is imported late: word lists and patterns take 0.1 s to load, which most commands do not need.
     """
-    from bot.providers.extractive import intents, overview, planning
+    from bot.providers.extractive import overview, planning
 
     if messages and (written := _written_for(messages[-1])) is not None:
         return ChatResponse(text=written)
     transcript = planning.transcribe(messages)
     wishes = planning.wishes_of(transcript)
     choices = planning.Choices(transcript, questions=len(wishes))
-    offered = intents.OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}")
+    offered = OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}")
     calls = planning.next_calls(wishes, choices, offered)
     return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=overview.answer_to(wishes, choices))
 

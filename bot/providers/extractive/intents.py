@@ -3,15 +3,14 @@
 Usually that is an answer, otherwise the contents, a page, a line or a count.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bot.providers.extractive import language, wording
 from bot.providers.extractive.language import OF_ANY_BOOK, any_accents
 from bot.providers.extractive.question import (
+    FULL_NAME,
     MEANS_A_MATTER,
     YES_OR_NO,
     Question,
@@ -22,8 +21,8 @@ from bot.providers.extractive.question import (
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import is_dense, words_of
-from domain.tool_use import ToolDefinition, ToolInvocation
+from domain.library.search.words import is_dense, without_possessive, words_of
+from domain.tool_use import OfferedTools, ToolInvocation
 
 
 def _one_of(*alternatives: str) -> str:
@@ -42,7 +41,7 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"\W*{_one_of(*alternatives)}\W*", re.IGNORECASE)
 
 
-_THE_BOOK, _WORK, _POLITE = (language.MACROS[name] for name in ("THE_BOOK", "WORK", "POLITE"))
+_THE_BOOK, _POLITE = (language.MACROS[name] for name in ("THE_BOOK", "POLITE"))
 REMARKS = {reply: _whole(f"{_POLITE}(?:{'|'.join(words)})") for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
@@ -239,6 +238,8 @@ class Onward:
 
 
 _ROMAN = frozenset("ivxlc")
+"""Letters of a page's label as it is printed: "page xii"."""
+
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
@@ -252,13 +253,12 @@ _Places = Count | Line | Cited | Pages | ContentsList | Cast | Overview
 Intent = Lookup | Remark | _Places | Position | Beginning | StoryEnd | Onward
 
 
-def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
-    """What a message wants; `question` is its analysis, `has_past` whether the book was quoted before."""
+def intent_of(text: str, question: Question, title: str = "", *, has_past: bool) -> Intent:
+    """What a message wants; `question` is its analysis, `has_past` whether the book of this title was quoted before."""
     if any(asked.search(text) for asked in MEETINGS) and (met := _count(text)):
         return met
-    for reply, remark in REMARKS.items():
-        if remark.fullmatch(text):
-            return Remark(reply)
+    if remark := _remark(text, title):
+        return remark
     if told := PAGE_READ.fullmatch(text):
         return Position(next(filter(None, told.groups())))
     if told := CHAPTER_READ.fullmatch(text):
@@ -277,6 +277,21 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
         return Onward()
     found = _count(text) or _line(text) or _structure(text) or _pages(text, question)
     return found or _said(text, question) or Lookup(question)
+
+
+OF_THE_BOOK = ("book", "origin", "pages")
+
+
+def _remark(text: str, title: str) -> Remark | None:
+    """A remark; if it asks what the book is, it may call that by some words of its title."""
+    words = {without_possessive(word) for word in words_of(title)}
+    telling = [re.escape(word) for word in words if not language.is_little(word, language.language_of(title))]
+    name = rf"\b(?:{'|'.join(telling)})\b(?:['’]s)?"
+    joint = rf"[\W_]+(?:(?:{'|'.join(map(re.escape, words))})\W+){{0,2}}"
+    called = rf"(?:\b{_THE_BOOK} )?\W?(?:\b(?:the|an?|der|die|das|le|la|el) )?{name}(?:{joint}{name})*\W?"
+    plain = re.sub(called, " this work ", text, flags=re.IGNORECASE) if telling else text
+    texts = {reply: " ".join(plain.split()) if reply in OF_THE_BOOK else text for reply in REMARKS}
+    return next((Remark(reply) for reply, remark in REMARKS.items() if remark.fullmatch(texts[reply])), None)
 
 
 _SECOND_QUESTION = re.compile(
@@ -422,40 +437,11 @@ def _with_figures(text: str) -> str:
     if found is None:
         return text
     first = re.split("[- ]", found["number"])[0]
-    printed = next((each for each in (found["number"], first) if not _is_roman(each) and number_value(each)), None)
+    printed = next((each for each in (found["number"], first) if {*each.lower()} - _ROMAN and number_value(each)), None)
     if printed is None:
         return text
     start = found.start("number")
     return f"{text[:start]}{number_value(printed)}{text[start + len(printed) :]}"
-
-
-def _is_roman(word: str) -> bool:
-    """Whether it may be a page's label as it is printed: "page xii"."""
-    return set(word.lower()) <= _ROMAN
-
-
-class OfferedTools:
-    """Makes calls. Their ids derive from `seed`: the same request gets the same ids."""
-
-    def __init__(self, definitions: Sequence[ToolDefinition], seed: str) -> None:
-        self._parameters = {definition.name: definition.parameters for definition in definitions}
-        self._seed = seed
-
-    def call(self, name: str, /, **arguments: Any) -> list[ToolInvocation]:
-        """The call in a list, or an empty list if the tool is not offered or requires unknown arguments."""
-        if name not in self._parameters:
-            return []
-        schema = self._parameters[name]
-        properties: dict[str, Any] = schema.get("properties") or {}
-        known = {key: value for key, value in arguments.items() if key in properties and value != []}
-        fitting = {key: _bounded(value, properties[key]) for key, value in known.items()}
-        if not set(schema.get("required") or ()) <= set(fitting):
-            return []
-        return [ToolInvocation(name, fitting, self._id(name, fitting))]
-
-    def _id(self, name: str, arguments: dict[str, Any]) -> str:
-        digest = hashlib.blake2s(f"{self._seed}\n{name}\n{arguments}".encode(errors="replace"), digest_size=6)
-        return f"look_{digest.hexdigest()}"
 
 
 OF_PEOPLE = (
@@ -481,9 +467,21 @@ def people(tools: OfferedTools) -> list[ToolInvocation]:
     return tools.call("search_book", query=first, top_k=PASSAGES, also=others)
 
 
-def _bounded(value: Any, schema: dict[str, Any]) -> Any:
-    if isinstance(value, int) and isinstance(most := schema.get("maximum"), int):
-        return min(value, most)
-    if isinstance(value, list) and isinstance(most := schema.get("maxItems"), int):
-        return value[:most]
-    return value
+def deeds(name: str, tools: OfferedTools) -> list[ToolInvocation]:
+    """A search for what somebody says, as somebody does whose name is no place's."""
+    return tools.call(
+        "search_book",
+        query=f"said {name}",
+        top_k=2,
+        also=[f"said the {name}", f"sagte {name}", f"dit {name}", f"dijo {name}"],
+    )
+
+
+def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+    """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
+    name = question.called
+    if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
+        return tools.call("count_mentions", term=name)
+    if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
+        return []
+    return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)

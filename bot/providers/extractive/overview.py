@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
     HOW_TO,
+    OF_THE_BOOK,
     ONWARD,
     Beginning,
     Cast,
@@ -55,6 +56,7 @@ from bot.providers.extractive.wording import (
     Phrases,
     book_told,
     lead_in,
+    names_author,
     nothing_found,
     numbered,
     story_chapter,
@@ -66,6 +68,7 @@ from domain.citations.keys import KEY_GROUP, key_of
 from domain.library.numerals import number_value
 from domain.library.search.words import words_of
 from domain.library.summaries import is_of_names, most_salient, weights_of
+from domain.reading.portrait import people_among
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""
@@ -327,11 +330,10 @@ def onward(transcript: Transcript, language: Language) -> str:
 def cast(transcript: Transcript, language: Language) -> str:
     """The names of the book with their first places, the most frequent first; empty if none was found."""
     phrases = PHRASES[language]
-    counted = [look for look in transcript.looks_for("count_mentions") if look.result.passages]
-    counted.sort(key=lambda look: -(look.result.data or {}).get("total", 0))
-    often = [look for look in counted if (look.result.data or {}).get("total", 0) > 1] or counted
-    first = [(look.call.arguments["term"], first_told(look.result.passages).sentences[0]) for look in often]
-    lines = [f"* {phrases.cast_line.format(name)} [{key_of(sentence)}]" for name, sentence in first]
+    counted = {look.call.arguments["term"]: look.result for look in transcript.looks_for("count_mentions")}
+    totals = {name: (result.data or {}).get("total", 0) for name, result in counted.items() if result.passages}
+    first = {name: first_told(counted[name].passages).sentences[0] for name in people_among(totals, transcript.told)}
+    lines = [f"* {phrases.cast_line.format(name)} [{key_of(first[name])}]" for name in first]
     return "\n".join([phrases.cast, *lines]) if lines else ""
 
 
@@ -363,7 +365,7 @@ def _at_place(wish: Line | Cited, transcript: Transcript, language: Language) ->
 def _edge(wish: Beginning | StoryEnd, transcript: Transcript, language: Language) -> str:
     if isinstance(wish, Beginning):
         return beginning(wish, transcript, language)
-    return PHRASES[language].end_ahead if transcript.reading else ending(transcript, language)
+    return PHRASES[language].end_ahead if not transcript.book["open"] else ending(transcript, language)
 
 
 _THE_END = re.compile(r"\W*(?:the end|finis|fin|ende)\W*", re.IGNORECASE)
@@ -407,7 +409,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
         return _failure(intent, phrases)
     match intent:
         case Remark(reply):
-            return _remark(reply, transcript, phrases)
+            return book_told(reply, transcript.book, phrases) if reply in OF_THE_BOOK else getattr(phrases, reply)
         case Count():
             said = count(intent, transcript, wish.question.language)
         case Line() | Cited():
@@ -431,12 +433,6 @@ def _answer(wish: Wish, choices: Choices) -> str:
     return said or _lookup(wish.question, choices)
 
 
-def _remark(reply: str, transcript: Transcript, phrases: Phrases) -> str:
-    if reply == "book":
-        return book_told(transcript.title, transcript.author, phrases)
-    return str(getattr(phrases, reply))
-
-
 def _all_failed(transcript: Transcript) -> bool:
     return bool(transcript.looks) and all(look.result.is_error for look in transcript.looks)
 
@@ -458,7 +454,9 @@ def _lookup(question: Question, choices: Choices) -> str:
     if HOW_TO.fullmatch(question.text) and tells_of_people(choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
     choice = choices.of(question)
-    language, reading = choices.spoken(question), choices.transcript.reading
+    if names_author(question, choices.transcript.book["author"], choice.candidates):
+        return book_told("origin", choices.transcript.book, PHRASES[question.language])
+    language, reading = choices.spoken(question), not choices.transcript.book["open"]
     phrases = PHRASES[language]
     unknown = choices.unknown(question)
     if choice.candidates and not _still_to_quote(choice, choices.quoted).candidates:

@@ -9,7 +9,6 @@ from typing import Any
 from bot.providers.extractive import intents, quotation, wording
 from bot.providers.extractive.language import Language, as_meant, language_of
 from bot.providers.extractive.question import (
-    FULL_NAME,
     Question,
     QuestionKind,
     Term,
@@ -28,7 +27,8 @@ from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
-from domain.tool_use import ToolInvocation
+from domain.reading.portrait import names_in_order
+from domain.tool_use import OfferedTools, ToolInvocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,23 @@ class Exchange:
     passages: tuple[Passage, ...] = ()
 
 
+_UNKNOWN: dict[str, Any] = {"title": "", "author": "", "open": True}
+
+
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with the
     question.
 
-    `reading` means that a reader has not finished the book; `title` and `author` are the book's, if known.
+    `book` is what is known of the book, and whether it is `open`: a reader has finished it.
     """
 
     asked: str
+    book: Mapping[str, Any]
     earlier: tuple[Exchange, ...] = ()
     looks: tuple[Look, ...] = ()
     handed_over: tuple[Passage, ...] = ()
     rounds: int = 0
-    reading: bool = False
-    title: str = ""
-    author: str = ""
 
     @property
     def results(self) -> list[tuple[Passage, ...]]:
@@ -95,7 +96,7 @@ class Transcript:
     @property
     def last_line(self) -> str:
         """The last sentence that an answer quoted; empty if none did."""
-        return next(filter(None, (wording.line_quoted(each.answer) for each in reversed(self.earlier))), "")
+        return next(filter(None, (quotation.line_quoted(each.answer) for each in reversed(self.earlier))), "")
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -126,13 +127,11 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
     asked, since = turns[-1] if turns else ([], [])
     return Transcript(
         asked=_words(asked),
+        book={**_UNKNOWN, **about},
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
         looks=tuple(_looks(since)),
         handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
         rounds=sum(bool(message.tool_invocations) for message in since),
-        reading=about.get("open") is False,
-        title=str(about.get("title") or ""),
-        author=str(about.get("author") or ""),
     )
 
 
@@ -216,12 +215,12 @@ class Choices:
             return results
         last = self.transcript.earlier[-1]
         is_again = analyse(last.question).kind is QuestionKind.WHY
-        return [[wording.without_quoted(p, last.answer, causes=is_again) for p in passages] for passages in results]
+        return [[quotation.without_quoted(p, last.answer, causes=is_again) for p in passages] for passages in results]
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
         named = [candidate for candidate in candidates if question.names & {*candidate.stems}]
-        if self.transcript.reading and named and all(candidate.is_heading for candidate in named):
+        if not self.transcript.book["open"] and named and all(candidate.is_heading for candidate in named):
             return False  # a printed table of contents has told nothing yet
         capitals = (word for word in question.name_words if word[0].isupper() and not is_title(word))
         typed = [without_possessive(word) for word in capitals if not wording.has_article(word, question)]
@@ -286,6 +285,9 @@ class Choices:
 MOST_PLACES = 3
 """Places of a line that are quoted."""
 
+_MOST_TRIED = 18
+"""Names that are counted for a list, and looked at, since many are those of places."""
+
 MOST_WISHES = 3
 _REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""
@@ -322,7 +324,7 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
     question = in_context(text, past, answer, transcript.spoken)
-    intent = intents.intent_of(text, question, has_past=bool(transcript.last_line))
+    intent = intents.intent_of(text, question, transcript.book["title"], has_past=bool(transcript.last_line))
     if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
         question = in_context(printed, past, answer, transcript.spoken)
         intent = intents.Lookup(question)
@@ -344,7 +346,7 @@ _MORE_PASSAGES = 10
 """Passages of a second search, in the words that an answer may share with the question."""
 
 
-def next_calls(wishes: Sequence[Wish], choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     """The calls to make now; none when it is time to answer."""
     rounds = (_first_calls, _second_calls, _third_calls)
     if choices.transcript.rounds >= len(rounds):
@@ -355,20 +357,20 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: intents.OfferedT
     return list(new.values())
 
 
-def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     match wish.intent:
-        case intents.StoryEnd() if choices.transcript.reading:
+        case intents.StoryEnd() if not choices.transcript.book["open"]:
             return []
         case intents.Position(page, chapter):
             place = {"page": page} if page else {"chapter": chapter} if chapter else {"finished": True}
             return tools.call("propose_position", **place)
         case intents.Overview() | intents.Cast():
-            return _story(wish.intent, choices.transcript.title, tools)
+            return _story(wish.intent, choices.transcript.book["title"], tools)
         case intents.Count(term, _):
             calls = tools.call("count_mentions", term=term)
         case intents.Line(text, _, sure):
             calls = tools.call("find_phrase", text=text)
-            calls += [] if sure else intents.search(wish.question, tools) + _introduction(wish.question, tools)
+            calls += [] if sure else intents.search(wish.question, tools) + intents.introduction(wish.question, tools)
         case intents.Cited(lines):
             calls = [call for each in lines for call in tools.call("find_phrase", text=each)]
             calls += intents.search(wish.question, tools)
@@ -379,20 +381,20 @@ def _first_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> l
         case intents.Onward():
             calls = _onward(choices.transcript, tools)
         case intents.Lookup(question) if not intents.asks_nothing(question):
-            return intents.search(question, tools) + _introduction(question, tools)
+            return intents.search(question, tools) + intents.introduction(question, tools)
         case intents.Remark() | intents.Lookup():
             return []
     return calls or intents.search(wish.question, tools)
 
 
-def _story(wish: intents.Overview | intents.Cast, book: str, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools) -> list[ToolInvocation]:
     of_book = isinstance(wish, intents.Overview) and wish.may_be_title and fold(str(wish.chapter)) in fold(book)
     if isinstance(wish, intents.Overview) and wish.chapter is not None and not of_book:
         return tools.call("story_so_far", chapter=wish.chapter)
     return tools.call("story_so_far") + (intents.people(tools) if isinstance(wish, intents.Cast) else [])
 
 
-def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
         case intents.Overview() | intents.Cast():
@@ -417,10 +419,10 @@ def _second_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> 
             return _onward(transcript, tools) if isinstance(wish.intent, intents.Onward) else []
 
 
-def _look_again(question: Question, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     if (asked := choices.as_looked_up(question)).query != question.query:
-        return intents.search(asked, tools) + _introduction(asked, tools)
+        return intents.search(asked, tools) + intents.introduction(asked, tools)
     story, inside = choices.told_in(question)
     if story:
         return tools.call("story_so_far", chapter=story) if inside is question else intents.search(inside, tools)
@@ -437,18 +439,18 @@ def _look_again(question: Question, choices: Choices, tools: intents.OfferedTool
     return calls + intents.search(question, tools, one_by_one)
 
 
-def _story_again(
-    wish: intents.Overview | intents.Cast, choices: Choices, tools: intents.OfferedTools
-) -> list[ToolInvocation]:
+def _story_again(wish: intents.Overview | intents.Cast, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     results = choices.transcript.results
     if isinstance(wish, intents.Overview):
         is_found = bool(results) or wish.chapter is None
         return [] if is_found else tools.call("story_so_far" if wish.may_be_title else "table_of_contents")
     told = gather(results, choices.book_language or Language.ENGLISH)
-    return [call for name in quotation.names_told(told) for call in tools.call("count_mentions", term=name)]
+    names = names_in_order(" ".join(each.text for each in told if not each.is_heading))[:_MOST_TRIED]
+    counts = [call for name in names for call in tools.call("count_mentions", term=name)]
+    return counts + [call for name in names for call in intents.deeds(name, tools)]
 
 
-def _third_calls(wish: Wish, choices: Choices, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _third_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     chapter = wish.intent.chapter if isinstance(wish.intent, intents.Overview) else None
     same = wording.numbered(choices.transcript.listed, chapter)
     told = [str(each["number"]) for each in same if len(same) == wording.BOTH]
@@ -475,24 +477,14 @@ def places_of(wish: intents.Line | intents.Cited, transcript: Transcript) -> lis
     return whole or [hit for hits in parts for hit in hits] or phrase_hits(transcript, wish.lines[0], exact=False)[:1]
 
 
-def _onward(transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _onward(transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
     """Read on behind the last quotation, or find that again."""
     if quoted := transcript.last_quoted:
         return tools.call("read_around", passage=quoted.passage.source, before=0, after=1)
     return tools.call("find_phrase", text=transcript.last_line) if transcript.last_line else []
 
 
-def _introduction(question: Question, tools: intents.OfferedTools) -> list[ToolInvocation]:
-    """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
-    name = question.called
-    if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
-        return tools.call("count_mentions", term=name)
-    if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
-        return []
-    return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
-
-
-def _first_scene(question: Question, transcript: Transcript, tools: intents.OfferedTools) -> list[ToolInvocation]:
+def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
     counted, name = transcript.looks_for("count_mentions"), question.called.lower()
     looks = [look for look in counted if str(look.call.arguments.get("term")).lower() == name]
     at = -1 if question.kind is QuestionKind.HAPPENED else 0

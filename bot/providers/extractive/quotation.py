@@ -3,17 +3,16 @@
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from bot.providers.extractive.language import Language, is_little, stem, stems_of
+from bot.providers.extractive.language import CAUSE, Language, is_little, stem, stems_of
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
+from domain.library.search.sentences import split_sentences
 from domain.library.search.words import words_of
-from domain.reading.portrait import NameCollector
-from domain.reading.questions import BEFORE_PLACE
 
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
@@ -447,10 +446,29 @@ def quoted_of(passage: Passage, answer: str) -> set[Sentence]:
     return {each for each in passage.sentences if _quoted_words(each, told) >= FEWEST_REPEATED}
 
 
+def without_quoted(passage: Passage, answer: str, *, causes: bool) -> Passage:
+    """The passage without the sentences that an answer quotes; those with a cause only if `causes`."""
+    old = quoted_of(passage, answer)
+    new = (each for each in passage.sentences if each not in old or (CAUSE.search(each.text) and not causes))
+    return replace(passage, sentences=tuple(new))
+
+
 def _quoted_words(sentence: Sentence, answer: str) -> int:
     """The words of the longest clause of a sentence that a folded answer has."""
     clauses = (fold(sentence.text[start:end]).strip(" \"'") for start, end in _clauses(sentence.text))
     return max((len(words.split()) for words in clauses if words in answer), default=0)
+
+
+_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()]*\)")
+_BEFORE_QUOTED = re.compile(r"^[^“«„]*[“«„]")
+
+
+def line_quoted(answer: str) -> str:
+    """The last sentence that an answer quotes, before the last reference to a page; empty if there is none."""
+    *quoted, _ = _REFERENCE.split(answer)
+    sentences = [quoted[-1][start:end] for start, end in split_sentences(quoted[-1])] if quoted else []
+    telling = (each for each in reversed(sentences) if len(words_of(each)) >= FEWEST_REPEATED)
+    return _BEFORE_QUOTED.sub("", next(telling, "")).strip('> “”«»„"…\n')
 
 
 def stands_in(line: str, text: str) -> bool:
@@ -466,34 +484,3 @@ def is_told(line: str, passage: Passage) -> bool:
 
 def _words_alone(text: str) -> str:
     return f" {' '.join(words_of(fold(text)))} "
-
-
-MOST_NAMES = 12
-"""Names that are listed."""
-
-
-def names_told(candidates: Sequence[Candidate]) -> list[str]:
-    """The names in some candidates, the most frequent first. Of names that share a word ("Tom", "Tom Sawyer") the most
-    frequent one stands for all, and most places are left out.
-    """
-    collector = NameCollector()
-    told = " ".join(candidate.text for candidate in candidates if not candidate.is_heading)
-    collector.add(told)
-    kept: list[str] = []
-    for name in collector.met():
-        if not {*name.split()} & {word for other in kept for word in other.split()} and not _is_place(name, told):
-            kept.append(name)
-    return kept[:MOST_NAMES]
-
-
-def _is_place(name: str, told: str) -> bool:
-    """Whether a name mostly follows a word such as "in" or "at"."""
-    before = [
-        told[max(match.start() - _LEAD, 0) : match.start()].rstrip()
-        for match in re.finditer(rf"\b{re.escape(name)}\b", told)
-    ]
-    return 2 * sum(BEFORE_PLACE.search(each) is not None for each in before) > len(before)
-
-
-_LEAD = 16
-"""Characters examined before a name."""

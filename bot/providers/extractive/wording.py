@@ -29,12 +29,10 @@ from bot.providers.extractive.question import (
     in_context,
     is_title,
 )
-from bot.providers.extractive.quotation import FEWEST_REPEATED, Choice, Confidence, quoted_of, with_whole_replies
+from bot.providers.extractive.quotation import Candidate, Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
-from domain.book import Passage
 from domain.library.numerals import number_value
 from domain.library.search.phrases import quoted_in
-from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
@@ -54,11 +52,18 @@ class Phrases:
     nothing: str
     nothing_yet: str
     greeting: str
+    well: str
+    languages: str
     thanks: str
+    ready: str
+    farewell: str
     abilities: str
     position: str
     book: str
     title: str
+    origin: str
+    pages: str
+    pages_about: str
     no_summary: str
     telling: str
     telling_some: str
@@ -322,11 +327,21 @@ def _as_typed(words: Sequence[str], asked: str) -> list[str]:
     return typed
 
 
-def book_told(title: str, author: str, phrases: Phrases) -> str:
-    """What the book is, as far as that is known."""
+def names_author(question: Question, author: str, told: Collection[Candidate]) -> bool:
+    """Whether a question has the surname of the book's author, which is in nothing that is told."""
+    surname = {*stems_of(author, question.language)[-1:]} & {term.stem for term in question.terms if term.weight == 1.0}
+    return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
+
+
+def book_told(reply: str, book: Mapping[str, Any], phrases: Phrases) -> str:
+    """What the book is, or how many pages it has, as far as that is known."""
+    title, author, pages = (book.get(each) for each in ("title", "author", "pages"))
+    if reply == "pages" and pages:
+        return (phrases.pages_about if book.get("estimated") else phrases.pages).format(pages)
     if not title:
         return phrases.abilities
-    return phrases.book.format(title, author) if author else phrases.title.format(title)
+    told = phrases.book.format(title, author) if author else phrases.title.format(title)
+    return f"{told} {phrases.origin}" if reply == "origin" and author else told
 
 
 def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bool) -> str:
@@ -410,25 +425,6 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
                 names, setting = question.names - own, question.setting - own
                 return title, replace(question, terms=terms, names=names, setting=setting, story=title)
     return "", question
-
-
-def without_quoted(passage: Passage, answer: str, *, causes: bool) -> Passage:
-    """The passage without the sentences that an answer quotes; those with a cause only if `causes`."""
-    old = quoted_of(passage, answer)
-    new = (each for each in passage.sentences if each not in old or (CAUSE.search(each.text) and not causes))
-    return replace(passage, sentences=tuple(new))
-
-
-_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()]*\)")
-_BEFORE_QUOTED = re.compile(r"^[^“«„]*[“«„]")
-
-
-def line_quoted(answer: str) -> str:
-    """The last sentence that an answer quotes, before the last reference to a page; empty if there is none."""
-    *quoted, _ = _REFERENCE.split(answer)
-    sentences = [quoted[-1][start:end] for start, end in split_sentences(quoted[-1])] if quoted else []
-    telling = (each for each in reversed(sentences) if len(words_of(each)) >= FEWEST_REPEATED)
-    return _BEFORE_QUOTED.sub("", next(telling, "")).strip('> “”«»„"…\n')
 
 
 _CONTEXT_WORDS = 30

@@ -1,5 +1,7 @@
 """The provider itself: it keeps to what is offered, keeps nothing, and is never at a loss for words."""
 
+import pytest
+
 from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.wording import PHRASES
@@ -94,6 +96,19 @@ async def test_it_knows_the_book_it_is_on() -> None:
     )
     unsigned = PromptMessage("system", "Be brief.", data={"title": "The Dark Lamp", "author": "", "open": True})
     assert await ExtractiveChat().chat([unsigned, user("Who wrote this book?")]) == SAY.title.format("The Dark Lamp")
+
+
+@pytest.mark.parametrize(("estimated", "told"), [(False, "It has 12 pages."), (True, "It has about 12 pages.")])
+async def test_it_knows_how_many_pages_the_book_has(estimated: bool, told: str) -> None:
+    about = PromptMessage("system", "Be brief.", data={"title": "The Dark Lamp", "pages": 12, "estimated": estimated})
+    assert await ExtractiveChat().chat([about, user("how many pages is this")]) == told
+
+
+async def test_it_says_that_it_knows_no_more_of_the_author_than_the_name() -> None:
+    about = PromptMessage("system", "Be brief.", data={"title": "The Dark Lamp", "author": "Ann Onym"})
+    told = f"{SAY.book.format('The Dark Lamp', 'Ann Onym')} {SAY.origin}"
+    assert await ExtractiveChat().chat([about, user("When was ann onym born?")]) == told
+    assert await ExtractiveChat().chat([about, user("Who wrote the Dark Lamp and when was it published?")]) == told
 
 
 async def test_an_emoji_is_answered_in_the_language_of_the_talk() -> None:

@@ -66,8 +66,14 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("who is the narrator?", Beginning(narrator=True)),
         ("last page", StoryEnd()),
         ("you didn't answer my question", Remark("sorry")),
-        ("wie geht's?", Remark("greeting")),
-        ("ok bye", Remark("thanks")),
+        ("wie geht's?", Remark("well")),
+        ("ok bye", Remark("farewell")),
+        ("ok", Remark("ready")),
+        ("how are you?", Remark("well")),
+        ("do you speak german?", Remark("languages")),
+        ("how many pages does the book have?", Remark("pages")),
+        ("tell me who the author was and the title", Remark("book")),
+        ("Who is the author and when was it published", Remark("origin")),
         ("is it a good book?", Remark("opinion")),
         ("oh, sorry, what can you do?", Remark("abilities")),
         ("na gut, danke", Remark("thanks")),
@@ -223,3 +229,21 @@ GOING_ON = [
 def test_going_on_needs_something_to_go_on_from(text: str) -> None:
     assert wanted(text, has_past=True) == Onward()
     assert isinstance(wanted(text), Lookup)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "intent"),
+    [
+        ("who is the author of dracula", "Dracula", Remark("book")),
+        ("who wrote “Alice in Wonderland”?", "Alice’s Adventures in Wonderland", Remark("book")),
+        ("When was the novel War of the Worlds written?", "The War of the Worlds", Remark("origin")),
+        ("wer hat die Verwandlung geschrieben", "Die Verwandlung", Remark("book")),
+    ],
+)
+def test_the_book_may_be_called_by_words_of_its_title(text: str, title: str, intent: Intent) -> None:
+    assert intent_of(text, analyse(text), title, has_past=False) == intent
+
+
+@pytest.mark.parametrize("text", ["Who is Dracula?", "What is Dracula called?", "Who wrote to Dracula?"])
+def test_what_a_title_says_is_also_somebody_in_the_book(text: str) -> None:
+    assert isinstance(intent_of(text, analyse(text), "Dracula", has_past=False), Lookup)
