@@ -210,7 +210,7 @@ class BookTools:
         passages = await self._view.search([query, *also[:MOST_PHRASINGS]], top_k)
         missing = await self._view.missing_words(query)
         notes = ["Of the other phrasings only the first four were searched."] if len(also) > MOST_PHRASINGS else []
-        notes += [f"“{word}” does not occur; “{spelt[0]}” does." for word, spelt in missing.items() if spelt]
+        notes += [f"By “{word}”, “{spelt[0]}” may be meant." for word, spelt in missing.items() if spelt]
         result = self._passages(
             joined(passages), note=" ".join(notes), nothing="Nothing read so far matches this query."
         )

@@ -18,11 +18,10 @@ from bot.tools.results import (
 from domain.book import Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
-from domain.library.names import introductions, other_names
 from domain.library.search.sentences import split_sentences
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
-from domain.reading.portrait import as_written, forms_among, sentences_about
+from domain.reading.portrait import as_written, forms_among, introductions, other_names, sentences_about
 from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext
 

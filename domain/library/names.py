@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.book import Sentence
 from domain.library.search.index import BookIndex, find_forms, mention_positions
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import (
@@ -22,6 +21,7 @@ from domain.library.search.words import (
     is_dense,
     is_slip,
     misspelling,
+    sound_of,
     without_possessive,
     words_of,
 )
@@ -96,6 +96,7 @@ _GERMAN_ARTICLES = """
 """
 _EVERYBODYS = frozenset(_EVERYBODYS_NAMES.split())
 TITLES_OF_PEOPLE = frozenset(_TITLES_WORDS.split())
+_NO_PARTS = STOP_WORDS | TITLES_OF_PEOPLE
 _ARTICLES = frozenset(_GERMAN_ARTICLES.split())
 
 
@@ -223,59 +224,15 @@ def _folded(word: str) -> str:
     return word.replace("’", "'").casefold()
 
 
-_WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
-_ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
+NAME_WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 SEPARATORS = "of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but"
 """Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
-_NO_LINK = rf"(?!(?:{SEPARATORS})\b)"
-_INTRODUCTIONS = (
-    r"{name},? (?:who|whose)\b",
-    rf"{{name}}, {_ONE_OF_A_KIND} \w+",
-    rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
-    r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
-    rf"\b{_ONE_OF_A_KIND} {_NO_LINK}\w+(?: {_NO_LINK}\w+)?,? (?:{_NO_LINK}\w+ )?{{name}}\b(?!['’]s)",
-    r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
-    r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
-    r"(?:hieß|heißt|namens|genannt) {name}",
-    r"{name},? (?:qui|le|la|un|une|son|sa|était|est) \w+",
-    r"(?:nommée?|appelée?|s['’]appelait) {name}",
-    r"{name},? (?:el|la|un|una|su|era|es|que) \w+",
-    r"(?:llamad[oa]|se llamaba) {name}",
-)
-_ANOTHER_NAME = re.compile(
-    r"(?:called|known as|nicknamed|alias|named|name (?:is|was)|genannt|surnommée?|llamad[oa]) [“‘\"']?"
-    rf"((?:(?:the|der|die|le|la|el) )?(?:{_WORD} ){{0,2}}{_WORD})"
-)
-_WORDS = re.compile(_WORD)
+_WORDS = re.compile(NAME_WORD)
 _JOINT = re.compile(r"\.?(?:[^\S\n]|\n(?!\s*\n))+")
 """The gap between two words of one name; never the end of a paragraph, such as a heading's."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
 _MOST_WORDS = 4
-
-
-def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
-    """The sentences that best introduce somebody, in order; of equals the earlier one goes first."""
-    named = re.escape(name).replace(r"\ ", r"\s+")
-    patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
-    scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
-    ranked = sorted((sentence for sentence in sentences if scores[sentence]), key=lambda each: -scores[each])
-    return sorted(ranked[:count], key=lambda sentence: sentence.start)
-
-
-def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
-    """Names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), with their counts."""
-    words = {_bare(word) for word in name.split()}
-    phrases = (phrase for sentence in sentences for phrase in name_phrases(sentence.text))
-    return Counter(" ".join(phrase) for phrase in phrases if words & {_bare(word) for word in phrase})
-
-
-def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
-    """Other names that a sentence gives explicitly: "called", "known as"."""
-    words = {_bare(word) for word in name.split()}
-    found = (match[1] for sentence in sentences for match in _ANOTHER_NAME.finditer(sentence.text))
-    phrases = (phrase for given in found for phrase in name_phrases(given))
-    return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if not words & {_bare(word) for word in phrase}))
 
 
 def name_phrases(text: str) -> Iterator[list[str]]:
@@ -284,7 +241,7 @@ def name_phrases(text: str) -> Iterator[list[str]]:
     end = 0
     for match in _WORDS.finditer(text):
         gap = text[end : match.start()]
-        joined = _JOINT.fullmatch(gap) and ("." not in gap or (run and _bare(run[-1]) in _SHORT_TITLES))
+        joined = _JOINT.fullmatch(gap) and ("." not in gap or (run and bare_name(run[-1]) in _SHORT_TITLES))
         if run and not (joined and match[0][0].isupper() and len(run) < _MOST_WORDS):
             yield run
             run = []
@@ -298,7 +255,7 @@ def name_phrases(text: str) -> Iterator[list[str]]:
         yield run
 
 
-def _bare(word: str) -> str:
+def bare_name(word: str) -> str:
     return _POSSESSIVE.sub("", word.strip(".,")).casefold()
 
 
@@ -316,6 +273,15 @@ _MOST_ERRORS = 3
 _LONGEST = 40
 """Letters in the longest word that is compared."""
 
+_SHORTEST_HEARD, _LONG_ENOUGH_TO_HEAR = 3, 5
+"""Letters in the sound of a word that is known by it, and in a name whose sound may have one error."""
+
+_FEWEST_TOGETHER = 2
+"""Times that a name stands beside another if a word that the book has is to be meant for it."""
+
+_SHORTEST_REST = 4
+"""Letters by which a longer word exceeds a word that is short for it: "planet" has nothing to do with "plane"."""
+
 _SHORTEST_WITHIN = 4
 """Letters from the middle of a name that say which is meant, beside its other part: "Beth Bennet"."""
 
@@ -326,13 +292,25 @@ def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, 
     words = (word for word in dict.fromkeys(typed) if fold(word) not in STOP_WORDS)
     missing = [word for word in words if not _occurs(index, layout, word)]
     wanted = [_Wanted(word, fold(word), _beside(index, layout, typed, word)) for word in missing if not is_dense(word)]
-    near = _near(index, layout, [each for each in wanted if each.is_compared])
-    return {word: near.get(word) or _last_part(index, layout, word) for word in missing}
+    near = _near(index, layout, [each for each in (*wanted, *_misplaced(index, layout, typed)) if each.is_compared])
+    return {word: near.get(word) or _last_part(index, layout, word) for word in (*missing, *(near.keys() - missing))}
+
+
+def _misplaced(index: BookIndex, layout: BookLayout, typed: Sequence[str]) -> "Iterator[_Wanted]":
+    """Small words that the book has, but never beside what they are typed beside: "maple" in "father maple"."""
+    for word in dict.fromkeys(typed):
+        if len(word) < _SHORTEST or not word[0].islower() or fold(word) in STOP_WORDS | TITLES_OF_PEOPLE:
+            continue
+        places = {position for form in find_forms(index, layout, word) for position in form.positions}
+        beside = _beside(index, layout, typed, word, but=STOP_WORDS) if places else frozenset[int]()
+        if beside and places.isdisjoint(beside):
+            yield _Wanted(word, fold(word), beside, is_there=True)
 
 
 def _last_part(index: BookIndex, layout: BookLayout, word: str) -> list[str]:
     """The last part of a name that was typed as one word: "Helsing" of "Vanhelsing"."""
-    for at in range(_SHORTEST_NAME, min(len(word), _LONGEST) - _SHORTEST + 1) if word[0].isupper() else ():
+    shortest = _SHORTEST_NAME if word[0].isupper() else _SHORTEST_NAME + 1
+    for at in range(shortest, min(len(word), _LONGEST) - _SHORTEST + 1):
         first, last = word[:at].lower(), word[at:].capitalize()
         if mention_positions(index, layout, (first, last)):
             return [last]
@@ -343,27 +321,32 @@ def _occurs(index: BookIndex, layout: BookLayout, word: str) -> bool:
     return any(form.written[0].isupper() or not word[0].isupper() for form in find_forms(index, layout, word))
 
 
-def _beside(index: BookIndex, layout: BookLayout, typed: Sequence[str], word: str) -> frozenset[int]:
+def _beside(
+    index: BookIndex, layout: BookLayout, typed: Sequence[str], word: str, but: frozenset[str] = _NO_PARTS
+) -> frozenset[int]:
     """Where a missing part of a name would stand: beside the places of the other part. A title stands beside too many
-    names to tell one.
+    names to tell one by more than its sound.
     """
     at = typed.index(word)
     others = [(typed[near], at - near) for near in (at - 1, at + 1) if 0 <= near < len(typed)]
     return frozenset(
         position + step
         for other, step in others
-        if fold(other) not in STOP_WORDS | TITLES_OF_PEOPLE and (other[0].isupper() or word[0].islower())
+        if fold(other) not in but and (other[0].isupper() or word[0].islower())
         for position in mention_positions(index, layout, [other[0].upper() + other[1:]])
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A missing word; `beside` is where the other part of its name puts it."""
+    """A missing word; `beside` is where the other part of its name puts it. `is_there`: it is a word that the book has,
+    but not in that place: "Father Maple".
+    """
 
     word: str
     folded: str
     beside: frozenset[int]
+    is_there: bool = False
 
     @property
     def is_compared(self) -> bool:
@@ -385,13 +368,22 @@ class _Wanted:
             return 0
         return ERROR if len(self.folded) > _SHORTEST_NAME else ERROR // 2
 
+    def sounds_as(self, name: str, most: int = 0) -> bool:
+        sound = sound_of(self.folded)
+        return len(sound) >= _SHORTEST_HEARD and misspelling(sound, sound_of(name), most) <= most
+
+    def is_beginning_of(self, word: str) -> bool:
+        """Whether it is short for a longer word: "piano" for "pianoforte"."""
+        is_small = self.word[0].islower() and len(self.folded) > _SHORTEST
+        return is_small and word.startswith(self.folded) and len(word) >= len(self.folded) + _SHORTEST_REST
+
     def is_part_of(self, name: str) -> bool:
         return name.startswith(self.folded) or (len(self.folded) >= _SHORTEST_WITHIN and self.folded in name)
 
 
 _Likeness = tuple[int, int, int]
 """The lower, the more alike: the cost of the errors; 0 beside the other part of the name, 1 for another name, 2 for
-another word; and how often it has been read, as a negative number.
+another word, 3 for a longer one; and how often it has been read, as a negative number.
 """
 
 
@@ -412,15 +404,26 @@ def _near(index: BookIndex, layout: BookLayout, wanted: Sequence[_Wanted]) -> di
 
 def _likeness(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
     """How like a missing word another is; None if it is not meant, or has not been read."""
+    if wanted.is_there:
+        return _as_misplaced(index, layout, wanted, written, folded)
     if wanted.beside and written[0].isupper() and (part := _as_part(index, layout, wanted, written, folded)):
         return part
     if not begin_alike(wanted.folded, folded):
         return None
     if written[0].isupper() and (name := _as_name(index, layout, wanted, written, folded)):
         return name
-    if _is_slip(wanted, written, folded) and (times := len(_positions_written(index, layout, written))):
-        return ERROR, 2, -times
-    return None
+    if not (is_slip := _is_slip(wanted, written, folded)) and not wanted.is_beginning_of(folded):
+        return None
+    times = len(_positions_written(index, layout, written))
+    return (ERROR, 2 if is_slip else 3, -times) if times else None
+
+
+def _as_misplaced(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
+    """A name that sounds the same and does stand there, more than once."""
+    if not (written[0].isupper() and begin_alike(wanted.folded, folded) and wanted.sounds_as(folded)):
+        return None
+    together = wanted.beside.intersection(_positions_written(index, layout, written))
+    return (0, 0, -len(together)) if len(together) >= _FEWEST_TOGETHER else None
 
 
 def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
@@ -439,6 +442,8 @@ def _as_name(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str
     cost = misspelling(wanted.folded, folded, most)
     if cost > most and folded not in _EVERYBODYS:
         most, cost = wanted.heard, misspelling(wanted.folded, folded, wanted.heard, heard=ERROR // 2)
+    if cost > most and wanted.sounds_as(folded, ERROR if len(folded) >= _LONG_ENOUGH_TO_HEAR else 0):
+        cost = most
     is_near = cost <= most and wanted.is_long_enough
     count = _count(index, layout, without_possessive(written)) if is_near else 0
     return (cost, 1, -count) if count else None

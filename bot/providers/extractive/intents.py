@@ -340,6 +340,17 @@ def asks_nothing(question: Question) -> bool:
     return not has_words or ONWARD.fullmatch(question.text) is not None
 
 
+_FEW_PEOPLE = 0.01
+"""The share of words such as "he" and "my" above which a text tells of people; novels have two to twelve percent."""
+
+
+def tells_of_people(text: str, spoken: language.Language | None) -> bool:
+    """Whether somebody does something in a text, as in no manual; in doubt, and in other languages, they do."""
+    words = words_of(text)
+    people = sum(word.lower() in language.SOMEBODY for word in words)
+    return spoken not in (language.Language.ENGLISH, language.Language.GERMAN) or people > len(words) * _FEW_PEOPLE
+
+
 def _count(text: str) -> Count | None:
     for asked in (*MEETINGS, *PLACES, *COUNTS):
         if found := asked.search(text):

@@ -26,6 +26,7 @@ from bot.providers.extractive.intents import (
     Remark,
     StoryEnd,
     asks_nothing,
+    tells_of_people,
 )
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import (
@@ -61,7 +62,6 @@ from bot.providers.extractive.wording import (
     numbered,
     story_chapter,
     tally_of,
-    tells_of_people,
 )
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of

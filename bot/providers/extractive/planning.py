@@ -190,7 +190,11 @@ class Choices:
 
     def of(self, question: Question) -> Choice:
         if question not in self._chosen:
-            self._chosen[question] = self._best(self.as_looked_up(question))
+            asked = self.as_looked_up(question)
+            self._chosen[question] = self._best(asked)
+            known = wording.without_lost(asked, wording.absent(asked, self.transcript.missing, ()))
+            if known and not self._chosen[question].candidates and (rest := self._best(known)).candidates:
+                self._chosen[question] = replace(rest, confidence=Confidence.NEAR)
         return self._chosen[question]
 
     def _best(self, question: Question) -> Choice:
@@ -427,7 +431,7 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
     if story:
         return tools.call("story_so_far", chapter=story) if inside is question else intents.search(inside, tools)
     calls = _first_scene(question, transcript, tools)
-    if not transcript.told and question.language is not Language.ENGLISH:  # the book may be in another one
+    if not transcript.told:  # the book may be in another language
         return intents.people(tools)
     if (confidence := choices.of(question).confidence) is Confidence.FIRM:
         return calls

@@ -12,7 +12,6 @@ from bot.providers.extractive.language import (
     CAUSE,
     CUES,
     NUMBERS,
-    SOMEBODY,
     Language,
     as_meant,
     has_number,
@@ -284,6 +283,9 @@ def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_fore
     lost = [term for term in gone if not is_replaceable(term, question)]
     names = [term for term in lost if term.stem in question.names and not is_title(term.word)]
     typed = [term for term in names if term.word[0].isupper()] or (names if len(question.names) == len(own) else [])
+    known_names = "|".join(re.escape(each.word) for each in own if each.stem in question.names and each not in gone)
+    if known_names and any(re.search(rf"\b{re.escape(t.word)} (?:{known_names})\b", question.text) for t in typed):
+        return []  # of "Phil Bennet", the Bennets are there
     if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
         return [term.word for term in typed]
     known = len(own) - len(lost) - respelt
@@ -296,6 +298,15 @@ def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_fore
         return [term.word for term in lost]
     things = [term for term in own if term.stem in question.names or has_article(term.word, question)]
     return [term.word for term in things] if all(term in gone for term in things) else []
+
+
+def without_lost(question: Question, gone: Sequence[Term]) -> Question | None:
+    """The question without these words, if it then still is about somebody or something; else None."""
+    terms = tuple(term for term in question.terms if term not in gone)
+    kept = frozenset(term.stem for term in terms)
+    is_left = gone and any(term.stem in question.names or has_article(term.word, question) for term in terms)
+    rest = replace(question, terms=terms, names=question.names & kept, setting=question.setting & kept)
+    return rest if is_left else None
 
 
 def has_article(word: str, question: Question) -> bool:
@@ -482,14 +493,3 @@ def _told_by(evidence: Evidence, at: int) -> int:
     names, language = evidence.question.names, evidence.question.language
     words = [word for word in words_of(evidence.candidates[at].text) if not is_little(word, language)]
     return sum(names.isdisjoint(stems_of(word, language)) for word in words)
-
-
-_FEW_PEOPLE = 0.01
-"""The share of words such as "he" and "my" above which a text tells of people; novels have two to twelve percent."""
-
-
-def tells_of_people(text: str, language: Language | None) -> bool:
-    """Whether somebody does something in a text, as in no manual; in doubt, and in other languages, they do."""
-    words = words_of(text)
-    people = sum(word.lower() in SOMEBODY for word in words)
-    return language not in (Language.ENGLISH, Language.GERMAN) or people > len(words) * _FEW_PEOPLE

@@ -191,6 +191,27 @@ def _costs(word: str, heard: int) -> list[int]:
     return [heard if one in _UNHEARD or one == before else ERROR for before, one in pairwise(f" {word}")]
 
 
+_SOUNDS_AS = (
+    ("ph", "f"),
+    ("ck", "k"),
+    ("c", "k"),
+    ("q", "k"),
+    ("ou", "u"),
+    ("ai", "a"),
+    ("ie", "i"),
+    ("ey", "i"),
+    ("y", "i"),
+)
+_REPEATED = re.compile(r"(\w)\1+")
+
+
+def sound_of(word: str) -> str:
+    """A folded word by its sound, roughly: "Lizzie" is "Lizzy", and "Burg" is "Bourgh"."""
+    for letters, sound in _SOUNDS_AS:
+        word = word.replace(letters, sound)
+    return _REPEATED.sub(r"\1", word[:1] + word[1:].replace("h", "")).removesuffix("e")
+
+
 def begin_alike(word: str, other: str) -> bool:
     """Whether folded words begin so that one may be the other misspelt; it saves comparing most of them."""
     return word[0] == other[0] or word[1:2] == other[1:2] or word.lstrip("h")[:1] == other.lstrip("h")[:1]

@@ -71,7 +71,7 @@ async def test_who_somebody_is_no_word_without_a_capital_says(talk: Talk) -> Non
 async def test_a_spelling_is_mended_aloud_only_once(talk: Talk) -> None:
     assert SAY.did_you_mean.format("Willhelmina", "Wilhelmina") in (await talk.ask("Who is Willhelmina?")).text
     turn = await talk.ask("where does she live?")
-    assert "Did you mean" not in turn.text
+    assert "did you mean" not in turn.text
     assert "Wilhelmina" in turn.text
 
 
@@ -331,3 +331,26 @@ async def test_nothing_is_quoted_twice(talk: Talk) -> None:
 @pytest.mark.parametrize("message", ["What do you think of the mill?", "Wie findest du das Buch?"])
 async def test_an_opinion_is_not_made_up(talk: Talk, message: str) -> None:
     assert (await talk.ask(message)).text in {phrases.opinion for phrases in PHRASES.values()}
+
+
+@pytest.mark.parametrize(
+    ("question", "lost", "quoted"),
+    [
+        ("Who is Sherlock Ahrens?", "Sherlock", "Mr. Ahrens, a doctor from Bremen, came to the mill."),
+        ("Is the doctor a vampire?", "vampire", "doctor"),
+    ],
+)
+async def test_what_was_understood_is_answered_beside_a_word_that_is_lost(
+    talk: Talk, question: str, lost: str, quoted: str
+) -> None:
+    said, answer = (await talk.ask(question)).text.split(SAY.rest)
+    assert said.strip() == SAY.nothing_about.format(f"*{lost}*")
+    assert quoted in answer
+
+
+async def test_a_name_is_not_told_of_for_its_first_part_alone(talk: Talk) -> None:
+    assert (await talk.ask("Who is Wilhelmina Musk?")).text == SAY.nothing_about.format("*Musk*")
+
+
+async def test_mister_is_no_name(talk: Talk) -> None:
+    assert "Mr. Ahrens" in (await talk.ask("who is mister ahrens")).text
