@@ -442,8 +442,10 @@ def _as_name(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str
     cost = misspelling(wanted.folded, folded, most)
     if cost > most and folded not in _EVERYBODYS:
         most, cost = wanted.heard, misspelling(wanted.folded, folded, wanted.heard, heard=ERROR // 2)
-    if cost > most and wanted.sounds_as(folded, ERROR if len(folded) >= _LONG_ENOUGH_TO_HEAR else 0):
-        cost = most
+    if cost > most and wanted.sounds_as(folded):
+        most = cost = ERROR // 2
+    elif cost > most and len(folded) >= _LONG_ENOUGH_TO_HEAR and wanted.sounds_as(folded, ERROR):
+        most = cost = 2 * ERROR
     is_near = cost <= most and wanted.is_long_enough
     count = _count(index, layout, without_possessive(written)) if is_near else 0
     return (cost, 1, -count) if count else None

@@ -246,6 +246,9 @@ _FEWEST_WORDS = 2
 _FEWEST_OF_A_LINE = 3
 """Words that are no accident where they stand in the book one after the other."""
 
+_LONGEST_REMARK = 4
+"""Words of a message that may mean nothing, and need not be a line: "that is it then"."""
+
 _MOST_LINES = 4
 """Lines of a quoted passage that are looked for."""
 
@@ -386,7 +389,8 @@ def _said(text: str, question: Question) -> Line | None:
         found = text
     if TOPIC.match(found) or _length(found) < _FEWEST_OF_A_LINE:
         return None
-    return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=False)
+    is_sure = not question.says_something and _length(found) > _LONGEST_REMARK  # "To be or not to be"
+    return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=is_sure)
 
 
 def _is_bare_phrase(text: str, question: Question) -> bool:
@@ -423,8 +427,7 @@ def _title(text: str) -> str:
 
 def _chapter(text: str) -> int | str | None:
     """The chapter that a question names: its number, or its address if the part is named too."""
-    found = CHAPTER.search(text)
-    if found is None:
+    if not (found := CHAPTER.search(text)):
         return None
     if numeral := found["chapter"]:
         return number_value(numeral) or numeral

@@ -43,6 +43,7 @@ from bot.providers.extractive.quotation import (
     first_told,
     gather,
     introduce,
+    is_like,
     is_telling,
     quotations,
     render,
@@ -268,7 +269,7 @@ def _around(term: str, passage: Passage, language: Language) -> str:
 
 def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
-    hits = places_of(wish, transcript)
+    hits = [hit for hit in places_of(wish, transcript) if is_like(wish.text, hit.text, language)]
     if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or wish.sure):
         return ""
     phrases = PHRASES[language]
@@ -308,7 +309,7 @@ def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
     question = analyse(wish.text, language)
     choice = choose(Evidence(question, gather(transcript.results, language)), most=1)
     phrases = PHRASES[language]
-    if choice.confidence is not Confidence.FIRM:
+    if not any(is_like(wish.text, each.text, language) for each in choice.candidates):
         return phrases.no_line
     return introduce(phrases.line_similar, render(quotations(choice.candidates), language))
 

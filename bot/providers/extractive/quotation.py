@@ -11,8 +11,9 @@ from bot.providers.extractive.language import CAUSE, Language, is_little, stem, 
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
+from domain.library.search.phrases import in_order
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import words_of
+from domain.library.search.words import sound_of, words_of
 
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
@@ -474,6 +475,17 @@ def line_quoted(answer: str) -> str:
 def stands_in(line: str, text: str) -> bool:
     """Whether a text has the very words of a line."""
     return _words_alone(line) in _words_alone(text)
+
+
+_ALIKE = 1.25
+"""The share of a line's words in a text, and that of those which mean something, in sum."""
+
+
+def is_like(line: str, text: str, language: Language) -> bool:
+    """Whether a text has most words of a line in their order, as they sound, and most of those that mean something."""
+    told = " ".join(word for word in words_of(line) if not is_little(word, language))
+    sounds, *rest = ([*map(sound_of, stems_of(each, language))] for each in (text, line, told))
+    return sum(in_order(words, sounds) / max(len(words), 1) for words in rest) >= _ALIKE
 
 
 def is_told(line: str, passage: Passage) -> bool:

@@ -404,3 +404,14 @@ def _without_overlaps(matches: Sequence[_Match]) -> Iterator[_Match]:
         if all(match.end <= other.start or other.end <= match.start for other in taken):
             taken.append(match)
             yield match
+
+
+def in_order(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many of these words, at most, others have in the same order."""
+    row = [0] * (len(words) + 1)
+    for other in others:
+        before = row
+        row = [0]
+        for at, word in enumerate(words):
+            row.append(before[at] + 1 if word == other else max(row[at], before[at + 1]))
+    return row[-1]

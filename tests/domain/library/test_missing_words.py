@@ -157,6 +157,12 @@ def test_a_small_word_is_a_name_that_sounds_the_same(asked: str, meant: list[str
     assert reading_of(text).missing_words(asked) == {asked: meant}
 
 
+def test_letters_tell_more_than_the_sound() -> None:
+    reading = reading_of("There Bingley and the Bingleys met Tanner and Thatcher.")
+    assert reading.missing_words("bingly") == {"bingly": ["Bingley", "Bingleys"]}
+    assert reading.missing_words("thacher")["thacher"][0] == "Thatcher"
+
+
 @pytest.mark.parametrize(
     ("asked", "missing"),
     [

@@ -311,8 +311,17 @@ async def test_a_line_is_found(talk: Talk) -> None:
     assert turn.text == f"{SAY.line} “Marta found a brass key under the stairs.” (p. 2)"
 
 
-async def test_a_line_that_stands_nowhere(talk: Talk) -> None:
-    assert (await talk.ask("Where does it say “emperors of Zanzibar adore goats”?")).text == SAY.no_line
+@pytest.mark.parametrize(
+    "message", ["Where does it say “emperors of Zanzibar adore goats”?", "to be or not to be", "“the key of the sea”"]
+)
+async def test_a_line_that_stands_nowhere(talk: Talk, message: str) -> None:
+    assert (await talk.ask(message)).text == SAY.no_line
+
+
+async def test_a_line_may_be_asked_for_by_who_says_it(talk: Talk) -> None:
+    turn = await talk.ask("find the sentence where old hobb says sixty posts he said at last")
+    assert turn.text.startswith(SAY.line)
+    assert "Sixty posts" in turn.text
 
 
 async def test_a_name_that_only_headings_have_is_not_known_yet(tmp_path: Path) -> None:

@@ -244,6 +244,8 @@ def test_the_book_may_be_called_by_words_of_its_title(text: str, title: str, int
     assert intent_of(text, analyse(text), title, has_past=False) == intent
 
 
-@pytest.mark.parametrize("text", ["Who is Dracula?", "What is Dracula called?", "Who wrote to Dracula?"])
+@pytest.mark.parametrize(
+    "text", ["Who is Dracula?", "What is Dracula called?", "Who wrote to Dracula?", "How old is Dracula?"]
+)
 def test_what_a_title_says_is_also_somebody_in_the_book(text: str) -> None:
     assert isinstance(intent_of(text, analyse(text), "Dracula", has_past=False), Lookup)

@@ -9,6 +9,7 @@ from bot.providers.extractive.quotation import (
     Candidate,
     gather,
     introduce,
+    is_like,
     last_quoted,
     quotations,
     render,
@@ -236,3 +237,19 @@ def moved(found: list[Candidate], by: int) -> list[Candidate]:
 )
 def test_a_reply_that_is_cut_is_complete_in_its_marks(text: str, shown: str) -> None:
     assert rendered(text).startswith(f"> {shown} [")
+
+
+@pytest.mark.parametrize(
+    ("line", "told", "is_alike"),
+    [
+        ("call me ismael", "Call me Ishmael.", True),
+        ("my feelings will not be suppressed", "My feelings will not be repressed.", True),
+        ("a truth known by all, that a single man", "It is a truth universally acknowledged, that a single man", True),
+        ("it was the best of times", "It was the prospect of constant society, and good society.", False),
+        ("mirror mirror on the wall", "The voice came from a bird in a cage on the wall.", False),
+        ("Tom, you are in love", "Tom Sawyer, you are just as mean as you can be.", False),
+        ("to be or not to be", "It may be or not, as I have to be there.", False),
+    ],
+)
+def test_a_line_is_like_another_if_most_of_its_words_are_there_in_order(line: str, told: str, is_alike: bool) -> None:
+    assert is_like(line, told, Language.ENGLISH) is is_alike
