@@ -352,5 +352,9 @@ async def test_a_name_is_not_told_of_for_its_first_part_alone(talk: Talk) -> Non
     assert (await talk.ask("Who is Wilhelmina Musk?")).text == SAY.nothing_about.format("*Musk*")
 
 
+async def test_what_a_question_is_of_is_all_of_it(talk: Talk) -> None:
+    assert (await talk.ask("what is the doctor of tesla")).text == SAY.nothing_about.format("*tesla*")
+
+
 async def test_mister_is_no_name(talk: Talk) -> None:
     assert "Mr. Ahrens" in (await talk.ask("who is mister ahrens")).text
