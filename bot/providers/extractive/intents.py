@@ -483,12 +483,8 @@ def people(tools: OfferedTools) -> list[ToolInvocation]:
 
 def deeds(name: str, tools: OfferedTools) -> list[ToolInvocation]:
     """A search for what somebody says, as somebody does whose name is no place's."""
-    return tools.call(
-        "search_book",
-        query=f"said {name}",
-        top_k=2,
-        also=[f"said the {name}", f"sagte {name}", f"dit {name}", f"dijo {name}"],
-    )
+    in_other_words = [f"said the {name}", f"sagte {name}", f"dit {name}", f"dijo {name}"]
+    return tools.call("search_book", query=f"said {name}", top_k=2, also=in_other_words)
 
 
 def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
