@@ -23,7 +23,7 @@ from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import Settings, load_settings
-from domain.citations.page_numbers import TypedPages
+from domain.citations.page_numbers import compile_patterns
 from domain.errors import LLMError, SettingsError, shortened
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
@@ -77,8 +77,7 @@ async def warm_up(provider: ChatProvider) -> None:
     if isinstance(provider, WireChat):
         with suppress(LLMError):  # the first request will report it
             await provider.warm_up()
-    compiles_all_patterns = "Page one, on 25. It is (38 below)."
-    await asyncio.to_thread(TypedPages(lambda *_: False).remove, compiles_all_patterns)
+    await compile_patterns()
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()

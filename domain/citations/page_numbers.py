@@ -249,7 +249,9 @@ def _bare() -> re.Pattern[str]:
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
     if not _typed.cache_info().currsize:
-        await asyncio.to_thread(lambda: [pattern() for pattern in (*PATTERNS, _label, _bare, _typed)])
+        await asyncio.to_thread(
+            lambda: [marked("page one"), *(pattern() for pattern in (*PATTERNS, _label, _bare, _typed))]
+        )
 
 
 def named_pages(text: str) -> list[str]:

@@ -431,8 +431,9 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
     if story:
         return tools.call("story_so_far", chapter=story) if inside is question else intents.search(inside, tools)
     calls = _first_scene(question, transcript, tools)
-    if not transcript.told:  # the book may be in another language
-        return intents.people(tools)
+    if not transcript.told:
+        may_be_foreign = question.language is not Language.ENGLISH or transcript.missing
+        return intents.people(tools) if may_be_foreign else []
     if (confidence := choices.of(question).confidence) is Confidence.FIRM:
         return calls
     if expected := wording.answer_queries(question):
