@@ -116,7 +116,7 @@ _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
-    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?)?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
+    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?)?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
@@ -242,16 +242,15 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
 def _bare() -> re.Pattern[str]:
     """An answer that is nothing but a number in signs, or in words of a language that is not listed in full."""
     copula = fold_letters("です|だ|입니다|이다|예요")
-    in_signs = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?:{copula})?"
+    in_signs = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?:\s?{HAN_PAGE})?(?:{copula})?"
     return re.compile(rf"\W*(?:[^\W\d_]{{1,3}}\s)?(?:{STEMMED}|{in_signs})\W*\Z")
 
 
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
     if not _typed.cache_info().currsize:
-        await asyncio.to_thread(
-            lambda: [marked("page one"), *(pattern() for pattern in (*PATTERNS, _label, _bare, _typed))]
-        )
+        patterns = (*PATTERNS, _label, _bare, _typed)
+        await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
 
 def named_pages(text: str) -> list[str]:
@@ -351,8 +350,10 @@ _HEADING = re.compile(r"\n#{1,6} \Z")
 _LATE_HEADING = 12
 """The highest number of a heading that follows on none, as where an answer goes on."""
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
+_FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
+_OR_SO = re.compile(rf"(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\Z")
 _LEAST_DECADE = 100
 """Of pages; where they are spoken of, "the 210s" are pages, and "his 60s" are years."""
 _REMEMBERED = 120
@@ -411,9 +412,8 @@ class TypedPages:
         for number in numbers_of(seen, written, bisect_left(seen.starts, at)):
             if not self._is_licensed(number):
                 points = number.form == "goes" and len(number.values) > 0
-                yield (
-                    pointer_at(seen, written, (number.start, number.end), at) if points else None
-                ) or number.removal()
+                pointer = pointer_at(seen, written, (number.start, number.end), at) if points else None
+                yield pointer or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
         if number.is_share:
@@ -423,7 +423,7 @@ class TypedPages:
         if number.is_apart:
             return self._is_known(number)
         if number.is_beside_page:
-            return number.is_word or number.is_counting
+            return (number.is_word and not self.are_pages_told) or number.is_counting
         return (
             self._is_item(number)
             or number.is_homograph
@@ -432,7 +432,7 @@ class TypedPages:
             or number.is_compound
             or number.is_measure
             or number.is_date
-            or number.is_age(is_asked=self._tells_ages or tells_ages(self._behind))
+            or (number.is_age(is_asked=self._tells_ages or tells_ages(self._behind)) and not self._may_be_asked(number))
             or (number.is_counting and (number.is_had or not (self.are_pages_told and _PAGES.match(number.right))))
             or number.is_taken(is_asked=self.are_pages_told)
             or number.is_telephone
@@ -442,11 +442,16 @@ class TypedPages:
             or number.is_in_work(self._titles)
             or self._is_cell(number)
             or number.is_of_an_address
+            or (_OR_SO.search(number.left) and not self.are_pages_told)
             or (number.is_decade and not (self.are_pages_told and max(number.values, default=0) >= _LEAST_DECADE))
             or (self._asks_for_one and not self.are_pages_told and number.is_the_answer)
             or (self._asks_count and not self.are_pages_told and number.form in ("", "line", "joint"))
             or self._is_known(number)
         )
+
+    def _may_be_asked(self, number: Number) -> bool:
+        """Whether it may be the page that is asked for: "he dies at 59"."""
+        return self.are_pages_told and number.form == "place"
 
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""
@@ -460,11 +465,15 @@ class TypedPages:
         return True
 
     def _is_cell(self, number: Number) -> bool:
-        """Whether it is alone in a table's cell; columns for pages are emptied afterwards."""
+        """Whether it is alone in a table's cell, the first of its row where a page is asked for."""
         is_row = self._line.lstrip().startswith("|") or _ROW.search(number.left)
         if self._columns is None and (self.are_pages_told or not is_row):
             return False
-        return bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
+        is_first, is_any = (
+            _FIRST_CELL.search(number.left),
+            _CELL_BEGIN.search(number.left) or _CELL_END.match(number.right),
+        )
+        return bool(is_first if self.are_pages_told else is_any)
 
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""

@@ -552,11 +552,14 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "İki yüz otuz sekiz.",
         "二百三十八です。",
         "이백삼십팔입니다.",
+        "二百三十八ページです。",
+        "The page number is two-three-eight.",
+        "She dies at 38.",
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
     shown = await answered("On which page does Ann leave?", answer)
-    pages = ("38", "CCXXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔")
+    pages = ("38", "CCXXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
     assert not [page for page in pages if page in shown]
 
 
@@ -607,6 +610,9 @@ async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
         ("What is half of 434?", "217."),
         ("Where does Ann live?", "At 347 Piccadilly."),
         ("When was that?", "In the 60s, or the 1890s."),
+        ("How old is Ann?", "She is nineteen, almost twenty."),
+        ("Why does she fish?", "She catches perhaps 100 a week."),
+        ("有几章？", "全书共有27章，约四百二十页。"),
     ],
 )
 async def test_a_number_that_is_the_answer_stays(asked: str, answer: str) -> None:
