@@ -354,6 +354,7 @@ async def test_a_name_is_not_told_of_for_its_first_part_alone(talk: Talk) -> Non
 
 async def test_what_a_question_is_of_is_all_of_it(talk: Talk) -> None:
     assert (await talk.ask("what is the doctor of tesla")).text == SAY.nothing_about.format("*tesla*")
+    assert (await talk.ask("who is the dark wizard")).text == SAY.nothing_about.format("*wizard*")
 
 
 async def test_mister_is_no_name(talk: Talk) -> None:
