@@ -294,12 +294,8 @@ class Number:
         if not is_first:
             return False
         listed = is_first["listed"]
-        return (
-            not listed
-            or listed.count(",") > 1
-            or is_first["last"] is not None
-            or bool(_more_to_come().match(self.right))
-        )
+        is_list = listed.count(",") > 1 or is_first["last"] or _more_to_come().match(self.right)
+        return not listed or bool(is_list)
 
     @property
     def is_score(self) -> bool:

@@ -469,11 +469,9 @@ class TypedPages:
         is_row = self._line.lstrip().startswith("|") or _ROW.search(number.left)
         if self._columns is None and (self.are_pages_told or not is_row):
             return False
-        is_first, is_any = (
-            _FIRST_CELL.search(number.left),
-            _CELL_BEGIN.search(number.left) or _CELL_END.match(number.right),
-        )
-        return bool(is_first if self.are_pages_told else is_any)
+        if self.are_pages_told:
+            return _FIRST_CELL.search(number.left) is not None
+        return bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
 
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""

@@ -291,6 +291,8 @@ _LEAD = 24
 """Characters examined before a name, and behind it."""
 
 MOST_LISTED = 12
+"""Names that are listed."""
+
 _RARE = 0.02
 """The share of the mentions of the most frequent name below which another is not worth telling."""
 

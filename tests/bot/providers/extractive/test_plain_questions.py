@@ -71,7 +71,7 @@ async def test_who_somebody_is_no_word_without_a_capital_says(talk: Talk) -> Non
 async def test_a_spelling_is_mended_aloud_only_once(talk: Talk) -> None:
     assert SAY.did_you_mean.format("Willhelmina", "Wilhelmina") in (await talk.ask("Who is Willhelmina?")).text
     turn = await talk.ask("where does she live?")
-    assert "did you mean" not in turn.text
+    assert "Did you mean" not in turn.text
     assert "Wilhelmina" in turn.text
 
 
