@@ -206,12 +206,7 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        await self.get(conversation_id)
-        await self._conversations.release_thread(channel_id)
-        return await self._change(
-            conversation_id,
-            lambda it: replace(it, guild_id=shelf, channel_id=channel_id, thread_id=channel_id, private=True),
-        )
+        return _found(await self._conversations.make_current(conversation_id, shelf, channel_id))
 
     async def note_gone(self, guild_id: str, place_id: str) -> int:
         """Record that a thread or a channel is gone; return how many conversations were in it.

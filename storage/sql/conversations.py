@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -50,6 +51,7 @@ WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
 """  # noqa: S608
 _LISTED = _SELECT.replace(listed(["briefing"]), "NULL AS briefing")
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
+_LEAVE = "UPDATE conversations SET thread_id = NULL WHERE thread_id = ?"
 _CURRENT_DIRECT = f"""
 {_SELECT} AND substr(guild_id, 1, 7) = 'person:' AND thread_id IS NOT NULL
 ORDER BY (
@@ -133,8 +135,19 @@ class SQLConversations:
         rows = {row["id"]: row for row in read if row["guild_id"] == guild_id}
         return await entities(_conversation, [rows[each] for each in ids if each in rows])
 
-    async def release_thread(self, thread_id: str) -> None:
-        await self._database.write("UPDATE conversations SET thread_id = NULL WHERE thread_id = ?", [thread_id])
+    async def make_current(self, conversation_id: str, guild_id: str, channel_id: str) -> Conversation | None:
+        async def move(transaction: Transaction) -> Conversation | None:
+            rows = await transaction.run(f"{_SELECT} AND id = ?", [conversation_id])
+            if not rows:
+                return None
+            await transaction.run(_LEAVE, [channel_id])
+            moved = replace(
+                _conversation(rows[0]), guild_id=guild_id, channel_id=channel_id, thread_id=channel_id, private=True
+            )
+            await transaction.run(_UPSERT, _row(moved))
+            return moved
+
+        return await self._database.atomically(move)
 
     async def list_current_direct(self, limit: int) -> Sequence[Conversation]:
         return await entities(_conversation, await self._database.read(_CURRENT_DIRECT, [limit]))

@@ -221,6 +221,26 @@ class TestDirectMessages:
         assert [each.id for each in await storage.conversations.list_current_direct(5)] == ["busy", "quiet"]
         assert [each.id for each in await storage.conversations.list_current_direct(1)] == ["busy"]
 
+    async def test_whoever_looks_finds_one_there_while_they_change_places(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        for name, thread in (("old", "9"), ("new", None)):
+            await storage.conversations.save(a_conversation(name, guild_id="person:1", thread_id=thread))
+        turns = asyncio.create_task(self._take_turns(storage))
+        while not turns.done():
+            assert await storage.conversations.get_by_thread("9") is not None
+        await turns
+        assert await storage.conversations.make_current("nobody", "person:1", "9") is None
+        there, left = await storage.conversations.get_by_thread("9"), await storage.conversations.get("old")
+        assert there and (there.id, there.channel_id, there.private) == ("new", "9", True)
+        assert left and left.thread_id is None
+
+    @staticmethod
+    async def _take_turns(storage: Storage) -> None:
+        for _ in range(10):
+            for name in ("old", "new"):
+                moved = await storage.conversations.make_current(name, "person:1", "9")
+                assert moved and (moved.id, moved.thread_id) == (name, "9")
+
     async def test_what_came_before_a_known_id_is_known(self, storage: Storage) -> None:
         await furnish(storage)
         await storage.messages.note_known("tea", "900000000000000000")
