@@ -41,10 +41,10 @@ _LEAF = (
 _JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{numerals.MONTHS}\b"
 _NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
-_IN_THOUSANDS = r"\d{1,2}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
+_IN_THOUSANDS = r"\d{1,3}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
 _TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
 ANY_NUMBER = (
-    rf"(?:{_APART}(?:{_NO_THOUSANDS}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:./]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}|[ivxlcdm]{{4}}){ROMAN}"
+    rf"(?:{_APART}(?:{_NO_THOUSANDS}0{{0,6}}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:.,/]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}|[ivxlcdm]{{4}}){ROMAN}"
     rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
@@ -100,6 +100,7 @@ _NEXT = re.compile(
 )
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
 _THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
+_DECIMAL = re.compile(r"\d+\.\d|\d{3,}[.,\s]\d+")  # "3.30" may be a time
 _COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
 
 
@@ -211,11 +212,12 @@ class Number:
         is_all = _ALONE.search(self.left) and _STOPS.match(self.right)
         return self.is_in_words and not is_all and bool(numerals.HOMOGRAPHS.match(fold_letters(self.written)))
 
-    @property
-    def is_compound(self) -> bool:
-        """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)"."""
+    def is_compound(self, *, is_asked: bool) -> bool:
+        """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)". Where a
+        page is asked for (`is_asked`), a decimal point may hide one: "217.0".
+        """
         parts = _COMPOUND.match(self.written)
-        if not parts:
+        if not parts or (is_asked and _DECIMAL.fullmatch(self.read)):
             return False
         if self.written == "24/7" or numerals.SCRIPTURE.search(self.left):
             return True
@@ -361,7 +363,8 @@ class Number:
         is_in_a_series = numerals.ONE_OF_A_SERIES.search(self.left) and numerals.GOES_ON.match(self.right)
         is_anothers = not self.form and numerals.ANOTHERS_AGE.search(self.before)
         is_told = numerals.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
-        return bool(is_at_an_age or is_in_a_series or is_told or is_anothers)
+        is_own = not self.form and numerals.IS_SO_OLD.search(self.left) and numerals.AT_THE_TIME.match(self.right)
+        return bool(is_at_an_age or is_in_a_series or is_told or is_own or is_anothers)
 
     @property
     def is_counting(self) -> bool:

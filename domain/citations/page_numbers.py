@@ -356,6 +356,7 @@ _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 _OR_SO = re.compile(rf"(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\Z")
 _LEAST_DECADE = 100
 """Of pages; where they are spoken of, "the 210s" are pages, and "his 60s" are years."""
+_MOST_PAGES = 10_000
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
 
@@ -429,14 +430,15 @@ class TypedPages:
             or number.is_homograph
             or (number.is_word and not (self.are_pages_told and number.is_in_words and number.values != [1]))
             or number.is_year
-            or number.is_compound
+            or (not self.are_pages_told and max(number.values, default=0) >= _MOST_PAGES)
+            or number.is_compound(is_asked=self.are_pages_told)
             or number.is_measure
             or number.is_date
             or (number.is_age(is_asked=self._tells_ages or tells_ages(self._behind)) and not self._may_be_asked(number))
             or (number.is_counting and (number.is_had or not (self.are_pages_told and _PAGES.match(number.right))))
             or number.is_taken(is_asked=self.are_pages_told)
             or number.is_telephone
-            or number.is_score
+            or (number.is_score and not (self.are_pages_told and number.read.count("-") > 1))
             or number.is_of_a_law
             or number.is_part
             or number.is_in_work(self._titles)

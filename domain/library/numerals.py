@@ -277,7 +277,7 @@ _NUMBERED = (
 )
 ASKS_FOR_ONE = re.compile(
     rf"{COUNTS.pattern}|\b(?:(?:what|which)(?:['’]s|\sis|\swas)?(?:\s(?:the|his|her|their|my))?\s{_NUMBERED}s?"
-    r"|how (?:old|thick|fast|heavy|deep)|what(?:['’]s|\sis)\s(?:half\sof\s|twice\s)?\d+"
+    r"|which (?:one|of)|how (?:old|thick|fast|heavy|deep)|what(?:['’]s|\sis)\s(?:half\sof\s|twice\s)?\d+"
     r"|wie (?:alt|dick|schnell|schwer)|welche[msnr]? (?:jahr|kapitel|zimmer|alter|vers|zeile|uhrzeit)"
     r"|quel(?:le)? (?:age|âge|chapitre|heure|annee|année)|qu[eé] (?:edad|cap[ií]tulo|hora|a[nñ]o))\b",
     re.IGNORECASE,
@@ -444,7 +444,7 @@ OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
 )
 MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
-HAS = re.compile(rf"\b(?:has|have|had|hat|haben|hatten?)\s{ROUGHLY}?\Z")
+HAS = re.compile(rf"\b(?:has|have|had|hat|haben|hatten?)(?:\sread)?\s{ROUGHLY}?\Z")
 ASKS_WHERE = re.compile(
     r"\bhow (?:far|many pages) (?:in|into|through)\b|\bwhere (?:in the (?:book|novel|text)|does it say)\b"
     r"|\bwhere (?:is|was) (?:that|this|it) (?:written|said|told|mentioned|described|from)\b"
@@ -457,6 +457,8 @@ AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
 GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
 )
+IS_SO_OLD = re.compile(rf"\b(?:s?he|they)\s(?:is|was|are|were)\s{ROUGHLY}?\Z")
+AT_THE_TIME = re.compile(r"\s(?:when|as|at the time)\b")
 OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
 PART_OF_MEASURE = re.compile(
     rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"

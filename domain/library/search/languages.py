@@ -276,7 +276,7 @@ _NO_NOUNS = """
     рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
     ο η οι τα του της των είναι ήταν és az everything everyone something nothing nobody alles nichts niemand tout rien
     todo nada tutto niente niets allt ingenting всё все ничего
-    sein gewesen seems looks sounds feels
+    sein gewesen seems looks sounds feels पर में
 """
 _PARTICLES = (
     "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과 "

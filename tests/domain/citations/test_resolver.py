@@ -555,11 +555,18 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "二百三十八ページです。",
         "The page number is two-three-eight.",
         "She dies at 38.",
+        "0038",
+        "It is 38.0, I think.",
+        "138,0",
+        "138 138",
+        "~~139~~ 138",
+        "3-8-8 is the page.",
+        "३८ पर।",
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
     shown = await answered("On which page does Ann leave?", answer)
-    pages = ("38", "CCXXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
+    pages = ("38", "३८", "3-8", "CCXXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
     assert not [page for page in pages if page in shown]
 
 
@@ -633,8 +640,8 @@ async def test_a_number_beside_the_answer_is_a_page_all_the_same(answer: str, sh
 
 
 async def test_how_many_pages_something_has_is_told_where_pages_are_asked_for() -> None:
-    said = "The letter has 6 pages."
-    assert await answered("On which page is the letter?", said) == said
+    for said in ("The letter has 6 pages.", "You have read 40 pages so far."):
+        assert await answered("On which page is the letter?", said) == said
 
 
 async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
@@ -642,6 +649,7 @@ async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
     made.learn_words("On which page does Ann count her men?")
     said = (
         "She has 38 men, in chapters 4, 6 and 18, on 8 May, at 6:30; he pays £63. None leaves but one. It was in 1911."
+        " She was 59 when she left, 2.5 miles from home, at 3.30, and the score was 6-4."
     )
     await made.feed(TextChunk(said))
     await made.finish()
