@@ -11,10 +11,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 install: $(STAMP)  ## make .venv and install the project at its pinned versions; does nothing when up to date
 
-$(STAMP): requirements-dev.txt pyproject.toml
+$(STAMP): requirements-pip.txt requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Marginalia needs Python 3.11 or newer; say which one with: make PYTHON=python3.12")'
-	@echo "Installing into $(VENV) (once; about a minute) ..."
+	@echo "Installing into $(VENV) (once; less than a minute) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-pip.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-dev.txt
 	-@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib  # pip would do this on one processor
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -62,6 +63,8 @@ requirements: install  ## compile the pinned versions anew from pyproject.toml
 		--constraint requirements.txt --output-file requirements-dev.txt
 	$(BIN)/uv pip compile --group build --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --constraint requirements-dev.txt --output-file requirements-build.txt
+	$(BIN)/uv pip compile --group pip --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-strip-extras --no-emit-index-url --no-emit-find-links --no-header --output-file requirements-pip.txt
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
