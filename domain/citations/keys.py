@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from domain.book import Citation, Passage, Sentence, page_reference
-from domain.library import numerals
-from domain.library.numerals import (
+from domain.citations import context
+from domain.citations.context import (
     CARDINAL,
     DENSE,
     FOREIGN,
@@ -23,8 +23,8 @@ from domain.library.numerals import (
     SHORT_PAGE,
     SMALL_ORDINAL,
     SOURCE,
-    number_value,
 )
+from domain.library.numerals import CARDINALS, number_value
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters, seen_without
 from domain.spoilers.filter import uncovered
@@ -331,15 +331,15 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
     "achtunddreißigsten".
     """
     lists = {
-        CARDINAL: numerals.CARDINALS,
-        FOREIGN: numerals.FOREIGN_WORDS,
-        FOREIGN_SHORT: numerals.FOREIGN_ABBREVIATIONS,
-        ORDINAL: numerals.ORDINALS,
-        SMALL_ORDINAL: numerals.SMALL_ORDINALS,
+        CARDINAL: CARDINALS,
+        FOREIGN: context.FOREIGN_WORDS,
+        FOREIGN_SHORT: context.FOREIGN_ABBREVIATIONS,
+        ORDINAL: context.ORDINALS,
+        SMALL_ORDINAL: context.SMALL_ORDINALS,
         SHORT_PAGE: "p pp pg pgs",
     }
     by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
-    return by_word, re.compile(rf"(?P<cardinal>{numerals.CARDINAL_IN_ONE_WORD})|{numerals.ORDINAL_IN_ONE_WORD}")
+    return by_word, re.compile(rf"(?P<cardinal>{context.CARDINAL_IN_ONE_WORD})|{context.ORDINAL_IN_ONE_WORD}")
 
 
 @lru_cache(maxsize=2_048)

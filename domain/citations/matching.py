@@ -17,8 +17,9 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 from domain.book import Passage, Sentence
+from domain.citations.context import CHAPTER
 from domain.citations.keys import key_of, starts_of_sentences
-from domain.library.numerals import CHAPTER, number_value
+from domain.library.numerals import number_value
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 from domain.ports import BookView

@@ -9,9 +9,8 @@ import re
 from collections.abc import Container, Iterator
 from functools import cache
 
-from domain.citations.keys import CLOSE, HAN_NUMBER, JOINT, OPEN, ROMAN, SPELT, SPELT_ORDINAL, marked
-from domain.library import numerals
-from domain.library.numerals import (
+from domain.citations import context
+from domain.citations.context import (
     CARDINAL,
     DENSE,
     FOREIGN,
@@ -21,13 +20,14 @@ from domain.library.numerals import (
     SHORT_PAGE,
     SMALL_ORDINAL,
     SOURCE,
-    number_value,
     takes_a_number,
 )
+from domain.citations.keys import CLOSE, HAN_NUMBER, JOINT, OPEN, ROMAN, SPELT, SPELT_ORDINAL, marked
+from domain.library.numerals import number_value
 from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
-_PLACES = frozenset(map(fold_letters, numerals.ON_A_PAGE.split()))
+_PLACES = frozenset(map(fold_letters, context.ON_A_PAGE.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
@@ -38,7 +38,7 @@ _LEAF = (
     rf"|['’]?{FOREIGN_SHORT}(?!\w)"
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
-_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{numerals.MONTHS}\b"
+_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{context.MONTHS}\b"
 _NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 _IN_THOUSANDS = r"\d{1,3}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
@@ -54,10 +54,10 @@ _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 
 _QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
 _SHARE = (
-    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{numerals.SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{numerals.SHARE_SIGN}"
+    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{context.SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{context.SHARE_SIGN}"
     rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
-    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{numerals.FRACTION_OF_A_BOOK})"
-    rf"(?P<book>{numerals.OF_A_BOOK})?"
+    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{context.FRACTION_OF_A_BOOK})"
+    rf"(?P<book>{context.OF_A_BOOK})?"
 )
 
 
@@ -201,7 +201,7 @@ class Number:
         if not self.is_in_words:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
             return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
-        if numerals.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
+        if context.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
         return all(value <= _FEW for value in values)
@@ -210,7 +210,7 @@ class Number:
     def is_homograph(self) -> bool:
         """Whether it is an ordinary word somewhere, such as "once" or "elf", and not all that a sentence says."""
         is_all = _ALONE.search(self.left) and _STOPS.match(self.right)
-        return self.is_in_words and not is_all and bool(numerals.HOMOGRAPHS.match(fold_letters(self.written)))
+        return self.is_in_words and not is_all and bool(context.HOMOGRAPHS.match(fold_letters(self.written)))
 
     def is_compound(self, *, is_asked: bool) -> bool:
         """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)". Where a
@@ -219,7 +219,7 @@ class Number:
         parts = _COMPOUND.match(self.written)
         if not parts or (is_asked and _DECIMAL.fullmatch(self.read)):
             return False
-        if self.written == "24/7" or numerals.SCRIPTURE.search(self.left):
+        if self.written == "24/7" or context.SCRIPTURE.search(self.left):
             return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
         return not (cites or (self.form == "line" and parts[1] == "/")) or not ENDS.match(self.right)
@@ -231,12 +231,12 @@ class Number:
     @property
     def is_of_a_law(self) -> bool:
         """Whether it is the number of a law's section: "§ 201 of the criminal code"."""
-        return self.left.rstrip().endswith("§") and numerals.LAW.search(f"{self.left} {self.right}") is not None
+        return self.left.rstrip().endswith("§") and context.LAW.search(f"{self.left} {self.right}") is not None
 
     @property
     def is_measure(self) -> bool:
         """Whether it is a part of a measure, of a telephone number or of a year that is not told: "10–15%", "17—"."""
-        part = numerals.PART_OF_MEASURE.match(self.words_after)
+        part = context.PART_OF_MEASURE.match(self.words_after)
         if part and part[0] in ("—", "--"):
             return self.written in ("15", "16", "17", "18", "19")
         is_part = part is not None and (part[0] != "+" or self.form != "open")
@@ -248,16 +248,16 @@ class Number:
     def is_placed(self) -> bool:
         """Whether it is how far into a book or a recording something stands: "Loc. 1234", "the 3:47 mark", "at 47%"."""
         around = f"{self.left}\0{self.words_after}"
-        location = numerals.LOCATION.search(around)
+        location = context.LOCATION.search(around)
         if not self.is_share:
             is_large = max(self.values, default=0) >= _LEAST_LOCATION
             is_time = ":" in self.written or "h" in self.read
-            if numerals.RECORDING.search(around) and (is_time or numerals.HEARD.search(around)):
+            if context.RECORDING.search(around) and (is_time or context.HEARD.search(around)):
                 return True
-            if self.written.count(":") == _COLONS and numerals.AT_A_TIME.search(around):
+            if self.written.count(":") == _COLONS and context.AT_A_TIME.search(around):
                 return True
             return bool(location and (location["mark"] or (is_large and (location["named"] or not self.is_counting))))
-        told, placed = numerals.TOLD.search(around), location or numerals.PLACED.search(around)
+        told, placed = context.TOLD.search(around), location or context.PLACED.search(around)
         if self._is_of_book or (told and told["surely"]):
             return not (told and told["surely"])
         marks = len(self.right) - len(self.right.lstrip(CLOSING_MARKS))
@@ -272,12 +272,12 @@ class Number:
     @property
     def is_apart(self) -> bool:
         """Whether it is how many pages lie between a place and another, or the beginning or end: "42 pages later"."""
-        return numerals.PAGES_IN.match(self.words_after) is not None
+        return context.PAGES_IN.match(self.words_after) is not None
 
     @property
     def is_had(self) -> bool:
         """Whether somebody or something has so many: "the book has 470 pages"."""
-        return numerals.HAS.search(self.left) is not None
+        return context.HAS.search(self.left) is not None
 
     @property
     def is_decade(self) -> bool:
@@ -303,25 +303,25 @@ class Number:
     def is_score(self) -> bool:
         """Whether it is a score, "4–2" or "6-4, 3-6", or a row such as "5-7-5": pages run from a lower one on."""
         beside = f"{self.left[-_FEW:]}{self.read}{self.right[:_FEW]}"
-        is_pair = numerals.PAIR.search(self.read) is not None and self.form != "open"
-        return is_pair and any(int(first) > int(second) for first, second in numerals.PAIR.findall(beside))
+        is_pair = context.PAIR.search(self.read) is not None and self.form != "open"
+        return is_pair and any(int(first) > int(second) for first, second in context.PAIR.findall(beside))
 
     @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number, or the short one of a hotline."""
-        called = numerals.CALLED.search(f"{self.left}{self.read}{self.right}", max(len(self.left) - _LONGEST_CALL, 0))
+        called = context.CALLED.search(f"{self.left}{self.read}{self.right}", max(len(self.left) - _LONGEST_CALL, 0))
         if called and called.start() <= len(self.left) < called.end():
             return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
-        return bool(is_short and numerals.HOTLINE.search(self.left))
+        return bool(is_short and context.HOTLINE.search(self.left))
 
     @property
     def is_part(self) -> bool:
         """Whether it is one of a total that is no book's, or that total: "1 von 10", "Of the 8 dwarves, 3 die"."""
-        if self.left.endswith(", ") and numerals.OF_THOSE.search(self.left):
+        if self.left.endswith(", ") and context.OF_THOSE.search(self.left):
             return not ENDS.match(self.right)
-        of = numerals.OF_SO_MANY.match(self.read + self.right)
-        if self.form not in ("", "line") or not (of or numerals.SO_MANY_OF.search(self.left)):
+        of = context.OF_SO_MANY.match(self.read + self.right)
+        if self.form not in ("", "line") or not (of or context.SO_MANY_OF.search(self.left)):
             return False
         noun = of["noun"] if of else ""
         is_counting = bool(noun) and noun[1] not in f"{PAGE}{FOREIGN}" and noun[1:] not in COUNTED_BY_NOTHING
@@ -330,7 +330,7 @@ class Number:
 
     def is_in_work(self, own: Container[str]) -> bool:
         """Whether it is a line of another work, or the number of its book before a line; `own` has this one's words."""
-        named = numerals.IN_WORK.search(self.before)
+        named = context.IN_WORK.search(self.before)
         if not named or not (self.is_decimal if named["book"] else re.match(r"[,.:]\s?\d", self.right)):
             return False
         return not any(stem_of(word) in own for word in words_of(named["title"]))
@@ -340,11 +340,11 @@ class Number:
         """Whether it is a day or an hour where days or hours are told of, or one of a series such as "the 1st ship"."""
         around = f"{self.left} {self.right}"
         if _NTH.search(self.written) and not self.is_beside_page:
-            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(numerals.DATED.search(around))
+            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(context.DATED.search(around))
             goes_on = any(int(thing[:9]) < max(self.values, default=0) for thing in _NTH_THING.findall(self.left))
-            return is_day or goes_on or bool(numerals.IN_A_RANK.search(self.left))
-        is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(numerals.AT_AN_HOUR.search(self.left))
-        return is_hour and bool(numerals.HOURS.search(around))
+            return is_day or goes_on or bool(context.IN_A_RANK.search(self.left))
+        is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(context.AT_AN_HOUR.search(self.left))
+        return is_hour and bool(context.HOURS.search(around))
 
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it is how old somebody is; `is_asked` where ages are spoken of."""
@@ -359,11 +359,11 @@ class Number:
             is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
             return not is_author and self.words_after[1:3].strip().isalpha()
         begins = self.left.endswith("at ") and _BEGINS.search(self.left[:-3])
-        is_at_an_age = begins and numerals.OF_AN_AGE.match(self.right)
-        is_in_a_series = numerals.ONE_OF_A_SERIES.search(self.left) and numerals.GOES_ON.match(self.right)
-        is_anothers = not self.form and numerals.ANOTHERS_AGE.search(self.before)
-        is_told = numerals.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
-        is_own = not self.form and numerals.IS_SO_OLD.search(self.left) and numerals.AT_THE_TIME.match(self.right)
+        is_at_an_age = begins and context.OF_AN_AGE.match(self.right)
+        is_in_a_series = context.ONE_OF_A_SERIES.search(self.left) and context.GOES_ON.match(self.right)
+        is_anothers = not self.form and context.ANOTHERS_AGE.search(self.before)
+        is_told = context.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
+        is_own = not self.form and context.IS_SO_OLD.search(self.left) and context.AT_THE_TIME.match(self.right)
         return bool(is_at_an_age or is_in_a_series or is_told or is_own or is_anothers)
 
     @property
@@ -371,31 +371,31 @@ class Number:
         """Whether a noun follows that it counts."""
         listed = _more_to_come().match(self.right)
         at = listed.end() if listed and self.form != "place" else 0
-        if numerals.GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
+        if context.GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
             return True
         if self._is_telling:
             return False
         following = _NEXT.match(self.right, at)
-        if not following or numerals.OF_THE_BOOK.match(self.words_after):
+        if not following or context.OF_THE_BOOK.match(self.words_after):
             return False
         if following["unit"]:
             return True
-        if numerals.ABBREVIATED.match(self.words_after):
+        if context.ABBREVIATED.match(self.words_after):
             return False
-        if numerals.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
+        if context.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
             return True  # of a page nobody says "are"
         if following["page"]:
             if self.words_after[slice(*following.span("page"))] in _PLACES:
                 return False
-            return not numerals.INTO.match(self.words_after, at) and not numerals.READ.search(self.before)
+            return not context.INTO.match(self.words_after, at) and not context.READ.search(self.before)
         word = self.words_after[slice(*following.span("word"))]
         if re.match(f"[{DENSE}]", word):
             return not any(word[:size] in COUNTED_BY_NOTHING for size in range(1, 5))
         if word in COUNTED_BY_NOTHING or (following["joint"] and len(word) < _LEAST_NOUN):
             return False
-        if numerals.IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
+        if context.IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
             is_name = self.after[following.start("word") :][:2].istitle()
-            return bool((numerals.COUNTED_NAME if is_name else numerals.COUNTED_THINGS).match(self.words_after))
+            return bool((context.COUNTED_NAME if is_name else context.COUNTED_THINGS).match(self.words_after))
         return True
 
     @property
@@ -404,8 +404,8 @@ class Number:
         if not self.written.isdecimal():
             return False
         return bool(
-            (_BEGINS.search(self.left) and numerals.TELLS.match(self.words_after))
-            or (numerals.THE_ONE.search(self.left) and not numerals.MONTH.match(self.words_after))
+            (_BEGINS.search(self.left) and context.TELLS.match(self.words_after))
+            or (context.THE_ONE.search(self.left) and not context.MONTH.match(self.words_after))
         )
 
     def is_taken(self, *, is_asked: bool) -> bool:
@@ -414,26 +414,24 @@ class Number:
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            is_result = not self.form and numerals.RESULT.search(self.left) is not None
+            is_result = not self.form and context.RESULT.search(self.left) is not None
             return self._is_listed or (not is_asked and (is_result or self._is_of_a_label))
         if is_asked and any(taken.group("being", "thing", "talk", "named")):
             return False
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
-            return not (
-                numerals.PLACE.search(self.left) or (numerals.IT_IS.search(self.left) and ENDS.match(self.right))
-            )
+            return not (context.PLACE.search(self.left) or (context.IT_IS.search(self.left) and ENDS.match(self.right)))
         if taken["thing"]:
             return not (
-                ENDS.match(self.right) and (self.form == "goes" or numerals.CITING.search(self.left[: taken.start()]))
+                ENDS.match(self.right) and (self.form == "goes" or context.CITING.search(self.left[: taken.start()]))
             )
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
 
     @property
     def _is_listed(self) -> bool:
         """Whether it is one of several chapters or verses; "Kapitel 3, 47" may be a chapter and its page."""
-        lists = numerals.LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
+        lists = context.LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
         return lists is not None and bool(not lists["one"] or self.values[1:] or _more_to_come().match(self.right))
 
     @property
@@ -444,11 +442,11 @@ class Number:
         label, name = _LABEL.search(self.left), _NAME_OF_IT.search(self.before)
         if not label or not name or not name[0][0].isupper() or not self.is_decimal:
             return False
-        if label[1] in COUNTED_BY_NOTHING or numerals.NO_LABEL.fullmatch(label[1]):
+        if label[1] in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(label[1]):
             return False
-        is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and numerals.SCRIPTURE.search(self.left)
+        is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and context.SCRIPTURE.search(self.left)
         is_whole = (
-            is_gospel or _ALONE.search(self.left, 0, label.start(1)) or numerals.BOOK_OF_THE_BIBLE.search(self.left)
+            is_gospel or _ALONE.search(self.left, 0, label.start(1)) or context.BOOK_OF_THE_BIBLE.search(self.left)
         )
         return not ENDS.match(self.right) or bool(is_whole)
 
@@ -487,7 +485,7 @@ def _values(read: str, written: str) -> list[int]:
     if digits := re.findall(r"\d+", _THOUSANDS.sub("", read)):
         return [int(each) for each in digits]
     whole = number_value(written)
-    parts = [whole] if whole is not None else map(number_value, numerals.BETWEEN.split(written))
+    parts = [whole] if whole is not None else map(number_value, context.BETWEEN.split(written))
     return [value for value in parts if value is not None]
 
 

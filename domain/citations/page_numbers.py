@@ -21,25 +21,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from domain.citations.keys import (
-    CLOSE,
-    DIGITS,
-    HAN_NUMBER,
-    HAN_PAGE,
-    JOINT,
-    LINK_INTO_A_BOOK,
-    NUMBER,
-    OPEN,
-    RAISED,
-    ROMAN,
-    SPELT_ORDINAL,
-    as_seen,
-    key_groups,
-    marked,
-    pointer_at,
-)
-from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, PATTERNS, Number, numbers_of
-from domain.library.numerals import (
+from domain.citations.context import (
     AGE_IN_BRACKETS,
     ASKS_FOR_ONE,
     ASKS_WHERE,
@@ -62,6 +44,24 @@ from domain.library.numerals import (
     STEMMED_WORD,
     tells_ages,
 )
+from domain.citations.keys import (
+    CLOSE,
+    DIGITS,
+    HAN_NUMBER,
+    HAN_PAGE,
+    JOINT,
+    LINK_INTO_A_BOOK,
+    NUMBER,
+    OPEN,
+    RAISED,
+    ROMAN,
+    SPELT_ORDINAL,
+    as_seen,
+    key_groups,
+    marked,
+    pointer_at,
+)
+from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, PATTERNS, Number, numbers_of
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
 _SOME_PAGE = re.compile(

@@ -14,6 +14,7 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
+from domain.citations.context import SOURCE
 from domain.citations.keys import (
     BLANK,
     CLOSING,
@@ -44,7 +45,6 @@ from domain.citations.page_numbers import (
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
-from domain.library.numerals import SOURCE
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.library.search.words import fold as fold_word

@@ -59,11 +59,7 @@ class ConversationRepository(Protocol):
         ...
 
     async def make_current(self, conversation_id: str, guild_id: str, channel_id: str) -> Conversation | None:
-        """Move a conversation to these direct messages in place of the one there, even one on a removed book; return
-        it as it is now, None if it does not exist.
-
-        At every moment one of the two is there, whoever looks and whatever is killed.
-        """
+        """Move a conversation to these direct messages in place of the one there, in one step; None: it is unknown."""
         ...
 
     async def list_current_direct(self, limit: int) -> Sequence[Conversation]:

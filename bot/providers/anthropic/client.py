@@ -6,8 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.providers.anthropic.request import PROVIDER, Request
-from bot.providers.anthropic.stream import Event, MessageAccumulator, with_whole_text
+from bot.providers.anthropic.messages import PROVIDER, Event, MessageAccumulator, Request, with_whole_text
 from bot.providers.base import (
     CONNECT_TIMEOUT,
     DONE,

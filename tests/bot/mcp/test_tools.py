@@ -23,7 +23,7 @@ from bot.mcp import tools as tools_module
 from bot.mcp.addresses import MOST_TOOLS, ServerAddress, parse_servers
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from bot.mcp.transports import _LimitedStream
-from bot.providers.anthropic.request import Request
+from bot.providers.anthropic.messages import Request
 from bot.providers.openai.client import build_request
 from domain.chat import PromptMessage
 from domain.event import Approval

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from bot.providers.anthropic.client import DEFAULT_MODEL, AnthropicChat
-from bot.providers.anthropic.stream import with_whole_text
+from bot.providers.anthropic.messages import with_whole_text
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.providers.anthropic.request import Request
+from bot.providers.anthropic.messages import Request
 from domain.book import Passage
 from domain.chat import PromptMessage
 from domain.tool_use import RawReply, ToolDefinition, ToolInvocation

@@ -1,0 +1,399 @@
+"""The words that stand beside numbers, in many languages, and what they tell of them: pages, ages, hours, measures."""
+
+import json
+import re
+from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from domain.library.search.words import fold_letters
+
+PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
+"""The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
+DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts without spaces, as they are after folding."""
+
+_WORDS = json.loads(Path(__file__).with_name("context.json").read_text(encoding="utf-8"))
+
+
+def _any_of(kind: str) -> str:
+    """A pattern for each word of a kind, as it reads."""
+    words = {fold_letters(word.replace("_", " ")) for line in _WORDS[kind] for word in line.split()}
+    return rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})(?![^\W{DENSE}])"
+
+
+SMALL_ORDINALS = " ".join(_WORDS["small_ordinals"])
+ORDINALS = " ".join(_WORDS["ordinals"])
+
+
+def _either(words: str) -> str:
+    """A pattern for each of these words, as it reads."""
+    return f"(?:{'|'.join(sorted(set(fold_letters(words).split()), key=len, reverse=True))})"
+
+
+def _in_one_word(language: dict[str, str], last: str) -> str:
+    """A pattern for a language's numbers from ten to 999 that are one word; `last` has the units that end one."""
+    units, teens, tens, hundred, after = (
+        _either(language[part]) for part in ("units", "teens", "tens", "hundred", last)
+    )
+    joint = language["joint"]
+    rest = rf"(?:{teens}|{f'{units}{joint}{tens}' if joint else f'{tens}{after}'}|{tens})"
+    return rf"(?:{units}?{hundred}(?:{joint})?(?:{after}|{rest})?|{rest})"
+
+
+_LANGUAGES = _WORDS["in_one_word"].values()
+CARDINAL_IN_ONE_WORD = "|".join(_in_one_word(each, "units") for each in _LANGUAGES)
+_NTH_IN_ONE_WORD = [f"{_in_one_word(each, 'nth')}{_either(each['endings'])}?" for each in _LANGUAGES]
+ORDINAL_IN_ONE_WORD = "|".join([*_NTH_IN_ONE_WORD, r"[a-z]{0,12}(?:g|[cg]ent)esim[oa]"])
+"""Patterns for numbers that are one word, such as "achtunddreißig", with letters folded; no ordinal is a cardinal."""
+STEMS = " ".join(_WORDS["stems"])
+"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
+
+
+MONTHS = _any_of("months")
+"""Months as they read without accents, as a pattern."""
+
+CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
+PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
+KINDS = (
+    rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק|الفصل|अध्याय')}|chapters|kapiteln|capitulos"
+    r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
+    r"|canto|sonnet|psalm|verse|stanza|lines|opus|op(?=\.)|symphony|letter|section of|steps?|schritt"
+    r"|article|artikel|law|klockan|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
+    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|days?|nights?|phases?|siglo|seculo"
+    r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
+    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?"
+    r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
+    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
+    r"|(?:total|number|sum|average|speed|height|out|groups?|bunch(?:es)?|crew|party|family|rows?|sets?|teams?) of"
+    r"|(?:bands?|army|force|population|maximum|minimum|rate|majority|distance|depth|crowd|company|gang) of"
+    r"|(?:numbers?|count|total|amount|anzahl|zahl|nombre|numero) (?:of|der|von|de|des) (?:[^\W\d_]+ ){0,2}"
+    r"[^\W\d_]+(?=:)"
+    r"|total|altogether|scale (?:of|from)"
+    r"|(?:call|give|rate)(?:s|d)? (?:it|this|that|him|her)(?= an?\s)"
+)
+"""Words that take a number, as a pattern."""
+
+_TALK = (
+    r"(?:bets?|bid|guess(?:ed|es)?|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
+    r"|round|option)(?!:)"
+)
+ROUGHLY = rf"(?:{_any_of('roughly')}\.?\s)"
+_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
+HOURS = re.compile(
+    r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|afternoon|evening"
+    r"|night|noon|clock|watch|hours?|train|coach|uhr|meets?|met|knock\w*|str(?:uck|ikes)|bells?)\b"
+)
+_BIBLE = _any_of("books_of_the_bible")
+BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
+SCRIPTURE = re.compile(
+    rf"\b(?:{_BIBLE}|joshua|judges|ruth|samuel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts"
+    r"|james|peter)\.?\s\Z"
+)
+
+FOREIGN_WORDS = " ".join(_WORDS["pages"])
+ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
+"""Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
+FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
+NO_LABEL = re.compile(rf"{_any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
+"""Words before a number that lead to a place in a book, so that the number is no name of a thing."""
+_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
+_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
+_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
+HANGUL_NUMBER = (
+    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
+    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
+)
+KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
+
+
+def _beginnings(words: list[str]) -> str:
+    """A pattern for words with any of these beginnings: of two, the shorter one is enough."""
+    if "" in words:
+        return ""
+    by_letter = (
+        f"{letter}{_beginnings([word[1:] for word in group])}" for letter, group in groupby(words, itemgetter(0))
+    )
+    return f"(?:{'|'.join(by_letter)})"
+
+
+_STEMS = sorted(set(fold_letters(STEMS).split()))
+_LONG = [stem for stem in _STEMS if not re.fullmatch(r"[a-z]{1,3}|.", stem)]
+_SHORT = _either(" ".join({*_STEMS}.difference(_LONG)))
+"""Short stems have to be the whole word, or more of it than one."""
+_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी नासी वासी ठासी चासी तासी नवे पन कीस बीस"
+STEMMED_WORD = (
+    rf"(?:(?:ו|و|ال|وال|ה|וה)?(?:{_SHORT}{{1,4}}(?:{fold_letters('वें')})?(?!\w)"
+    rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
+    rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
+)
+_AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
+_GOES_ON = rf"(?:(?<=\S){_AND})?"
+STEMMED = (
+    rf"(?:(?=[^\s-])(?:(?:o|en|et|ett)\s(?=sut|{CARDINAL}))?(?:{CARDINAL}++{_AND}){{0,3}}(?:{_GOES_ON}{STEMMED_WORD}(?:{_AND}{CARDINAL}++){{0,3}}){{1,6}}"
+    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
+)
+"""A number in words, or in letters that count, in languages whose words are not listed in full."""
+_NTH = " ".join(_WORDS["nth"])
+_ENDINGS_OF_ORDINALS = [ORDINAL, SMALL_ORDINAL, *map(fold_letters, " ".join([_NTH, *_WORDS["nth_endings"]]).split())]
+STEMMED_ORDINAL = (
+    rf"(?!\s|jedn|drug|druh|medesim|prim|prvn|pierw|{fold_letters('одн|друг')})"
+    rf"(?:{_GOES_ON}(?:[{CARDINAL}-{SMALL_ORDINAL}]++|{_either(_NTH)}(?!\w)|[^\W\d_]{{2,30}}esim[oa](?!\w)|{STEMMED_WORD})){{1,6}}"
+    rf"(?<!{CARDINAL})(?:{'|'.join(f'(?<={each})' for each in _ENDINGS_OF_ORDINALS)})"
+)
+COUNTED = _any_of("counted")
+COUNTED_THINGS = re.compile(
+    r"(?:[\s-][^\W\d_]+){0,3}?"
+    r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
+    rf"(?:{COUNTED}|[^\W\d_]+s|[^\W\d_]*(?:men|women|children)|people|feet|teeth|mph|km|kmh|kg|mg|lb|cm|mm|ml|[kmgt]i?b|[kmg]hz|nm|rpm|mice|sheep|per|percent|stone|dozen|o['’]clock|am"
+    rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
+)
+"""Nouns in the plural, after "on", "at" and the like, with which references begin."""
+COUNTED_NAME = re.compile(
+    rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|(?:tage|jahre|stunde|minute|woche|monate|band|teile)n\b|{MONTHS}\b"
+    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court"
+    r"|drive|way|close|crescent|gardens)\b)"
+)
+LOOK_UP = rf"see|cf|compare|vgl|vergleiche?|siehe|voir|voyez|vease|vedi|zie|ver|{fold_letters('смотри|см')}"
+SEE = rf"{LOOK_UP}|also|refer to|(?:turn|go) to|look (?:at|on)|check|auch|dazu|hierzu|auf|aussi|anche|ook|on|in"
+AGES = re.compile(
+    r"\b(?:how old|ages?|aged|years? old|(?:old|young)est|wie alt|Alter|Jahre alt|quel âge|qué edad|años|che età"
+    r"|anni)\b",
+    re.IGNORECASE,
+)
+"""Words where ages are told or asked for."""
+COUNTS = re.compile(
+    r"\b(?:how (?:many|often|much|long|far|tall|high|big)|(?:what|which) (?:number|year)"
+    r"|wie (?:viele?|oft|lange?|weit|hoch)|combien|cu[aá]nt[oa]s?|quant[oiae]|сколько)\b",
+    re.IGNORECASE,
+)
+"""Words with which a number is asked for."""
+_NUMBERED = (
+    r"(?:number|year|age|hour|time|day|chapter|canto|act|scene|verse|line|room|house|cell|ward|flight|train|score|speed"
+    r"|sum|total|answer|price)"
+)
+ASKS_FOR_ONE = re.compile(
+    rf"{COUNTS.pattern}|\b(?:(?:what|which)(?:['’]s|\sis|\swas)?(?:\s(?:the|his|her|their|my))?\s{_NUMBERED}s?"
+    r"|which (?:one|of)|how (?:old|thick|fast|heavy|deep)|what(?:['’]s|\sis)\s(?:half\sof\s|twice\s)?\d+"
+    r"|wie (?:alt|dick|schnell|schwer)|welche[msnr]? (?:jahr|kapitel|zimmer|alter|vers|zeile|uhrzeit)"
+    r"|quel(?:le)? (?:age|âge|chapitre|heure|annee|année)|qu[eé] (?:edad|cap[ií]tulo|hora|a[nñ]o))\b",
+    re.IGNORECASE,
+)
+"""Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
+AGE_IN_BRACKETS = re.compile(
+    r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
+)
+
+
+@lru_cache(maxsize=4)
+def tells_ages(text: str) -> bool:
+    """Whether ages are told or asked for in a text."""
+    return AGES.search(text) is not None
+
+
+SOURCE = (
+    r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
+    r"|fundort|fuente|fonte|riferimento|source)"
+)
+BEING = (
+    rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
+    r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
+    rf"|ist|war|waren|sind|wurden?|est|sont|etait|es|son|era|{fold_letters('был|была|было')}"
+    r"|(?:only|just|about|nearly|than|every) 1 in"
+)
+IT_IS = re.compile(
+    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
+    rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
+    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|etait|es|era)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
+    rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
+)
+"""The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
+OTHER_WORD = re.compile(
+    r"\A(?:seize|cents?|vent|trent|sexton|seis)\Z|\b(?:thousand|tausend|mill?e?|тысяч\w*)\b|(?:hundred|hundert|cien)\Z"
+    r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    re.IGNORECASE,
+)
+"""Words of another language, round numbers, and years such as "nineteen eighty-four"."""
+HOMOGRAPHS = re.compile(rf"(?:(?:una?|ein)\s)?{_any_of('homographs')}(?:\sone)?\Z")
+"""Numbers that are ordinary words, most of them in another language: alone, they are none."""
+PAGES_IN = re.compile(
+    r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining|mark|point)"
+    r"(?:\W*(?:[.,;:!?)…]|\Z)|\s(?:you|we|he|she|they|(?:in |of )?(?:the|this|my|your) (?:book|novel|story|text)"
+    r"|from)\b)"
+)
+TELLS = re.compile(
+    r"\s[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|her|of the|about the"
+    r"|the (?:story|scene))\b"
+)
+AT_AN_AGE = re.compile(
+    r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
+    rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
+)
+ONE_OF_A_SERIES = re.compile(
+    rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
+    r"[^.!?\n]*,?\s(?:(?:and|und)\s)?\Z"
+)
+_PARALLEL = r"[^.!?\n]*(?:[,;]|\b(?:and|und|et|y))\s(?:(?:and|und|et|y|while|but)\s)?"
+ANOTHERS_AGE = re.compile(
+    rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)"
+    rf"|\b(?:is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
+    r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s\Z"
+)
+"""What stands before the second number in "He is 25, she 31"."""
+_E_READER = (
+    rf"(?:\b(?:kindle|kobo|tolino|e-?books?|e-?readers?|liseuse)(?![a-z])|{fold_letters('キンドル|электронной книг')})"
+)
+_IN_FILES = rf"(?:\b{_any_of('locations')}|{fold_letters('位置')}|{_E_READER})"
+_LINE = rf"(?:\b{_any_of('lines')}\W{{0,3}}\0|\0\.?\s{_any_of('lines')})"
+LOCATION = re.compile(
+    rf"(?P<named>{_IN_FILES})\W{{0,3}}(?:n[or]\W{{0,2}})?\0|{_E_READER}[^.!?\n]*(?<! in )\0|\0[^.!?\n]*{_E_READER}"
+    rf"|(?P<mark>\bthe \0 (?:minute )?mark\b|{_LINE},?\s(?:of|in|des|dieses|der|im|du|de|del|van|i|w)\s"
+    rf"(?:[^\W\d_]+\s){{0,2}}?(?:{CHAPTER}|{_any_of('books')}|[{PAGE}-{FOREIGN}]))"
+)
+"""Where a number, here as NUL, is a place in the file of an e-book, or a line."""
+RECORDING = re.compile(rf"\b{_any_of('recordings')}")
+HEARD = re.compile(
+    rf"(?:\b(?:tracks?|titel|disc|cd|\w*{_any_of('minutes')})\W{{0,2}}|{fold_letters('第')}"
+    rf"|\b(?:at|bei|nach|ab|a|au|en|al|alla?|om|op|na|w|po|vid|{fold_letters('на|в')}) {ROUGHLY}{{0,2}}"
+    r"|\d\s?(?:std|stunden?|h|hours?|hrs?|heures?|horas?|ore)\.?,?\s(?:(?:and|und|et|y|e)\s)?)\0"
+    r"|\0[^.!?\n]{0,30}\b(?:in|into)\b"
+)
+"""Where a number, here as NUL, is a time, if a recording is spoken of."""
+_BOOK = (
+    r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?"
+    rf"{_any_of('books')}"
+)
+FRACTION = rf"(?:{_any_of('fractions')}|{_any_of('whole_fractions')})"
+SHARE_SIGN = rf"(?:\\?%|{_any_of('percent')}|(?:per|pour|por)\s{CARDINAL}{{4,6}}(?!\w)|{fold_letters('割')})"
+"""What makes the number before it a share."""
+OF_A_BOOK = (
+    r"(?:(?:\s(?:read|done|completed?|finished|gelesen|geschafft|lu|leido|letto)\b|[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?"
+    r"|\s(?:of\sthe\sway(?:\s(?:into|through|in)|(?!\s))|into"
+    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z)|\s(?:your|my|when|as|s?he|they|you|we|it|i)\b)))(?:\s{_BOOK})?"
+    rf"|\s?(?:of\s)?{_BOOK})"
+)
+"""What follows on a share of a book, or leads into one."""
+FRACTION_OF_A_BOOK = (
+    rf"(?<!\w)(?:(?:{CARDINAL}++(?:[\s-]{CARDINAL}++){{0,3}}+|\d{{1,3}}|{_any_of('articles')})[\s-](?:\w{{1,12}}\s)?"
+    rf"(?:{FRACTION}|{SMALL_ORDINAL}+)(?:\s(?:parts?|partes|parti))?|{_any_of('whole_fractions')})(?={OF_A_BOOK})"
+)
+"""A fraction in words that leads into a book: "two thirds" before "of the way"."""
+_PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
+_KEY = r"\w*(?:position|percent|offset)\w*"
+_SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
+PLACED = re.compile(
+    r"(?P<surely>[.!?:;,—–\n]\W{0,4}(?:after|before|until|past) \0"
+    rf"|(?:{fold_letters('進捗|在')})\0"
+    rf"|{fold_letters('全書|全书|小説|小说|物語|故事|책의|소설의')}[^.!?\n]{{0,8}}\0(?!\s?(?:{fold_letters('は|が|是|은|는|이|가')}))"
+    rf"|\0{fold_letters('の')}?\s?(?:{fold_letters('ところ|所|位置|を過|時点|地点|あたり|付近|处|處|时|時|지점|부분|쯤')})"
+    rf"|\0 {fold_letters('पर')}(?!\w))"
+    r"|(?<!['’])\b(?:(?P<german>bei|nach|ab|gegen|zwischen)|at|near|(?<!is )(?<!was )around|au?|vers|apres|autour de"
+    rf"|au bout d[eu]|al|{fold_letters('на|в районе')}|na|en el|hacia el|en torno al|verso il|intorno al|aos?"
+    rf"|por volta d[eo]s?|rond|vid|w okolicach) {_SOMEHOW}\0|[.!?:;,—–\n(]\s?{_SOMEHOW}(?:by|after|before|until|past"
+    rf"|between|(?<!, )(?<!up )from|op|sobre el|a partir del?|{fold_letters('около|после|к|до')}) {_SOMEHOW}\0"
+    rf"|(?:{_PROGRESS}|\b{_KEY}[\"']?\s?[:=])[^.!?\n]{{1,20}}\0|\bby \0(?=\W*(?:[.,;:!?)—–]|\Z))"
+)
+"""A share, here as NUL, that is a place in a book."""
+TOLD = re.compile(
+    r"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|(?:sie|ihr) (?:sind|haben|seid|habt)"
+    rf"|tu (?:es|as)|vous (?:etes|avez)|estas|has|{fold_letters('вы|ты')})\s[^.!?\n]{{0,20}}\0"
+    rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING}|(?!as\b)[^\W\d_]+s)\b)"
+    rf"|\0 (?:der|des|du|del?|vom|von|van|di|{fold_letters('из')}) "
+    rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS}|{_KEY}|{SOURCE})[^\W\d_]+: \0"
+    rf"|(?:\b(?:half|quarter|(?:maj|min)orit[ye]|tiers|most"
+    rf"|halfte|[vd]\w{{3}}tel|mehrheit|moitie|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
+    r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?(?!\")|taux|impots?|interes"
+    rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
+    r"|f[ae]lls?|r[io]se|drop\w*|gr[eo]w\w*|shr[aiu]nk\w*|cut\w*|outs[eo]l\w+|w[io]n\w*|lost"
+    r"|loses?|up|down|rais\w+|lower\w*|reduc\w+|\w\wcreas\w+|solution|costs?|should|must|keeps?|stay|ranges?)"
+    r" [^.!?\n]{0,20}\0"
+)
+"""A share, here as NUL, of something that is told, or a rate; `surely` also one of the book, or the reader's own."""
+HOTLINE = re.compile(
+    r"\b(?:(?:life|help|hot)[\s-]?line|telefonseelsorge|notruf\w*|emergency (?:number|services?))\b[^.!?,;()\n]{0,20}\Z"
+    r"|\b(?:call|dial|phone|ring)(?:ing)? or text(?:ing)? \Z|\b(?:call|dial|phone|text)\s\+?\d[^.!?\n]{0,24}\sor\s\Z"
+)
+_OF = rf"(?:out of|of|in|von|sur|su|de|de cada|van|av|{fold_letters('из')})\s(?:(?:the|den|allen|les|los|insgesamt)\s)?"
+_SOME = rf"(?:\d{{1,4}}|{CARDINAL}++(?:-{CARDINAL}++)?)"
+OF_SO_MANY = re.compile(rf"{_SOME}\s{_OF}(?P<total>\d+)(?P<noun>\s[^\W\d_]+)?")
+"""A number and all of which it is a part."""
+SO_MANY_OF = re.compile(rf"(?:\A|[.!?\n]\s?|\b(?:only|just|nur|seule?s|solo|about)\s){_SOME}\s{_OF}\Z")
+OF_THOSE = re.compile(rf"\b{_OF}{_SOME}\s[^\W\d_]+,\s\Z")
+"""What stands before a part of that many: "Of the 8 dwarves, 3"."""
+IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z")
+"""The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
+LISTS_NUMBERS = re.compile(
+    r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln|(?P<one>kapitel)|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
+    r"|days|nights|steps|phases|matthew|mark|luke|john|romans|aged?|ages|coordinates are)[.:]?\s(?:\d+|[ivxlc]{2,7})"
+    r"(?:(?:,\s?|\s|[-–])(?:(?:and|or|to|und|et|y|e)\s)?(?:\d+|[ivxlc]{2,7}))*,\s(?:(?:and|or)\s)?\Z"
+)
+"""The end of a text that lists chapters or verses."""
+PLACE = re.compile(
+    r"(?:\b(?:numbers?(?!\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
+    rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z"
+)
+INTO = re.compile(
+    r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on"
+    r"|spater|weiter|fruher|zuvor|plus (?:loin|tard)|despues|mas adelante|dopo|depois|verder|later|senare)\b"
+)
+READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
+OF_THE_BOOK = re.compile(
+    r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
+)
+MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
+HAS = re.compile(rf"\b(?:has|have|had|hat|haben|hatten?)(?:\sread)?\s{ROUGHLY}?\Z")
+ASKS_WHERE = re.compile(
+    r"\bhow (?:far|many pages) (?:in|into|through)\b|\bwhere (?:in the (?:book|novel|text)|does it say)\b"
+    r"|\bwhere (?:is|was) (?:that|this|it) (?:written|said|told|mentioned|described|from)\b"
+    r"|\A\W*(?:and )?(?:the |your )?(?:source|citation|reference|quelle|beleg|fundstelle)s?\W*\Z"
+)
+"""Questions for a place in the book that have no word for page; as a text reads."""
+GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
+BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
+AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
+GOES_ON = re.compile(
+    r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
+)
+IS_SO_OLD = re.compile(rf"\b(?:s?he|they)\s(?:is|was|are|were)\s{ROUGHLY}?\Z")
+AT_THE_TIME = re.compile(r"\s(?:when|as|at the time)\b")
+OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
+PART_OF_MEASURE = re.compile(
+    rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
+)
+PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
+LAW = re.compile(
+    r"gesetz|\b[a-z]{1,4}gb\b|\blaws?\b|\bstatute|\bcode\b|verfassung|\bconstitution|\bloi\b|\bley\b|\blegge\b"
+    rf"|{fold_letters('закон')}"
+)
+AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
+IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
+CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
+CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
+_TO = r"(?:[-–]|\s(?:to|a|zu|à)\s)"
+PAIR = re.compile(
+    rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
+)
+"""Two numbers of the same length: in "148–52" the second one is shortened."""
+RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
+IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
+ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
+"""As "m. w. N." after a reference, which is no number of metres."""
+THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
+
+
+@cache
+def takes_a_number() -> re.Pattern[str]:
+    """The end of a text that takes a number; `thing`: not as a citation, ", item 38."; `talk`: also of what is no page,
+    if pages are not spoken of.
+    """
+    return re.compile(
+        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})|(?P<talk>{_TALK})"
+        rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
+        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
+        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
+        r"|\b(?:divided by|multiplied by|minut\w{1,2}|geteilt durch|divise par)\s\Z"
+        rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})(?P<named>[a-z_]{{1,20}})\s[=%<>]=?\s\Z"
+    )
