@@ -49,8 +49,8 @@ imports: install  ## import rules alone
 coverage: install  ## the tests again, one after another, and what they do not reach
 	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
 
-search: install  ## the property tests with many more examples, other ones each time
-	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest --numprocesses 6 --dist worksteal
+search: install  ## the tests in all their variants, the property tests with many more examples, other ones each time
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "" --numprocesses 6 --dist worksteal
 
 requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \

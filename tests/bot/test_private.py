@@ -14,6 +14,7 @@ from bot.logs import set_up_logs
 from bot.private import forget_secrets, make_private, redacted
 from bot.settings import Settings, load_settings
 from domain.errors import SettingsError
+from tests.sampling import a_few
 
 TOKEN = "MTIz.secret-token.abcdef"
 
@@ -37,7 +38,7 @@ def _assert_private(folder: Path) -> None:
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022])
+@pytest.mark.parametrize("umask", a_few([0o000, 0o022], 1))
 def test_files_and_backups_are_this_users_alone_whatever_the_umask(umask: int, tmp_path: Path) -> None:
     book = tmp_path / "novel.txt"
     book.write_text("CHAPTER 1\n\n" + "Marta came to the island on a Tuesday. " * 5_000)

@@ -21,6 +21,7 @@ from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Fault, Reply, Stop, Text, say
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
+from tests.sampling import a_few
 
 TURN_TIMEOUT = 60.0
 """A tenth of it is for what the book itself says."""
@@ -78,7 +79,7 @@ DEAD_ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("steps", "code"), STAYS_AWAY)
+@pytest.mark.parametrize(("steps", "code"), a_few(STAYS_AWAY, 4))
 async def test_a_model_that_stays_away_is_a_sentence_and_the_book_speaks_for_itself(
     tmp_path: Path, steps: list[Reply | Failure], code: str
 ) -> None:
@@ -272,7 +273,7 @@ async def test_a_question_that_failed_is_not_searched_for_with_the_next_one(tmp_
     assert "ferry" in answer[-1].text, "the model is still told that it was asked"
 
 
-@pytest.mark.parametrize("knows_tools", [True, False])
+@pytest.mark.parametrize("knows_tools", a_few([True, False], 1))
 async def test_unanswered_questions_crowd_nothing_out_and_go_where_room_is_short(
     tmp_path: Path, *, knows_tools: bool
 ) -> None:

@@ -19,6 +19,7 @@ from tests.doubles.script import Fault, Handler, Json, Reply, Text, say
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.reading_room import TALE
 from tests.journeys.test_discord_chaos import damage
+from tests.sampling import a_few
 
 ROUNDS, SEED = 4, 11
 LONGEST_LIFE_S = 1.2
@@ -192,7 +193,7 @@ async def test_a_reading_that_is_killed_twice_ends_in_a_sentence(
         pytest.param(SEND, 1, id="its question is repeated"),
     ],
 )
-@pytest.mark.parametrize("minutes", [0, 20])
+@pytest.mark.parametrize("minutes", a_few([20, 0], 1))
 async def test_a_chat_that_is_killed_while_its_thread_is_opened_is_opened_and_answered(
     bot: BotProcess, discord: DiscordDouble, tmp_path: Path, route: str, skip: int, minutes: int
 ) -> None:

@@ -12,6 +12,7 @@ from tests.bot.parsers import builders
 from tests.bot.parsers.builders import archive, fb2, odt
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph
+from tests.sampling import a_few
 
 _RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему."
 _FB2 = (
@@ -124,7 +125,9 @@ def test_fb2_nested_or_repeated_without_end(tag: str) -> None:
     _read_or_refuse(read_fb2, head + f"<{tag} ".encode() * 50_000)
 
 
-@pytest.mark.parametrize("tag", ["text:note-body", "text:h", "text:table-of-content", "text:s text:c='999999999'"])
+@pytest.mark.parametrize(
+    "tag", a_few(["text:note-body", "text:h", "text:table-of-content", "text:s text:c='999999999'"], 2)
+)
 def test_odt_nested_or_repeated_without_end(tag: str) -> None:
     _read_or_refuse(read_odt, odt(f"<{tag}>" * 50_000 + "deep down"))
 
