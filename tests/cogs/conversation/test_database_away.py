@@ -8,6 +8,7 @@ from pathlib import Path
 import discord
 import pytest
 
+from bot.client import client
 from cogs import removals, services
 from cogs.conversation import backfill, worker
 from cogs.conversation.buttons import hear_button, view_of
@@ -426,6 +427,7 @@ async def test_whoever_uses_a_command_a_menu_or_a_button_meanwhile_is_told_befor
     double: DiscordDouble, tmp_path: Path, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 3.5)  # longer than Discord waits
+    monkeypatch.setattr(client, "COMMAND_PATIENCE_S", 0.5)
     async with scene(double, tmp_path, database_url=wire.url) as room:
         await room.prepare()
         ann = room.ann
