@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 gc.disable()  # until all is collected: what is loaded stays, so looking for garbage among it finds none
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=30)
 settings.register_profile("search", max_examples=2_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner, Result
 from bot.__main__ import app
 from bot.settings import Settings
 from domain.errors import LONGEST_QUOTED
+from tests.sampling import a_few
 
 ENDLESS = "x " * 50_000
 
@@ -60,28 +61,31 @@ def test_where_nobody_can_be_asked_nothing_is_removed(lamp: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("books", "info", ENDLESS),
-        ("books", "remove", ENDLESS, "--yes"),
-        ("books", "restore", ENDLESS),
-        ("books", "add", ENDLESS),
-        ("books", "add", f"{'long/' * 700}name.txt"),
-        ("books", "text", "lamp", "--page", ENDLESS),
-        ("search", ENDLESS, "money"),
-        ("search", "lamp", "--queries", ENDLESS),
-        ("recap", "lamp", "--page", ENDLESS),
-        ("recap", "lamp", "--since", ENDLESS),
-        ("who", "lamp", ENDLESS),
-        ("discuss", "lamp", "--section", ENDLESS),
-        ("chat", ENDLESS),
-        ("chat", f"{ENDLESS}.txt"),
-        ("chat", "lamp", "--page", ENDLESS),
-        ("chat", "lamp", "--chapter", ENDLESS),
-        ("mcp", "--page", ENDLESS),
-        ("eval", ENDLESS),
-        ("backup", ENDLESS),
-    ],
+    ("words",),
+    a_few(
+        [
+            (("books", "info", ENDLESS),),
+            (("books", "remove", ENDLESS, "--yes"),),
+            (("books", "restore", ENDLESS),),
+            (("books", "add", ENDLESS),),
+            (("books", "add", f"{'long/' * 700}name.txt"),),
+            (("books", "text", "lamp", "--page", ENDLESS),),
+            (("search", ENDLESS, "money"),),
+            (("search", "lamp", "--queries", ENDLESS),),
+            (("recap", "lamp", "--page", ENDLESS),),
+            (("recap", "lamp", "--since", ENDLESS),),
+            (("who", "lamp", ENDLESS),),
+            (("discuss", "lamp", "--section", ENDLESS),),
+            (("chat", ENDLESS),),
+            (("chat", f"{ENDLESS}.txt"),),
+            (("chat", "lamp", "--page", ENDLESS),),
+            (("chat", "lamp", "--chapter", ENDLESS),),
+            (("mcp", "--page", ENDLESS),),
+            (("eval", ENDLESS),),
+            (("backup", ENDLESS),),
+        ],
+        5,
+    ),
     ids=lambda words: " ".join(word for word in words if len(word) < LONGEST_QUOTED),
 )
 def test_what_is_repeated_to_a_person_is_short(lamp: str, words: tuple[str, ...]) -> None:

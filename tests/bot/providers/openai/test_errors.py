@@ -14,6 +14,7 @@ from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ToolInvocation
 from tests.bot.providers.talk import SEARCH, reply, result, user
+from tests.sampling import a_few
 
 C = LLMErrorCode
 LOOK = ToolInvocation("search_book", {"query": "x"}, "c1")
@@ -376,7 +377,7 @@ async def test_other_limits_are_no_overflow(
     assert caught.value.code is code
 
 
-@pytest.mark.parametrize("unit", ["tokens ", "exceeds ", "prompt ", "12345 > ", "context quota limit "])
+@pytest.mark.parametrize("unit", a_few(["tokens ", "exceeds ", "prompt ", "12345 > ", "context quota limit "], 2))
 def test_an_error_is_understood_in_time_by_its_length(unit: str) -> None:
     def seconds(length: int) -> float:
         started = time.thread_time()
