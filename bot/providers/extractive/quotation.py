@@ -117,14 +117,11 @@ NOTHING = Choice((), Confidence.NONE)
 
 def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Candidate]:
     """The candidates of all results in book order, without duplicates. A result is the passages of one look, best
-    first.
-
-    Sentences outside chapters (contents, title page, licence) are left out if there are any inside.
+    first. Sentences outside chapters (contents, title page, licence) are left out if there are any inside.
     """
     every = [*results]
     has_story = any(passage.chapter for passages in every for passage in passages)
-    standing: dict[Sentence, float] = {}
-    chapters: dict[Sentence, str] = {}
+    standing, chapters = dict[Sentence, float](), dict[Sentence, str]()
     for passages in every:
         for rank, passage in enumerate(passages):
             if has_story and not passage.chapter:
@@ -132,8 +129,7 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
             for sentence in passage.sentences:
                 standing[sentence] = max(standing.get(sentence, 0.0), 1 - rank / len(passages))
                 chapters[sentence] = passage.chapter
-    found: list[Candidate] = []
-    run = 0
+    found, run = list[Candidate](), 0
     units = ((each, *span) for each in _apart(standing) for span in _clauses(each.text))
     for sentence, first, last in units:
         start, end = sentence.start + first, sentence.start + last
@@ -160,6 +156,12 @@ def is_heading(text: str, chapter: str) -> bool:
 
 
 _BEFORE_NAME = re.compile(r"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) $")
+
+
+def has_name_of_words(asked: str, texts: Iterable[str]) -> bool:
+    """Whether the book writes two neighbouring words of a question as a name: "the white rabbit" is White Rabbit."""
+    pairs = "|".join(map(" ".join, pairwise(re.findall(r"[^\W\d_]{3,}", asked.title()))))
+    return bool(pairs) and any(re.search(rf"[^\W\d_],? (?:{pairs})\b", text) for text in texts)
 
 
 def are_names(words: Sequence[str], candidates: Sequence[Candidate], language: Language) -> bool:

@@ -39,7 +39,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title
-from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, has_name_of_words, is_telling
 from domain.library.search.words import fold, without_possessive, words_of
 
 WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
@@ -380,8 +380,7 @@ _FIRM, _FAINT, _GENERAL = 0.5, 0.25, 0.5
 """The share of the question's words near what is quoted, above which it is an answer and below which it is none; the
 last for a question that may be about anything: "Who is the richest man in the world?".
 
-On questions put to the book they belong to, 86 % are above the first and 1 % below the second; put to a book of the
-same sort they do not belong to, 21 % and 28 %.
+On questions put to their own book, 86 % are above the first and 1 % below the second; put to another, 21 % and 28 %.
 """
 
 
@@ -392,14 +391,15 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     shares = scores(evidence)
     chosen = _best(evidence, shares, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
-    is_told = evidence.question.names or evidence.question.story or evidence.quoted  # then the book has to do with it
-    if not is_told and cover < (_GENERAL if evidence.question.is_general else _FAINT):
+    question = evidence.question
+    is_told = question.names or question.story or evidence.quoted or has_name_of_words(question.text, evidence.texts)
+    if not is_told and cover < (_GENERAL if question.is_general else _FAINT):
         return NOTHING
     best = max(chosen, key=shares.__getitem__)
     is_sure = shares[best] >= _SURE and evidence.is_about_it(best) and _may_show_it(evidence, best)
     confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
     shows_it = _shows_it(evidence, best)
-    if shows_it and confidence is Confidence.FIRM and measure_in(evidence.question.text):
+    if shows_it and confidence is Confidence.FIRM and measure_in(question.text):
         chosen = [at for at in chosen if _shows_it(evidence, at)]  # nobody else's age
     return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence, shows_it)
 

@@ -124,6 +124,12 @@ def test_somebody_who_is_there_is_never_denied() -> None:
     assert chosen(asked, *(text + " It was so." for text in spread)).confidence is Confidence.NEAR
 
 
+@pytest.mark.parametrize(("called", "is_there"), [("the White Hare", True), ("a white hare", False)])
+def test_two_words_in_small_letters_are_a_name_if_the_book_writes_one(called: str, is_there: bool) -> None:
+    told = chosen("where on earth does the white hare make its bed", f"She saw {called} run. It was late.")
+    assert (told.confidence is not Confidence.NONE) == is_there
+
+
 def test_nothing_is_sure_where_the_name_is_far_away() -> None:
     duel = "Two men fought a duel with rapiers at dawn, and the duel was fought to the end. Gulls cried. It grew dark."
     other = "Marta Quill came to the island. She was glad. Marta Quill slept. Marta Quill ate."
