@@ -86,12 +86,8 @@ class SQLConversations:
 
     async def change(self, conversation_id: str, change: Callable[[Conversation], Conversation]) -> Conversation | None:
         async def change_it(transaction: Transaction) -> Conversation | None:
-            rows = await transaction.run(f"{_SELECT} AND id = ?", [conversation_id])
-            if not rows:
-                return None
-            changed = change(_conversation(rows[0]))
-            await transaction.run(_UPSERT, _row(changed))
-            return changed
+            found = await _found(transaction, conversation_id)
+            return await _kept(transaction, change(found)) if found else None
 
         return await self._database.atomically(change_it)
 
@@ -137,15 +133,12 @@ class SQLConversations:
 
     async def make_current(self, conversation_id: str, guild_id: str, channel_id: str) -> Conversation | None:
         async def move(transaction: Transaction) -> Conversation | None:
-            rows = await transaction.run(f"{_SELECT} AND id = ?", [conversation_id])
-            if not rows:
+            found = await _found(transaction, conversation_id)
+            if found is None:
                 return None
             await transaction.run(_LEAVE, [channel_id])
-            moved = replace(
-                _conversation(rows[0]), guild_id=guild_id, channel_id=channel_id, thread_id=channel_id, private=True
-            )
-            await transaction.run(_UPSERT, _row(moved))
-            return moved
+            moved = replace(found, guild_id=guild_id, channel_id=channel_id, thread_id=channel_id, private=True)
+            return await _kept(transaction, moved)
 
         return await self._database.atomically(move)
 
@@ -190,6 +183,16 @@ def _row(conversation: Conversation) -> tuple[str | int | None, ...]:
         None if conversation.system_prompt is None else system_prompt_to_text(conversation.system_prompt),
         optional_time_to_text(conversation.updated_at), title_mark(conversation.id, conversation.title),
     )  # fmt: skip
+
+
+async def _found(transaction: Transaction, conversation_id: str) -> Conversation | None:
+    rows = await transaction.run(f"{_SELECT} AND id = ?", [conversation_id])
+    return _conversation(rows[0]) if rows else None
+
+
+async def _kept(transaction: Transaction, conversation: Conversation) -> Conversation:
+    await transaction.run(_UPSERT, _row(conversation))
+    return conversation
 
 
 def _conversation(row: Row) -> Conversation:
