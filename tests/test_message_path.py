@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 import discord
 
+from bot.cli.run import warm_up
 from bot.providers.anthropic.client import AnthropicChat
 from cogs.conversation.cog import ConversationCog
 from tests.cogs.conversation.scene import scene
@@ -87,18 +88,17 @@ async def traced(folder: Path) -> list[str]:
         path.following = False
         return honest_reply(prompt_of(body))
 
-    with watched() as path:
-        async with DiscordDouble() as discord, AnthropicDouble(asked) as api:
-            with pointed_at(discord):
-                async with scene(discord, folder) as room:
-                    await room.prepare()
-                    chat = AnthropicChat(api_key=api.api_key, base_url=api.base_url)
-                    await chat.warm_up()
-                    with patch.object(room.model, "stream", chat.stream):
-                        await room.ann.say(room.thread, QUESTION)
-                        await room.until(lambda: api.requests)
-                        await room.until_delivered()
-                    await chat.aclose()
+    async with DiscordDouble() as discord, AnthropicDouble(asked) as api:
+        chat = AnthropicChat(api_key=api.api_key, base_url=api.base_url)
+        await warm_up(chat)  # what is loaded and compiled once is none of the way, and slow while watched
+        with watched() as path, pointed_at(discord):
+            async with scene(discord, folder) as room:
+                await room.prepare()
+                with patch.object(room.model, "stream", chat.stream):
+                    await room.ann.say(room.thread, QUESTION)
+                    await room.until(lambda: api.requests)
+                    await room.until_delivered()
+        await chat.aclose()
     return [*path.files]
 
 
