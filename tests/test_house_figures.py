@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.source_tree import imported
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "cogs", "domain", "storage")
 
@@ -39,16 +41,12 @@ def trees() -> Trees:
 def imports(trees: Trees) -> dict[str, set[str]]:
     """What of ours each module imports, imports inside functions included."""
     names = {name_of(path) for path in trees}
-    return {name_of(path): names & set(_imported(tree)) - {name_of(path)} for path, tree in trees.items()}
+    return {name_of(path): names & set(_modules_in(tree)) - {name_of(path)} for path, tree in trees.items()}
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def _modules_in(tree: ast.Module) -> Iterator[str]:
+    for module, taken in imported(tree):
+        yield from (module, *(f"{module}.{name}" for name in taken))
 
 
 def test_there_are_not_too_many_modules() -> None:

@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 
 import domain.ports
 from bot.settings import Settings
+from tests.source_tree import imported
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "cogs", "domain", "storage")
@@ -23,14 +24,6 @@ MOST_LINES = 500
 def sources(*packages: str) -> Iterator[Path]:
     for package in packages:
         yield from sorted((ROOT / package).rglob("*.py"))
-
-
-def imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
 
 
 def defined(path: Path) -> Iterator[str]:
@@ -45,7 +38,7 @@ def test_domain_imports_only_the_standard_library() -> None:
     foreign = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources("domain")
-        for name in imported(path)
+        for name, _ in imported(ast.parse(path.read_text(encoding="utf-8")))
         if name.split(".")[0] not in {*sys.stdlib_module_names, "domain"}
     }
     assert not foreign

@@ -14,6 +14,7 @@ from bot.cli.run import QUESTIONS
 from bot.client.client import Marginalia
 from bot.settings import Settings
 from tests.cogs.stage import text_of
+from tests.sampling import a_few
 
 AHEAD = "What did Edwin find in the carpet bag?"
 """Asked by somebody who has not come so far."""
@@ -101,7 +102,7 @@ def _words(message: discord.Message) -> str:
     return "\n".join([text_of(message), *labels])
 
 
-@pytest.mark.parametrize("name", ["thread", "progress", "club", *CARDS])
+@pytest.mark.parametrize("name", a_few(["thread", "progress", "club", *CARDS], 4))
 async def test_a_picture_shows_what_the_bot_says(tmp_path: Path, name: str) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)  # type: ignore[call-arg]
     async with open_app(settings) as app:

@@ -43,6 +43,7 @@ async def test_an_answer_on_discord_is_seen_to_stand(tmp_path: Path, monkeypatch
     assert figures.calls[0] >= 2
 
 
+@pytest.mark.thorough
 async def test_both_databases_are_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "ROUNDS", 1)
     monkeypatch.setattr(cluster, "CONVERSATIONS", 2)

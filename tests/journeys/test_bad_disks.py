@@ -16,6 +16,7 @@ import pytest
 
 from storage.opening import open_storage
 from tests.journeys.terminal import Ran, Terminal
+from tests.sampling import a_few
 
 LONG = "CHAPTER I\n\n" + "The tide went out at nine, and the lamp was dark. " * 20_000
 SHORT = "CHAPTER I\n\nThe ferryman would not take her money.\n"
@@ -143,7 +144,9 @@ async def test_a_database_that_is_none_is_left_as_it_is(terminal: Terminal) -> N
     assert path.read_text() == "Dear Alice, " * 500
 
 
-@pytest.mark.parametrize("damage", ["UPDATE words SET positions = x'01'", "DELETE FROM text", "DELETE FROM places"])
+@pytest.mark.parametrize(
+    "damage", a_few(["UPDATE words SET positions = x'01'", "DELETE FROM text", "DELETE FROM places"], 1)
+)
 async def test_a_damaged_book_is_a_sentence_and_is_mended_by_adding_it_again(terminal: Terminal, damage: str) -> None:
     terminal.write("short.txt", SHORT)
     ask = partial(terminal.run, "chat", "short", "--new", stdin="What would the ferryman not take?\n")

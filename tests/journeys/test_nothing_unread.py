@@ -168,7 +168,7 @@ async def _refusal(manage: ManagePositions, room: ReadingRoom, order: str) -> st
 
 
 @settings(
-    max_examples=15,
+    max_examples=settings().max_examples // 4,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making an example smaller takes minutes here

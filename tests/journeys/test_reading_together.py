@@ -94,7 +94,7 @@ class Room:
 
 @pytest.mark.parametrize("model", [None, echo], ids=["without a model", "with a model"])
 @settings(
-    max_examples=12,
+    max_examples=settings().max_examples // 5,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

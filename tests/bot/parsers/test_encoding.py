@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.parsers import html
@@ -154,7 +154,6 @@ def test_a_text_half_of_which_is_in_another_encoding_is_refused() -> None:
         decode((_JAPANESE * 2_000).encode("shift_jis") + (_RUSSIAN * 2_000).encode("koi8-r"))
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.binary(min_size=1, max_size=400), declared=st.text("abc-_.:185", max_size=12))
 def test_any_bytes_are_text_or_refused(data: bytes, declared: str) -> None:
     try:

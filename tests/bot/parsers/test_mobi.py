@@ -3,7 +3,7 @@
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.parsers.draft import ReadingLimits
@@ -94,7 +94,6 @@ def test_palmdoc_of_any_bytes_unpacks_to_no_more_than_it_can_say(packed: bytes) 
     assert len(unpack_palmdoc(packed)) <= 10 * len(packed)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(["palmdoc", "huff", "kf8"]), st.integers(0, 2**32 - 1), st.data())
 def test_wrong_numbers_anywhere_cost_a_sentence(kind: str, value: int, random: st.DataObject) -> None:
     skeleton = b"<html><body></body></html>"

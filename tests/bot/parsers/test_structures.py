@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.parsers.formats import read_book
@@ -192,7 +192,6 @@ def test_headings_with_no_blank_lines_around_them() -> None:
 
 
 @example(4, "Chapter {}. The Name of It", 1, True)
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(2, 12),
     st.sampled_from(["CHAPTER {}", "Chapter {}. The Name of It", "{}.", "LETTER {}", "Kapitel {}"]),
@@ -211,7 +210,6 @@ def test_every_regular_series_is_found_whole(count: int, form: str, gap: int, ha
     assert len(book.chapters) == count
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -108,7 +108,7 @@ _mutations = st.lists(
     st.tuples(st.integers(0, 2**16), st.integers(0, 40), st.one_of(st.sampled_from(_VICIOUS), st.binary(max_size=9))),
     max_size=8,
 )
-_wild = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_wild = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def read_or_refuse(read: Callable[..., BookText], data: bytes) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.tools.clock import DateTimeTool, zones_near
@@ -81,7 +81,6 @@ async def test_by_default_the_clock_is_the_real_one() -> None:
     assert int(before.timestamp()) <= stamp <= datetime.now(UTC).timestamp()
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.text(max_size=40))
 async def test_no_zone_whatever_makes_it_raise(zone: str) -> None:
     assert await ask(timezone=zone)

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.tools.weather import WeatherTool
@@ -155,7 +155,6 @@ async def test_a_client_of_somebody_else_stays_open() -> None:
 _json = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=3)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(st.sampled_from(["location", "x"]), _json))
 def test_no_arguments_whatever_make_it_raise(args: dict[str, Any]) -> None:
     def refuse(request: httpx2.Request) -> httpx2.Response:

@@ -155,7 +155,7 @@ def _is_for_few(request: Any, hidden: set[str]) -> bool:
             (False, "open", 3),
             (True, "everyone", 0),
         ],
-        2,
+        1,
     ),
 )
 async def test_two_books_alike_up_to_the_slowest_are_one(

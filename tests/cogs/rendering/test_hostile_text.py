@@ -51,7 +51,7 @@ def test_texts_made_to_hurt_take_time_by_their_length(name: str) -> None:
     _grows_with_length(lambda length: sized(parts(), length))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(head=st.lists(MARKS, max_size=6), unit=st.lists(MARKS, min_size=1, max_size=6), tail=st.lists(MARKS, max_size=3))
 def test_any_marks_over_and_over_take_time_by_their_length(head: list[str], unit: list[str], tail: list[str]) -> None:
     first, again, last = "".join(head), "".join(unit), "".join(tail)

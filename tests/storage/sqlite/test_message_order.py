@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field, replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.conversation import TurnState
@@ -29,7 +29,6 @@ class Expected:
         return [message for _, messages in self.turns for message in messages] + self.waiting
 
 
-@settings(max_examples=60, deadline=None)
 @given(steps)
 def test_any_course_of_events(course: list[tuple[str, int]]) -> None:
     asyncio.run(_play(course))

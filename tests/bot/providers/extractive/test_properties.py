@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.providers.extractive.client import ExtractiveChat
@@ -62,7 +62,6 @@ def _result(call: ToolInvocation, found: Sequence[Passage]) -> PromptMessage:
     return PromptMessage("tool_result", "", tool_use_id=call.tool_use_id, passages=tuple(found))
 
 
-@settings(max_examples=80, deadline=None)
 @given(questions, passages())
 def test_an_answer_always_comes_and_names_only_sentences_that_were_given(question: str, found: list[Passage]) -> None:
     text = answer_to(question, found)
@@ -79,7 +78,6 @@ def alone(text: str) -> list[Passage]:
 @example(alone("Hobb \ue000 Hobb"), Language.ENGLISH)
 @example(alone(": ¹"), Language.ENGLISH)
 @example(alone('Hobb [ " ²'), Language.ENGLISH)
-@settings(max_examples=80, deadline=None)
 @given(passages(), st.sampled_from(Language))
 def test_what_is_quoted_is_left_alone_by_the_checks(found: list[Passage], language: Language) -> None:
     """Sentence by sentence; in a wild text, what stands between two sentences can make a third of them. A number alone
