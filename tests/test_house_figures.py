@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import imported
+from tests.source_tree import imported, parsed
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "cogs", "domain", "storage")
@@ -34,7 +34,7 @@ def name_of(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def trees() -> Trees:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
+    return parsed(modules())
 
 
 @pytest.fixture(scope="module")

@@ -53,14 +53,14 @@ def _errors_in(path: Path) -> tuple[tuple[object, str], ...]:
 
 
 def _find_errors(path: Path) -> Iterator[tuple[object, str]]:
-    tree, module = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT)
+    tree, module = ast.parse(path.read_text(encoding="utf-8")), str(path.relative_to(ROOT))
     constants = dict(_constants(tree))
     for node in ast.walk(tree):
-        where = f"{module}:{getattr(node, 'lineno', 0)}"
         match node:
             case ast.Call(func=ast.Name(id="Worded"), args=[text, *_]):
-                yield from ((each, where) for each in _sentences(text, constants))
+                yield from ((each, f"{module}:{node.lineno}") for each in _sentences(text, constants))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
+                where = f"{module}:{node.lineno}"
                 raised = [*_raised(node)]
                 names = {text.id for text in raised if isinstance(text, ast.Name)}
                 named = _constants(node) if names else ()
