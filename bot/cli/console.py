@@ -74,6 +74,8 @@ _SLASH_KEY = re.compile("^[、・]")
 """What their slash key types where it types no slash."""
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
+BETWEEN_SENTENCES = 3
+"""Characters between two sentences that follow each other, at most: an empty line after a line's end and a space."""
 
 
 class ConsoleChat:
@@ -163,7 +165,7 @@ class ConsoleChat:
 
     def _show_sources(self) -> None:
         citations = self._answered.citations if self._answered else ()
-        told = [f"{_place(citation)}: {' '.join(citation.quote.split())}" for citation in citations]
+        told = [f"{_place(run[0])}: {_quoted(run)}" for run in _runs(citations)]
         none = "The last answer cites nothing." if self._answered else "There is no answer yet."
         self._tell("sources", "\n".join(told) or none)
 
@@ -379,15 +381,30 @@ class _Rendering:
             self._console.print()
 
     def _show_citations(self, citations: Sequence[Citation], text: str) -> None:
-        for citation in citations:
-            place = _place(citation)
-            quote = " ".join(citation.quote.split())
-            if quote.strip('“”"') not in text:  # what is quoted in full there is not repeated
-                self._indented(f"{place}: {quote}")
+        # what is quoted in full there is not repeated
+        missing = [each for each in citations if _quoted([each]).strip('“”"') not in text]
+        for run in _runs(missing):
+            self._indented(f"{_place(run[0])}: {_quoted(run)}")
+
+
+def _runs(citations: Sequence[Citation]) -> list[list[Citation]]:
+    """The citations, those together that follow each other at the same place of the book."""
+    runs: list[list[Citation]] = []
+    for citation in citations:
+        last = runs[-1][-1] if runs else None
+        if last and _place(last) == _place(citation) and 0 <= citation.start - last.end <= BETWEEN_SENTENCES:
+            runs[-1].append(citation)
+        else:
+            runs.append([citation])
+    return runs
 
 
 def _place(citation: Citation) -> str:
     return " · ".join(part for part in (citation.reference, citation.chapter) if part)
+
+
+def _quoted(run: Sequence[Citation]) -> str:
+    return " ".join(word for citation in run for word in citation.quote.split())
 
 
 def _drawn(text: str) -> str:

@@ -229,6 +229,17 @@ async def test_retry_asks_again_and_sources_shows_what_the_answer_rests_on() -> 
     assert shown.rstrip().endswith("p. 3 · The Lamp: She came at last.")
 
 
+async def test_sources_that_follow_each_other_are_one() -> None:
+    sentences = ((0, "She came.", "3"), (11, "It was dark.", "3"), (90, "A tide.", "3"), (98, "So?", "4"))
+    cited = [Citation(start, start + len(said), said, page, page, "The Lamp") for start, said, page in sentences]
+    shown, _ = await typing("Who came?", "/sources", events=(Answer("1", "She came (p. 3).", tuple(cited)),))
+    assert shown.rstrip().splitlines()[-3:] == [
+        "p. 3 · The Lamp: She came. It was dark.",
+        "p. 3 · The Lamp: A tide.",
+        "p. 4 · The Lamp: So?",
+    ]
+
+
 async def test_verbose_shows_arguments_and_results_of_calls_until_it_is_off() -> None:
     call = ToolCallStarted("c", 1, "search_book", {"query": "lamp", "top_k": 3})
     done = ToolCallFinished("c", 1, "search_book", "1 passage", "The lamp was dark.", is_error=False, milliseconds=4)
