@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -56,15 +57,21 @@ MONTHS = _any_of("months")
 
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
 PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
-KINDS = (
-    rf"{CHAPTER}|base|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק|الفصل|अध्याय')}|chapters|kapiteln|capitulos"
+NUMBERED = (
+    rf"{CHAPTER}|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק|الفصل|अध्याय')}|chapters|kapiteln|capitulos"
     r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
-    r"|canto|sonnet|psalm|verse|stanza|lines|opus|op(?=\.)|symphony|letter|section of|steps?|schritt"
-    r"|article|artikel|law|klockan|form|version|grade|type|model|port|status|error|room|zimmer|cell|bed|gate|platform|route|flight|bus|size|area|apollo"
-    r"|fahrenheit|prisoner|agent|war|mr|mrs|miss|dr|boeing|seat|cabin|track|episode|season|days?|nights?|phases?|siglo|seculo"
-    r"|secolo|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|canto|sonnet|psalm|verse|stanza|opus|op(?=\.)|symphony|letter|article|artikel|law"
+    r"|room|zimmer|cell|ward|bed|box|gate|platform|route|flight|apollo|prisoner|agent|war|seat|cabin|episode|season"
+    r"|days?|nights?|siglo|seculo|secolo|apartment|floor"
+)
+"""Words for things that have numbers, as a pattern."""
+KINDS = (
+    rf"{NUMBERED}|base|lines|section of|steps?|schritt|bus|mr|mrs|miss|dr|boeing|track|phases?|channel|klockan"
+    r"|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
+    r"|form|version|grade|type|model|port|status|error|size|area|fahrenheit"
+    r"|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel"
     r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|apartment|exit|locker|level|stage|floor|channel|plus|minus|rolled an?"
+    r"|exit|locker|level|stage|plus|minus|rolled an?"
     r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
     r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
     r"|(?:total|number|sum|average|speed|height|out|groups?|bunch(?:es)?|crew|party|family|rows?|sets?|teams?) of"
@@ -80,6 +87,7 @@ _TALK = (
     r"(?:bets?|bid|guess(?:ed|es)?|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
     r"|round|option)(?!:)"
 )
+NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["postpositions"]])).split())
 ROUGHLY = rf"(?:{_any_of('roughly')}\.?\s)"
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
@@ -95,8 +103,26 @@ SCRIPTURE = re.compile(
 )
 
 FOREIGN_WORDS = " ".join(_WORDS["pages"])
-ON_A_PAGE = "পৃষ্ঠায় பக்கத்தில் sayfada sayfasında oldalon oldalán sivulla sivulta puslapyje leheküljel stranici stranicama"
-"""Behind a number these mean a page and no count: "38 sayfada" is on page 38."""
+
+
+BEGINNINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["beginnings_of_page"]).split()))
+"""Of words for page, in languages that join an ending to them."""
+COUNTED_PAGES = " ".join(_WORDS["counted_pages"])
+"""Behind a number these are counted: "38 sayfa" are 38 pages, while "38 sayfada" is on page 38."""
+
+
+def _script_of(word: str) -> str:
+    return unicodedata.name(word[0], "").partition(" ")[0]
+
+
+_KNOWN_SCRIPTS = {*map(_script_of, FOREIGN_WORDS.split()), "CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
+
+
+def is_of_known_script(word: str) -> bool:
+    """Whether words for page are known in the script of a word; of others any word may be one. Empty is known."""
+    return not word or _script_of(word) in _KNOWN_SCRIPTS
+
+
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
 NO_LABEL = re.compile(rf"{_any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
@@ -152,10 +178,10 @@ COUNTED_THINGS = re.compile(
     rf"|noon|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
 )
 """Nouns in the plural, after "on", "at" and the like, with which references begin."""
+_STREET = r"(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court|drive|way|close|crescent|gardens)\b"
 COUNTED_NAME = re.compile(
     rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|(?:tage|jahre|stunde|minute|woche|monate|band|teile)n\b|{MONTHS}\b"
-    r"|(?:\S+\s){0,2}(?:street|st|road|rd|lane|avenue|square|place|terrace|row|court"
-    r"|drive|way|close|crescent|gardens)\b)"
+    rf"|(?:\S+\s){{0,2}}{_STREET})"
 )
 LOOK_UP = rf"see|cf|compare|vgl|vergleiche?|siehe|voir|voyez|vease|vedi|zie|ver|{fold_letters('смотри|см')}"
 SEE = rf"{LOOK_UP}|also|refer to|(?:turn|go) to|look (?:at|on)|check|auch|dazu|hierzu|auf|aussi|anche|ook|on|in"
@@ -231,6 +257,7 @@ TELLS = re.compile(
 AT_AN_AGE = re.compile(
     r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
     rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
+    rf"|\b(?:aged?:?|the age of|alter von|(?:s?he|age) (?:is|was))\s{ROUGHLY}?\Z"
 )
 ONE_OF_A_SERIES = re.compile(
     rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
@@ -382,6 +409,60 @@ IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?
 ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
 THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
+
+
+_COUNTERS = _either(" ".join(_WORDS["counters"]))
+_PARTS_IN_SIGNS = _either("章 卷 巻 回 部 話 话 節 节 장 부")
+_NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{_either('й я го ой ая')}|{fold_letters('번째')})?"
+_NOT_OF_A_COPY = "".join(
+    rf"(?<!\b{word} )"
+    for word in ("my", "your", "our", "the", "this", "that", "meinem", "meiner", "diesem", "mon", "mi", "mio")
+)
+"""What does not stand before the name of a thing: behind "in my book" it is not the book's number that follows."""
+_UNITS = rf"(?:{COUNTED}|{_any_of('units')})"
+_SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?"
+PLAIN_USE = re.compile(
+    rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE}|luke|mark|john|matthew)\.?\s\0"
+    rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{_any_of('parts')})(?!\w)|\0\s?(?:{_PARTS_IN_SIGNS}|{_COUNTERS})"
+    rf"|(?<!\w){MONTHS}\.?,?\s(?:the\s)?\0|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
+    rf"|\0[\s-]?{_UNITS}(?!\s\d)|\0[\s-]{PAGE}+\s(?:long|thick|in all|altogether|so far)(?!\w)"
+    rf"|[$£€¥₽₹]\s?\0(?!\$)|\0\s?(?:[€£¥₽₹°]|(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b)"
+    r"|\0\s(?:in the (?:morning|afternoon|evening)|at night)\b"
+    r"|\b(?:half|quarter|viertel|halb) (?:(?:past|to|vor|nach) )?\0|\bthere (?:are|were) \0"
+    rf"|\b(?:liv(?:es?|ed|ing)|resid\w+|wohn\w+) (?:at|in) \0|\0\s(?:[^\W\d_]+\s){{1,2}}{_STREET}"
+)
+"""The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
+OPENS = re.compile(r"(?:\A|[\n.!?:;=(–—])\W*\Z")
+"""The end of a text after which a clause begins."""
+LEADS_TO_A_PLACE = re.compile(
+    rf"(?:\b(?:{_any_of('leading')}|{_any_of('roughly')}|{_any_of('placing')})|,|['’]{FOREIGN_SHORT})\s\Z"
+)
+"""The end of a text after which a number may be a page unless it counts something."""
+PLURALS = re.compile(
+    rf"[\s-](?:{_any_of('no_plurals')}|[^\W\d_]+ly\b)"
+    r"|(?P<plural>[\s-][^\W\d_]+(?:s|men|people|children|feet|mice))(?![\w'’])"
+)
+"""What follows on a number that counts it; without the group, what is no plural although it may look like one."""
+
+
+_SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
+NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
+"""German "Seite" and Swedish "sida" mean a side, too."""
+JOINS_REFERENCES = re.compile(
+    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to|my|im|sur|bei|kindle"
+    r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|way|per|percent|cent|into|numbered|numbers?"
+    rf"|numero|num|nummer|no|nr|n|ca|locations?|loc|positions?|pos|screen|lea(?:f|ves)|sheets?|ff?|{PART_OF_A_BOOK}|{SOURCE}"
+    rf"|{fold_letters('на|см')})?\W*"
+)
+"""A word that may precede a reference, or join two."""
+
+
+_BY_NOW = r"(?: (?:now|only|just|so far|still|already))?"
+THE_READER_IS = re.compile(
+    rf"\byou(?:(?:['’]re| are){_BY_NOW}|(?:['’]ve| have)?{_BY_NOW}"
+    r" (?:reached|(?:read|got|gotten|come|been)(?: up| on)? (?:to|until|till|as far as)))\s\Z"
+)
+"""What stands before the reader's own page: "you've read up to page 42"."""
 
 
 @cache

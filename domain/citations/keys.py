@@ -26,7 +26,16 @@ from domain.citations.context import (
 )
 from domain.library.numerals import CARDINALS, number_value
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters, seen_without
+from domain.library.search.words import (
+    STOP_WORDS,
+    SUPERSCRIPTS,
+    Seen,
+    fold,
+    fold_letters,
+    seen_without,
+    stem_of,
+    words_of,
+)
 from domain.spoilers.filter import uncovered
 
 _DIGITS = 7
@@ -346,6 +355,8 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
 def _symbol_of(word: str) -> str:
     by_word, compound = _symbols()
     symbol = by_word.get(word, "")
+    if not symbol and word.startswith(context.BEGINNINGS_OF_PAGE):
+        return FOREIGN
     if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
         symbol = CARDINAL if number["cardinal"] else ORDINAL
     return symbol
@@ -354,6 +365,12 @@ def _symbol_of(word: str) -> str:
 def is_number_word(word: str) -> bool:
     """Whether a word, as it reads, is a number."""
     return CARDINAL <= _symbol_of(word) <= SMALL_ORDINAL
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """The stems of a text's words, without function words and numbers."""
+    words = (fold(word) for word in words_of(text) if not any(map(str.isdecimal, word)))
+    return frozenset(stem_of(word) for word in words if not is_number_word(word) and word not in STOP_WORDS)
 
 
 def marked(text: str) -> str:
@@ -395,3 +412,89 @@ JOINT = (
 )
 
 HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
+
+_LEAF = (
+    r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme|-?ish)(?!\w)"
+    rf"|['’]?{FOREIGN_SHORT}(?!\w)"
+    rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
+)
+_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{context.MONTHS}\b"
+_NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
+_APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
+_IN_THOUSANDS = r"\d{1,3}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
+_TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
+ANY_NUMBER = (
+    rf"(?:{_APART}(?:{_NO_THOUSANDS}0{{0,6}}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:.,/]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}|[ivxlcdm]{{4}}){ROMAN}"
+    rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
+    rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
+    rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
+)
+_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
+_QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
+_SHARE = (
+    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{context.SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{context.SHARE_SIGN}"
+    rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
+    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{context.FRACTION_OF_A_BOOK})"
+    rf"(?P<book>{context.OF_A_BOOK})?"
+)
+
+
+@cache
+def number_pattern() -> re.Pattern[str]:
+    """A share, or a number or a range of them that is not part of something else: 10:38, 3D."""
+    return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
+
+
+_IN_DIGITS = rf"(?<![^\W{DENSE}])[^\W\d{DENSE}]*\d[^\W{DENSE}]*(?:[-.,:/'’+×*=]\d[^\W{DENSE}]*)*"
+_ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
+_IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
+_ANDS = "|".join(
+    map(fold_letters, ("en", "et", "og", "och", "and", "und", "i", "si", "va", "и", "та", "ve", "και", "و"))
+)
+_ANDS = "|".join(
+    map(fold_letters, ("en", "et", "og", "och", "and", "und", "i", "si", "va", "и", "та", "ve", "και", "و"))
+)
+_AND_STEM = rf"[\s-](?:(?:{_ANDS})[\s-]|[וו])?"
+_IN_STEMS = rf"(?<![^\W\d_])(?!to\s|on\s|set\s){context.STEMMED_WORD}(?:{_AND_STEM}{context.STEMMED_WORD})+"
+_IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{context.HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
+_ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{context.STEMMED}(?=\W*\Z)|{_IN_HANGUL})"
+"""A number in words or signs that is the whole answer; one beside others may be an ordinary word."""
+
+
+@cache
+def number_in_any_form() -> re.Pattern[str]:
+    """A share, or whatever else may be read as a number: 0xD4, 2-1-7, 217ish, and words of any language."""
+    digits = rf"(?:{_IN_THOUSANDS}|{_IN_DIGITS})"
+    others = rf"(?:{_ALL_THAT_IS_SAID}|{ANY_NUMBER}|{_IN_HAN}|{_IN_STEMS}|{_ROMAN_NTH})"
+    either = "|".join(rf"{each}(?:{JOINT}{each}){{0,8}}" for each in (digits, others))
+    return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?{_OF_ALL}")
+
+
+@cache
+def more_to_come() -> re.Pattern[str]:
+    return re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
+
+
+@cache
+def closes() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
+        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?[\s$/|'’\"”]{{0,3}}{CLOSE}"
+    )
+
+
+ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
+LEADS_ON = re.compile(
+    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
+    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
+    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
+    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
+)
+"""The end of a text that asks for something to follow."""
+DATE = re.compile(
+    rf"(?:1[5-9]|20)\d\d(?:{FOREIGN_SHORT})?(?:(?:{JOINT})(?:(?:1[5-9]|20)\d\d|\d\d))?|(?:1[5-9]|20)\d\d[-./]\d{{1,2}}[-./]\d{{1,2}}"
+    r"|\d{1,2}[-./]\d{1,2}[-./](?:1[5-9]|20)\d\d"
+)
+HOUR = re.compile(r"(?:[01]?\d|2[0-3])(?::|\s?h\s?|\.)[0-5]\d(?::[0-5]\d)?(?:[ap]?m)?")
+PATTERNS = (number_pattern, number_in_any_form, more_to_come, closes, context.takes_a_number)
+"""Those that are compiled when they are first used, for that takes its time."""

@@ -7,7 +7,7 @@ by its digits, as a Roman numeral or in words; its properties are the licences w
 
 import re
 from collections.abc import Container, Iterator
-from functools import cache
+from string import ascii_lowercase
 
 from domain.citations import context
 from domain.citations.context import (
@@ -22,58 +22,39 @@ from domain.citations.context import (
     SOURCE,
     takes_a_number,
 )
-from domain.citations.keys import CLOSE, HAN_NUMBER, JOINT, OPEN, ROMAN, SPELT, SPELT_ORDINAL, marked
+from domain.citations.keys import (
+    DATE,
+    ENDS,
+    HOUR,
+    LEADS_ON,
+    OPEN,
+    closes,
+    marked,
+    more_to_come,
+    number_in_any_form,
+    number_pattern,
+)
 from domain.library.numerals import number_value
 from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
-_PLACES = frozenset(map(fold_letters, context.ON_A_PAGE.split()))
+_COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
 _STOPS = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]")
-_LEAF = (
-    r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme|-?ish)(?!\w)"
-    rf"|['’]?{FOREIGN_SHORT}(?!\w)"
-    rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
-)
-_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{context.MONTHS}\b"
-_NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
-_APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
-_IN_THOUSANDS = r"\d{1,3}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
-_TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
-ANY_NUMBER = (
-    rf"(?:{_APART}(?:{_NO_THOUSANDS}0{{0,6}}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:.,/]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}|[ivxlcdm]{{4}}){ROMAN}"
-    rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
-    rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
-    rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
-)
-_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
-
-
-_QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
-_SHARE = (
-    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{context.SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{context.SHARE_SIGN}"
-    rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
-    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{context.FRACTION_OF_A_BOOK})"
-    rf"(?P<book>{context.OF_A_BOOK})?"
-)
-
-
-@cache
-def _span() -> re.Pattern[str]:
-    """A share, or a number or a range of them that is not part of something else: 10:38, 3D."""
-    return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
-
-
 A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]")
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
 
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
+_NEAR_PAGE = re.compile(
+    rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
+)
 _SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
 _BESIDE_PAGE = re.compile(
     rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"
+    rf"|{FOREIGN}{{2,}}\s[^\W\d_]{{1,6}}[\s-]\Z"
 )
 MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
 _BLANK = r"[^\S\n]"
@@ -90,7 +71,6 @@ _LEAD_IN = re.compile(
     rf"|(?<=[\"”’»]){_BLANK}){MARK}?)\Z)"
 )
 """What stands before a number, by which a reference leaves its sentence."""
-ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
 _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
     rf"|\s?(?P<unit>[€£¥₽₹]|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
@@ -100,19 +80,16 @@ _NEXT = re.compile(
 )
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
 _THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
-_DECIMAL = re.compile(r"\d+\.\d|\d{3,}[.,\s]\d+")  # "3.30" may be a time
 _COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
-
-
-@cache
-def _more_to_come() -> re.Pattern[str]:
-    return re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
 
 
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_OF_THEM = re.compile(r"\sof\s(?:the[ms]?e?|those|us|his|her|their)\b")
+_NEXT_WORD = re.compile(r"[\s-]([^\W\d_]+)")
 _FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
+_IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _YEARS = range(1_000, 2_100)
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
@@ -131,27 +108,10 @@ _FIRST_WORDS = re.compile(
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
-_OLDEST, _LAST_DAY, _NOON, _COLONS = 110, 31, 12, 2
+_OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS = 110, 31, 12, 2, 30
 _LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
 
 
-@cache
-def _closes() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
-        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?[\s$/|'’\"”]{{0,3}}{CLOSE}"
-    )
-
-
-PATTERNS = (_span, _more_to_come, _closes, takes_a_number)
-"""Those that are compiled when they are first used, for that takes its time."""
-_LEADS_ON = re.compile(
-    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
-    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
-    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
-)
-"""The end of a text that asks for something to follow."""
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 _BESIDE = 70
@@ -169,11 +129,13 @@ class Number:
         self.written = written[seen.starts[self.start] : seen.ends[self.end - 1]]
         self.before = written[seen.starts[begin] : seen.starts[self.start]]
         self.after = written[seen.ends[self.end - 1] :][:_BESIDE]
+        following = _NEXT_WORD.match(self.after)
+        self.next_word = following[1] if following else ""
         self.is_decimal = self.written[0].isdecimal()
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
         self.read = found[0]
-        self.is_share, self._is_of_book = map(bool, found.group("share", "book"))
+        self.is_share, self.is_of_book = map(bool, found.group("share", "book"))
         lead = _LEAD_IN.search(self.left)
         self.form = (lead.lastgroup or "") if lead else ""
         first, last = lead.span(self.form) if lead else (len(self.left), len(self.left))
@@ -189,6 +151,13 @@ class Number:
         return _BESIDE_PAGE.search(self.left) is not None and not self.written.startswith(("0.", "0,"))
 
     @property
+    def is_near_page(self) -> bool:
+        """Whether a word for page follows that is not counted: "217 эче биттә", in the way of "on the 217th page"."""
+        near = _NEAR_PAGE.match(self.right)
+        is_counted = near and self.words_after[slice(*near.span("page"))] in _COUNTED_PAGES
+        return near is not None and (not is_counted or self.left.endswith("-"))
+
+    @property
     def is_in_item_marks(self) -> bool:
         """Whether brackets make it the number of what follows: "(1) the cook", "first 1) the cook", not "(p. 5, 1)"."""
         is_closed = self.right.startswith((")", "]") if self.form == "open" else ")")
@@ -200,7 +169,8 @@ class Number:
         """Whether it is a word or a name rather than a number: "one of them", "Henry VIII", "Nineteen Eighty-Four"."""
         if not self.is_in_words:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
-            return self.written[0] in "IVXLivxl" and (is_short or bool(_NAME_BEFORE.search(self.before)))
+            is_name = _NAME_BEFORE.search(self.before) and max(self.values, default=_MOST_KINGS) < _MOST_KINGS
+            return _IS_ROMAN.fullmatch(self.read) is not None and (is_short or bool(is_name))
         if context.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
         values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
@@ -212,12 +182,11 @@ class Number:
         is_all = _ALONE.search(self.left) and _STOPS.match(self.right)
         return self.is_in_words and not is_all and bool(context.HOMOGRAPHS.match(fold_letters(self.written)))
 
-    def is_compound(self, *, is_asked: bool) -> bool:
-        """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)". Where a
-        page is asked for (`is_asked`), a decimal point may hide one: "217.0".
-        """
+    @property
+    def is_compound(self) -> bool:
+        """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)"."""
         parts = _COMPOUND.match(self.written)
-        if not parts or (is_asked and _DECIMAL.fullmatch(self.read)):
+        if not parts:
             return False
         if self.written == "24/7" or context.SCRIPTURE.search(self.left):
             return True
@@ -258,7 +227,7 @@ class Number:
                 return True
             return bool(location and (location["mark"] or (is_large and (location["named"] or not self.is_counting))))
         told, placed = context.TOLD.search(around), location or context.PLACED.search(around)
-        if self._is_of_book or (told and told["surely"]):
+        if self.is_of_book or (told and told["surely"]):
             return not (told and told["surely"])
         marks = len(self.right) - len(self.right.lstrip(CLOSING_MARKS))
         is_heading = self.form == "line" and _NAME_AND_VERB.match(self.after)
@@ -296,7 +265,7 @@ class Number:
         if not is_first:
             return False
         listed = is_first["listed"]
-        is_list = listed.count(",") > 1 or is_first["last"] or _more_to_come().match(self.right)
+        is_list = listed.count(",") > 1 or is_first["last"] or more_to_come().match(self.right)
         return not listed or bool(is_list)
 
     @property
@@ -348,7 +317,7 @@ class Number:
 
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it is how old somebody is; `is_asked` where ages are spoken of."""
-        if not self.is_decimal or max(self.values, default=_OLDEST + 1) > _OLDEST:
+        if not (self.is_decimal or self.is_in_words) or max(self.values, default=_OLDEST + 1) > _OLDEST:
             return False
         if self.form == "open" or _LATER.search(self.left):
             closed = _CLOSES_AGE.match(self.right)
@@ -369,7 +338,7 @@ class Number:
     @property
     def is_counting(self) -> bool:
         """Whether a noun follows that it counts."""
-        listed = _more_to_come().match(self.right)
+        listed = more_to_come().match(self.right)
         at = listed.end() if listed and self.form != "place" else 0
         if context.GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
             return True
@@ -380,23 +349,60 @@ class Number:
             return False
         if following["unit"]:
             return True
-        if context.ABBREVIATED.match(self.words_after):
+        if context.ABBREVIATED.match(self.words_after) or not context.is_of_known_script(self.next_word):
             return False
         if context.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
             return True  # of a page nobody says "are"
         if following["page"]:
-            if self.words_after[slice(*following.span("page"))] in _PLACES:
+            page = self.words_after[slice(*following.span("page"))]
+            if FOREIGN in following["page"] and page not in _COUNTED_PAGES:
                 return False
             return not context.INTO.match(self.words_after, at) and not context.READ.search(self.before)
         word = self.words_after[slice(*following.span("word"))]
         if re.match(f"[{DENSE}]", word):
             return not any(word[:size] in COUNTED_BY_NOTHING for size in range(1, 5))
-        if word in COUNTED_BY_NOTHING or (following["joint"] and len(word) < _LEAST_NOUN):
+        if word in COUNTED_BY_NOTHING or word in context.NO_THINGS or (following["joint"] and len(word) < _LEAST_NOUN):
             return False
         if context.IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
             is_name = self.after[following.start("word") :][:2].istitle()
             return bool((context.COUNTED_NAME if is_name else context.COUNTED_THINGS).match(self.words_after))
         return True
+
+    @property
+    def is_plainly_none(self) -> bool:
+        """Whether its words say plainly that it is no page, which is what may stand where a page is asked for."""
+        is_pair_of_goals = self.is_score and not self.values[2:]
+        is_plain = self.is_in_plain_use or self._is_plainly_dated or self._is_plainly_counting
+        return is_plain or self._is_listed or self.is_telephone or is_pair_of_goals
+
+    @property
+    def is_in_plain_use(self) -> bool:
+        """Whether a word right beside it says that it is something else, such as a chapter, a month or a unit."""
+        suffix = self.read[len(self.read.rstrip(ascii_lowercase)) :] if self.is_decimal else ""
+        return context.PLAIN_USE.search(f"{self.left}\0{suffix}{self.right}") is not None
+
+    @property
+    def _is_plainly_dated(self) -> bool:
+        """Whether it is a year in which no book has pages, a date with one, or an hour that is not all that is said."""
+        is_all = context.OPENS.search(self.left[: self.leads[0] - self.start]) if self.form else None
+        is_hour = HOUR.fullmatch(self.read) and not (is_all and ENDS.match(self.right))
+        return bool(DATE.fullmatch(self.read) or is_hour)
+
+    @property
+    def _is_plainly_counting(self) -> bool:
+        """Whether a noun follows that it counts: where a clause begins, only behind a small number in words, and behind
+        a word that leads to a place, only one that is seen to be a plural.
+        """
+        if _OF_THEM.match(self.right) and max(self.values, default=_FEW) <= _FEW:
+            return True
+        plural = context.PLURALS.match(self.words_after)
+        if not self.is_counting or _IS_ROMAN.fullmatch(self.read) or (plural and not plural["plural"]):
+            return False
+        if context.OPENS.search(self.left):
+            return (self.is_in_words and self.is_word) or bool(plural and _STOPS.match(self.right, plural.end()))
+        if context.LEADS_TO_A_PLACE.search(self.left):
+            return plural is not None and self.next_word.islower()
+        return len(self.next_word) >= _LEAST_NOUN
 
     @property
     def _is_telling(self) -> bool:
@@ -408,16 +414,15 @@ class Number:
             or (context.THE_ONE.search(self.left) and not context.MONTH.match(self.words_after))
         )
 
-    def is_taken(self, *, is_asked: bool) -> bool:
-        """Whether a word stands before it that takes a number; `is_asked` where it may be a page that is asked for."""
+    @property
+    def is_taken(self) -> bool:
+        """Whether a word stands before it that takes a number."""
         taken = takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
             return True  # from nine to five: no pages are read backwards
         if not taken:
             is_result = not self.form and context.RESULT.search(self.left) is not None
-            return self._is_listed or (not is_asked and (is_result or self._is_of_a_label))
-        if is_asked and any(taken.group("being", "thing", "talk", "named")):
-            return False
+            return self._is_listed or is_result or self._is_of_a_label
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
@@ -432,7 +437,7 @@ class Number:
     def _is_listed(self) -> bool:
         """Whether it is one of several chapters or verses; "Kapitel 3, 47" may be a chapter and its page."""
         lists = context.LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
-        return lists is not None and bool(not lists["one"] or self.values[1:] or _more_to_come().match(self.right))
+        return lists is not None and bool(not lists["one"] or self.values[1:] or more_to_come().match(self.right))
 
     @property
     def _is_of_a_label(self) -> bool:
@@ -442,13 +447,12 @@ class Number:
         label, name = _LABEL.search(self.left), _NAME_OF_IT.search(self.before)
         if not label or not name or not name[0][0].isupper() or not self.is_decimal:
             return False
-        if label[1] in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(label[1]):
+        is_known = context.is_of_known_script(label[1]) and label[1] not in COUNTED_BY_NOTHING
+        if not is_known or context.NO_LABEL.fullmatch(label[1]):
             return False
         is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and context.SCRIPTURE.search(self.left)
-        is_whole = (
-            is_gospel or _ALONE.search(self.left, 0, label.start(1)) or context.BOOK_OF_THE_BIBLE.search(self.left)
-        )
-        return not ENDS.match(self.right) or bool(is_whole)
+        is_whole = _ALONE.search(self.left, 0, label.start(1)) or context.BOOK_OF_THE_BIBLE.search(self.left)
+        return not ENDS.match(self.right) or bool(is_gospel or is_whole)
 
     def removal(self) -> tuple[int, int, str]:
         """How it leaves its sentence if it is a reference: from where to where something is replaced, and by what."""
@@ -461,7 +465,7 @@ class Number:
             return first, end + marks, "In the book" if self.begins_capital else "in the book"
         if self.form == "goes":
             return last, end, " a page" if len(self.values) < 2 else " some pages"
-        if self.form == "open" and (closing := _closes().match(self.right)):
+        if self.form == "open" and (closing := closes().match(self.right)):
             return first, end + closing.end(), ""
         if self.form == "line":
             item = ITEM.match(self.right)
@@ -469,15 +473,16 @@ class Number:
         if self.form == "sign" or (self.form == "joint" and ends):
             is_between = self.right.startswith(",") and self.left.endswith(", ")  # then one comma stays
             return first + is_between, end + marks + is_between, ""
-        if ends and not _LEADS_ON.search(self.left):
+        if ends and not LEADS_ON.search(self.left):
             opening = len(self.left) - len(_WITHOUT_MARK.sub("", self.left))
             return start - opening, end + marks, ""
         return start, end, "…"
 
 
-def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
+def numbers_of(seen: Seen, written: str, begin: int = 0, *, in_any_form: bool = False) -> Iterator[Number]:
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
-    return (Number(found, seen, written) for found in _span().finditer(marked(seen.text), begin))
+    pattern = number_in_any_form() if in_any_form else number_pattern()
+    return (Number(found, seen, written) for found in pattern.finditer(marked(seen.text), begin))
 
 
 def _values(read: str, written: str) -> list[int]:

@@ -32,9 +32,11 @@ from domain.citations.context import (
     FOREIGN,
     FOREIGN_SHORT,
     HANGUL_NUMBER,
+    JOINS_REFERENCES,
     KANA_NUMBER,
+    NO_SIDE,
+    ORDINAL,
     PAGE,
-    PART_OF_A_BOOK,
     ROUGHLY,
     SHORT_PAGE,
     SMALL_ORDINAL,
@@ -42,17 +44,20 @@ from domain.citations.context import (
     STEMMED,
     STEMMED_ORDINAL,
     STEMMED_WORD,
+    THE_READER_IS,
     tells_ages,
 )
 from domain.citations.keys import (
     CLOSE,
     DIGITS,
+    ENDS,
     HAN_NUMBER,
     HAN_PAGE,
     JOINT,
     LINK_INTO_A_BOOK,
     NUMBER,
     OPEN,
+    PATTERNS,
     RAISED,
     ROMAN,
     SPELT_ORDINAL,
@@ -61,28 +66,26 @@ from domain.citations.keys import (
     marked,
     pointer_at,
 )
-from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, PATTERNS, Number, numbers_of
+from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, Number, numbers_of
 from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
 
 _SOME_PAGE = re.compile(
     rf"(?<![{PAGE}-{FOREIGN}])(?<!many )(?<!viele )(?<!combien de )(?<!cuantas ){ANY_PAGE}"
-    rf"|(?<![少几幾]){HAN_PAGE}(?!{fold_letters('ある|あり|数|數|있')})"
+    rf"|(?<!少)(?<!(?<!第)[几幾]){HAN_PAGE}(?!{fold_letters('ある|あり|数|數|있')})"
 )
 _TOKEN = re.compile(r"\S+")
 _NUMBERS = (
     rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
     r"(?:\s?ff?\.)?"
 )
-_NAMED = rf"(?:\s?(?:ref(?:erence)?s?|number(?:ed|s)?|num(?:ero|mer)?|no|nr|n|{fold_letters('संख्या')})(?:[.°]|(?!\w)))?"
+_NUMBER_AS_WORD = fold_letters("संख्या|नंबर|নম্বর|نمبر|numre|nömrəli")
+_NAMED = rf"(?:\s?(?:ref(?:erence)?s?|number(?:ed|s)?|num(?:ero|mer)?|no|nr|n|{_NUMBER_AS_WORD})(?:[.°]|(?!\w)))?"
 _SIGN = r"(?:[^\S\n]|[.:#№=])"
 _NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
 _QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:(?:[a-z]|ال)-?(?=\d))?"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{HAN_NUMBER}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
-_NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
-"""German "Seite" and Swedish "sida" mean a side, too."""
 _NO_COUNT = rf"(?!\s+{COUNTED})"
 _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 """After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
@@ -91,9 +94,9 @@ _ENGLISH = (
     rf"{_BEFORE}(?:{PAGE}++{_SAME_SENTENCE}|(?:{_NO_NAME}|(?!{SHORT_PAGE}-)){SHORT_PAGE}++){_NUMBERED}{_NO_COUNT}"
 )
 """After an article, "P-38" is an aeroplane."""
-_A_PAGE = rf"(?:{FOREIGN}++|(?:(?<=pa )|(?<=nde ))side(?!\w))"
+_A_PAGE = rf"(?:{FOREIGN}++|(?:(?<=pa )|(?<=nde )|(?<={ORDINAL} ))side(?!\w))"
 _FOREIGN_PAGE = (
-    rf"{_BEFORE}{_NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
+    rf"{_BEFORE}{NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
     rf"|{FOREIGN_SHORT}++\.|(?<=pa )side|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )
@@ -101,7 +104,9 @@ _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-
 _NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}|[^\W\d_]{{1,3}}))?"
 _NO_COUNT_OF_PAGES = rf"(?!\d{{1,5}}\s{FOREIGN})"
 _AND_NTH = rf"{JOINT}(?:(?:zu[rm]|de[rnms]?|die|la|el|las)\s)?{_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}"
-_NTH_FOREIGN = rf"{_BEFORE}{_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}(?:{_AND_NTH})?\s?-?{FOREIGN}++(?!\w)"
+_NTH_FOREIGN = (
+    rf"(?:{_BEFORE}|(?<=[ሀ-፿])){_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}(?:{_AND_NTH})?\s?-?{FOREIGN}++(?!\w)"
+)
 """A number without an ordinal sign before a foreign word for page is a count."""
 _ROMANCE = (
     rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
@@ -116,7 +121,7 @@ _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
-    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?)?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
+    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?|{fold_letters('번째')})?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
@@ -153,8 +158,8 @@ def _typed() -> re.Pattern[str]:
 
 
 _SIGNPOST = re.compile(
-    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa |de )side|(?<= )c\."
-    rf"|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
+    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa |de )side|(?<={ORDINAL} )side"
+    rf"|(?<= )c\.|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
 )
 """A part of every reference that `_typed` matches. Most texts have none; looking for it takes a tenth of the time."""
 
@@ -176,13 +181,6 @@ _PART = re.compile(
     rf"[{PAGE}-{SMALL_ORDINAL}\d(\[{{<&\\【〔⟨（［第]|^\W*(?:[page]|[ivxlcdm]{{2,}})\W*$|{HAN_PAGE}|[一二三四五六七八九十百千〇零两]"
 )
 """A word that may be part of a reference."""
-_JOINS = re.compile(
-    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to|my|im|sur|bei|kindle"
-    r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|way|per|percent|cent|into|numbered|numbers?"
-    rf"|numero|num|nummer|no|nr|n|ca|locations?|loc|positions?|pos|screen|lea(?:f|ves)|sheets?|ff?|{PART_OF_A_BOOK}|{SOURCE}"
-    rf"|{fold_letters('на|см')})?\W*"
-)
-"""A word that may precede a reference, or join two."""
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
@@ -228,7 +226,7 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     """The first word that has to wait if the one at `first` does, because both may belong to one reference, or because
     a number stands before it that it decides, as "men" does in "38 brave men".
     """
-    while first and (_is_part(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
+    while first and (_is_part(words[first - 1][0]) or JOINS_REFERENCES.fullmatch(words[first - 1][0])):
         first -= 1
     for at in range(first - 1, max(first - _DECIDING_WORDS, 0) - 1, -1):
         if _is_part(words[at][0]):
@@ -238,18 +236,10 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     return first
 
 
-@cache
-def _bare() -> re.Pattern[str]:
-    """An answer that is nothing but a number in signs, or in words of a language that is not listed in full."""
-    copula = fold_letters("です|だ|입니다|이다|예요")
-    in_signs = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?:\s?{HAN_PAGE})?(?:{copula})?"
-    return re.compile(rf"\W*(?:[^\W\d_]{{1,3}}\s)?(?:{STEMMED}|{in_signs})\W*\Z")
-
-
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
     if not _typed.cache_info().currsize:
-        patterns = (*PATTERNS, _label, _bare, _typed)
+        patterns = (*PATTERNS, _label, _typed)
         await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
 
@@ -303,14 +293,6 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
     return "".join([*kept, written[at:]])
 
 
-_BY_NOW = r"(?: (?:now|only|just|so far|still|already))?"
-_THE_READER_IS = re.compile(
-    rf"\byou(?:(?:['’]re| are){_BY_NOW}|(?:['’]ve| have)?{_BY_NOW}"
-    r" (?:reached|(?:read|got|gotten|come|been)(?: up| on)? (?:to|until|till|as far as)))\s\Z"
-)
-"""What stands before the reader's own page: "you've read up to page 42"."""
-
-
 def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) -> Iterator[tuple[int, int, str]]:
     """The replacements from `at` on, in order, in terms of the text as it reads."""
     if not _SIGNPOST.search(read):
@@ -328,7 +310,7 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
             yield pointer
         elif _COMMAND.search(before):
             yield typed.start() - 1, typed.end(), ""
-        elif not typed["foreign"] and _THE_READER_IS.search(before):
+        elif not typed["foreign"] and THE_READER_IS.search(before):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
@@ -354,8 +336,6 @@ _FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 _OR_SO = re.compile(rf"(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\Z")
-_LEAST_DECADE = 100
-"""Of pages; where they are spoken of, "the 210s" are pages, and "his 60s" are years."""
 _MOST_PAGES = 10_000
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
@@ -382,12 +362,11 @@ class TypedPages:
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
-        plain = without_typed_pages(text, before, is_telling_ages=self._tells_ages or tells_ages(self._behind))
-        context = before[-LONGEST_WORD:]
-        seen, read = _read(context + plain)  # once more, unless a reference has gone
-        if self.are_pages_told and self._behind == "\n" and _bare().match(read):
-            return self.skip("…")
-        if not self._columns and not A_NUMBER.search(read, bisect_left(seen.starts, max(len(context) - 1, 0))):
+        plain = without_typed_pages(text, before, is_telling_ages=self._are_ages_told)
+        ahead = before[-LONGEST_WORD:]
+        seen, read = _read(ahead + plain)  # once more, unless a reference has gone
+        at = bisect_left(seen.starts, max(len(ahead) - 1, 0))
+        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at)):
             return self.skip(plain)
         head = plain[: plain.find("\n") + 1] if self._line else ""  # a number is not alone in a line that goes on
         return "".join(map(self._checked, filter(None, [head, *_LINES.findall(plain[len(head) :])])))
@@ -410,54 +389,76 @@ class TypedPages:
 
     def _unlicensed(self, seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
         at = len(self._behind)
-        for number in numbers_of(seen, written, bisect_left(seen.starts, at)):
+        for number in numbers_of(seen, written, bisect_left(seen.starts, at), in_any_form=self.are_pages_told):
             if not self._is_licensed(number):
                 points = number.form == "goes" and len(number.values) > 0
                 pointer = pointer_at(seen, written, (number.start, number.end), at) if points else None
                 yield pointer or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
+        if self.are_pages_told:
+            return self._is_plainly_none(number)
         if number.is_share:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
-        if number.is_placed:
+        if number.is_placed or number.is_near_page:
             return False
         if number.is_apart:
             return self._is_known(number)
         if number.is_beside_page:
-            return (number.is_word and not self.are_pages_told) or number.is_counting
+            return number.is_word or number.is_counting
         return (
             self._is_item(number)
             or number.is_homograph
-            or (number.is_word and not (self.are_pages_told and number.is_in_words and number.values != [1]))
+            or number.is_word
             or number.is_year
-            or (not self.are_pages_told and max(number.values, default=0) >= _MOST_PAGES)
-            or number.is_compound(is_asked=self.are_pages_told)
+            or max(number.values, default=0) >= _MOST_PAGES
+            or number.is_compound
             or number.is_measure
             or number.is_date
-            or (number.is_age(is_asked=self._tells_ages or tells_ages(self._behind)) and not self._may_be_asked(number))
-            or (number.is_counting and (number.is_had or not (self.are_pages_told and _PAGES.match(number.right))))
-            or number.is_taken(is_asked=self.are_pages_told)
+            or number.is_age(is_asked=self._are_ages_told)
+            or number.is_counting
+            or number.is_taken
             or number.is_telephone
-            or (number.is_score and not (self.are_pages_told and number.read.count("-") > 1))
+            or number.is_score
             or number.is_of_a_law
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)
             or number.is_of_an_address
-            or (_OR_SO.search(number.left) and not self.are_pages_told)
-            or (number.is_decade and not (self.are_pages_told and max(number.values, default=0) >= _LEAST_DECADE))
-            or (self._asks_for_one and not self.are_pages_told and number.is_the_answer)
-            or (self._asks_count and not self.are_pages_told and number.form in ("", "line", "joint"))
+            or _OR_SO.search(number.left) is not None
+            or number.is_decade
+            or (self._asks_for_one and number.is_the_answer)
+            or (self._asks_count and number.form in ("", "line", "joint"))
             or self._is_known(number)
         )
 
-    def _may_be_asked(self, number: Number) -> bool:
-        """Whether it may be the page that is asked for: "he dies at 59"."""
-        return self.are_pages_told and number.form == "place"
+    def _is_plainly_none(self, number: Number) -> bool:
+        """Whether it is no page although one is asked for."""
+        if number.is_placed or number.is_beside_page or number.is_near_page:
+            return False
+        if number.is_share:
+            return number.is_of_book or not ENDS.match(number.right)
+        if _PAGES.match(number.right):
+            return number.is_had or number.is_in_plain_use
+        return (
+            self._is_item(number)
+            or number.is_homograph
+            or (number.is_word and (not number.is_in_words or number.values == [1]))
+            or number.is_plainly_none
+            or (number.form != "place" and number.is_age(is_asked=self._are_ages_told))
+            or self._is_known(number)
+        )
+
+    @property
+    def _are_ages_told(self) -> bool:
+        return self._tells_ages or tells_ages(self._behind)
 
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""
-        if not (number.is_in_item_marks or number.form == "line") or len(number.values) != 1:
+        is_first = _FIRST_CELL.search(number.left) is not None
+        if not (number.is_in_item_marks or number.form == "line" or is_first) or len(number.values) != 1:
+            return False
+        if self.are_pages_told and not is_first and ENDS.match(number.right) and not ITEM.match(number.right):
             return False
         next_one = self._items + (1 if number.is_decimal else 2)  # I and V are letters
         heads = _HEADING.search(number.left) and ITEM.match(number.right) and number.values[0] <= _LATE_HEADING
@@ -467,12 +468,10 @@ class TypedPages:
         return True
 
     def _is_cell(self, number: Number) -> bool:
-        """Whether it is alone in a table's cell, the first of its row where a page is asked for."""
+        """Whether it is alone in a table's cell."""
         is_row = self._line.lstrip().startswith("|") or _ROW.search(number.left)
-        if self._columns is None and (self.are_pages_told or not is_row):
+        if self._columns is None and not is_row:
             return False
-        if self.are_pages_told:
-            return _FIRST_CELL.search(number.left) is not None
         return bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
 
     def _follow(self, part: str) -> None:

@@ -28,8 +28,8 @@ from domain.citations.keys import (
     blanked,
     end_of_decided,
     ends_between,
-    is_number_word,
     key_groups,
+    telling_words,
     with_reference,
 )
 from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
@@ -46,8 +46,6 @@ from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import STOP_WORDS, stem_of, words_of
-from domain.library.search.words import fold as fold_word
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -248,7 +246,7 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        self._words_of_titles.update(*map(_company, self._titles))
+        self._words_of_titles.update(*map(telling_words, self._titles))
         self._titles.clear()
         pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._words_of_titles)
         pages.are_pages_told = self._are_pages_told
@@ -264,12 +262,12 @@ class AnswerComposer:
         while self._unread:
             self._learn_numbers(*self._unread.pop())
         sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
-        company = _company(sentence) or _company(number.after) or _company(number.before)
+        company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
         in_words = self._in_words if number.is_in_prose else {}
         values = [(value, number.is_share) for value in number.values]
         known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
-        if not company and self._are_pages_told:
-            return False
+        if self._are_pages_told:  # only with what it counts: much of the rest stands near the passage's numbers
+            return bool(known) and all(_counted_by(number) & beside for beside in known)
         return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
 
     def _learn_numbers(self, text: str, is_given: bool) -> None:
@@ -485,15 +483,15 @@ def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, 
     """
     for sentence in (text[start:end] for start, end in split_sentences(text)):
         numbers = [each for each in numbers_of(as_seen(sentence), sentence) if is_given or not each.is_placed]
-        company = _company(sentence) if numbers else frozenset[str]()
+        company = telling_words(sentence) if numbers else frozenset[str]()
         for number in numbers:
-            yield from (((v, number.is_share), not number.is_decimal, not number.form, company) for v in number.values)
+            words = company | _counted_by(number)
+            yield from (((v, number.is_share), not number.is_decimal, not number.form, words) for v in number.values)
+
+
+def _counted_by(number: Number) -> frozenset[str]:
+    """The word after a number, marked as such."""
+    return frozenset(f">{word}" for word in telling_words(number.next_word))
 
 
 _STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
-
-
-def _company(text: str) -> frozenset[str]:
-    words = (word for word in words_of(text) if not any(map(str.isdecimal, word)))
-    telling = (word for word in words if not is_number_word(plain := fold_word(word)) and plain not in STOP_WORDS)
-    return frozenset(map(stem_of, telling))

@@ -91,3 +91,64 @@ def test_where_pages_are_asked_for_it_is_one_as_the_whole_answer_or_beside_other
 @pytest.mark.parametrize("text", ["Muere en la página once.", "Auf Seite elf.", "À la page neuf."])
 def test_beside_a_word_for_page_it_is_one_as_well(text: str) -> None:
     assert not re.search("elf|once|neuf", without_typed_pages(text))
+
+
+_PAGES_IN_OTHER_LANGUAGES = """
+Han dør på tohundrede og syttende side.
+Han er på den tohundredesyttende side.
+그는 217번째 쪽에서 죽는다.
+Նա մահանում է 217 էջում։
+Նա մահանում է 217-րդ էջում։
+217 orrian hiltzen da.
+በገጽ 217 ይሞታል።
+በ217ኛው ገጽ ይሞታል።
+ඔහු 217 වන පිටුවේ මිය යයි.
+Тэр 217-р хуудсанд үхдэг.
+Ол 217-бетте өледі.
+U 217-sahifada vafot etadi.
+Səhifə 217-də ölür.
+Në faqe 217 vdes.
+Hy sterf op die 217de bladsy.
+אויף דער 217טער זייט שטאַרבט ער.
+Ew di rûpela 217an de dimire.
+لە لاپەڕەی 217 دەمرێت.
+هغه په 217 مخ کې مري.
+Namatay siya sa ika-217 na pahina.
+Ufa ekhasini lama-217.
+Miršta 217 puslapyje.
+وہ صفحہ نمبر 217 پر مرتا ہے۔
+সে 217 নম্বর পাতায় মারা যায়।
+అతను 217వ పేజీలో చనిపోతాడు.
+ಅವನು 217ನೇ ಪುಟದಲ್ಲಿ ಸಾಯುತ್ತಾನೆ.
+તે પાના 217 પર મરે છે.
+तो पान 217 वर मरतो.
+Ул 217 нче биттә үлә.
+ତାହା ପୃଷ୍ଠା 217 ରେ ମରେ।
+"""
+
+
+@pytest.mark.parametrize("text", _PAGES_IN_OTHER_LANGUAGES.strip().splitlines())
+def test_a_page_goes_in_less_common_languages_too(text: str) -> None:
+    assert not re.search("217|sytten", TypedPages(lambda number: False).remove(text))
+
+
+@pytest.mark.parametrize("text", ["ཤོག་ངོས་ 217 ནང་ཤི་བ་རེད།", "ᎤᏲᎱᏒ 217 ᎠᏓᏍᏕᎸᏗ.", "ⴰⵙⵏⴰ 217 ⵉⵎⵎⵓⵜ."])
+def test_beside_words_of_a_script_in_which_no_word_for_page_is_known_a_number_may_be_one(text: str) -> None:
+    assert "217" not in TypedPages(lambda number: False).remove(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Libri ka 300 faqe.",
+        "Kitob 300 sahifa.",
+        "Liburuak 300 orrialde ditu.",
+        "Գիրքը 300 էջ է։",
+        "Նա 59 տարեկան է։",
+        "ის 59 წლისაა.",
+        "Roedd ganddo 3 merch.",
+        "ከ1893 በኋላ",
+    ],
+)
+def test_pages_and_other_things_that_are_counted_stay_in_less_common_languages(text: str) -> None:
+    assert TypedPages(lambda number: False).remove(text) == text

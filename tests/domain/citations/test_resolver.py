@@ -562,12 +562,79 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "~~139~~ 138",
         "3-8-8 is the page.",
         "३८ पर।",
+        "In my book 138",
+        "a) 138 b) 238",
+        "0x38",
+        "Mid-380s.",
+        "3.8.8 or 3/8/8",
+        "CCXXXVIIIth",
+        "38 out of 418",
+        "Look around 38 Ann leaves there",
+        "38 narrates her leave",
+        "38 always comes to mind",
+        "The scene: 38",
+        "It's 200 plus 38",
+        "I turned 38 of them.",
+        "1. Ben\n38. Ann",
+        "| 38 | Ann leaves |",
+        "Ann XXXVIII Light",
+        "Auf 38 Anns Abschied.",
+        "Um die 38 herum.",
+        "Alla 38.",
+        "A 38 circa.",
+        "Na dvousté třicáté osmé.",
+        "Umírá na dvousté třicáté osmé.",
+        "İki yüz otuz sekizde gider.",
+        "La două sute treizeci și opt.",
+        "دویست و سی و هشت.",
+        "På tohundredeogsyttende.",
+        "第二百三十八。",
+        "38번째.",
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
     shown = await answered("On which page does Ann leave?", answer)
-    pages = ("38", "३८", "3-8", "CCXXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
-    assert not [page for page in pages if page in shown]
+    pages = ("38", "३८", "3-8", "3.8", "3/8", "XXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
+    in_words = ("třic", "treizeci", "هشت", "sytten")
+    assert not [page for page in (*pages, *in_words) if page in shown]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "She was 59 when she left, on 3 October 1893, at 8:35, in chapter 21.",
+        "She ate 20 fish and paid £4,000 and 6 shillings for 12 feet of rope.",
+        "She left between 2 and 3 o'clock, on the 2nd or the 3rd of October.",
+        "The letter is 6 pages long. There were 50.",
+        "Two burly men held her; one of them, and 2 of the others, let go.",
+        "1. Ann comes.\n2. Ann leaves.",
+        "| 1 | Ann comes |\n| 2 | Ann leaves |",
+        "About 50% of the men left. Elizabeth II was not there in 1914–1918.",
+        "Sie war 59 Jahre alt und ging am 3. Oktober, im 21. Kapitel.",
+        "Elle mangea 20 poissons et partit au chapitre 21.",
+        "Она ушла в главе 21, 3 октября; ей было 59 лет.",
+        "彼女は第21章で、10月3日に去る。二十三人がいた。",
+        "She lived at 347 Piccadilly; the house at 17 Arundel Street was her brother's.",
+    ],
+)
+async def test_what_a_word_beside_it_says_is_no_page_stays_where_one_is_asked_for(answer: str) -> None:
+    assert await answered("On which page does Ann leave?", answer) == answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("On 38 Ann leaves with 38 crowns.", "In the book Ann leaves with 38 crowns."),
+        ("Ann left the light on 38.", "Ann left the light in the book."),
+    ],
+)
+async def test_where_a_page_is_asked_for_a_number_of_the_book_needs_the_word_it_counts(answer: str, shown: str) -> None:
+    made = composer()
+    made.learn_words("On which page does Ann leave?")
+    made.learn_figures("Ann left the light when Dunmore had paid 38 crowns for it.")
+    await made.feed(TextChunk(answer))
+    await made.finish()
+    assert made.text == shown
 
 
 async def test_the_large_patterns_are_compiled_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
