@@ -204,6 +204,7 @@ _NUMBERED = (
 ASKS_FOR_ONE = re.compile(
     rf"{COUNTS.pattern}|\b(?:(?:what|which)(?:['’]s|\sis|\swas)?(?:\s(?:the|his|her|their|my))?\s{_NUMBERED}s?"
     r"|which (?:one|of)|how (?:old|thick|fast|heavy|deep)|what(?:['’]s|\sis)\s(?:half\sof\s|twice\s)?\d+"
+    r"|(?P<hour>when|what time|wann|um wie ?viel uhr|(?:à|a) (?:quelle heure|qu[eé] hora|che ora)|cuándo|quando|когда)"
     r"|wie (?:alt|dick|schnell|schwer)|welche[msnr]? (?:jahr|kapitel|zimmer|alter|vers|zeile|uhrzeit)"
     r"|quel(?:le)? (?:age|âge|chapitre|heure|annee|année)|qu[eé] (?:edad|cap[ií]tulo|hora|a[nñ]o))\b",
     re.IGNORECASE,
@@ -391,10 +392,6 @@ PART_OF_MEASURE = re.compile(
     rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
 )
 PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
-LAW = re.compile(
-    r"gesetz|\b[a-z]{1,4}gb\b|\blaws?\b|\bstatute|\bcode\b|verfassung|\bconstitution|\bloi\b|\bley\b|\blegge\b"
-    rf"|{fold_letters('закон')}"
-)
 AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
 IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
 CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
@@ -404,7 +401,6 @@ PAIR = re.compile(
     rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
 )
 """Two numbers of the same length: in "148–52" the second one is shortened."""
-RESULT = re.compile(r"\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){1,3}\Z")
 IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
 ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
@@ -432,6 +428,16 @@ PLAIN_USE = re.compile(
     rf"|\b(?:liv(?:es?|ed|ing)|resid\w+|wohn\w+) (?:at|in) \0|\0\s(?:[^\W\d_]+\s){{1,2}}{_STREET}"
 )
 """The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
+_LAW = (
+    r"(?:gesetz|\b[a-z]{1,4}gb\b|\blaws?\b|\bstatute|\bcode\b|verfassung|\bconstitution|\bloi\b|\bley\b|\blegge\b"
+    rf"|{fold_letters('закон')})"
+)
+OTHER_USE = re.compile(
+    rf"{_LAW}[^\0]*§\s*\0|§\s*\0.*{_LAW}|\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){{1,3}}\0"
+    rf"|(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\0|\0['’]?{FOREIGN_SHORT}(?!\w)"
+    r"|\0\s(?:in (?:all|total)|altogether)(?=\W*(?:[.,;:!?)]|\Z))|\d\s(?:ft|feet|foot) \0"
+)
+"""Uses in which a number, here as NUL, is no page unless one was asked for: laws, results, decades, totals."""
 OPENS = re.compile(r"(?:\A|[\n.!?:;=(–—])\W*\Z")
 """The end of a text after which a clause begins."""
 LEADS_TO_A_PLACE = re.compile(

@@ -88,6 +88,7 @@ _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _OF_THEM = re.compile(r"\sof\s(?:the[ms]?e?|those|us|his|her|their)\b")
 _NEXT_WORD = re.compile(r"[\s-]([^\W\d_]+)")
+_ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _YEARS = range(1_000, 2_100)
@@ -108,7 +109,7 @@ _FIRST_WORDS = re.compile(
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
-_OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS = 110, 31, 12, 2, 30
+_OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 12, 2, 30, 24
 _LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
 
 
@@ -198,11 +199,6 @@ class Number:
         return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS and ":" not in self.written
 
     @property
-    def is_of_a_law(self) -> bool:
-        """Whether it is the number of a law's section: "§ 201 of the criminal code"."""
-        return self.left.rstrip().endswith("§") and context.LAW.search(f"{self.left} {self.right}") is not None
-
-    @property
     def is_measure(self) -> bool:
         """Whether it is a part of a measure, of a telephone number or of a year that is not told: "10–15%", "17—"."""
         part = context.PART_OF_MEASURE.match(self.words_after)
@@ -249,20 +245,15 @@ class Number:
         return context.HAS.search(self.left) is not None
 
     @property
-    def is_decade(self) -> bool:
-        """Whether it is a decade, "the 60s"."""
-        return self.read.endswith(FOREIGN_SHORT)
-
-    @property
     def is_of_an_address(self) -> bool:
         """Whether it is a house: "at 347 Piccadilly."; who does something has a verb: "at 347 Dracula says"."""
-        return self.form == "place" and self.left.endswith("at ") and _STREET.match(self.after) is not None
+        is_placed = self.left == "\n" or (self.form == "place" and self.left.endswith("at "))
+        return is_placed and _STREET.match(self.after) is not None
 
-    @property
-    def is_the_answer(self) -> bool:
+    def is_the_answer(self, *, is_hour: bool) -> bool:
         """Whether the answer begins with it, but for a few words, and it is nothing else's: "In 21.", "It's 21"."""
         is_first = len(self.left) < _BESIDE and _FIRST_WORDS.match(self.left)
-        if not is_first:
+        if not is_first or (is_hour and max(self.values, default=_HOURS) > _HOURS):
             return False
         listed = is_first["listed"]
         is_list = listed.count(",") > 1 or is_first["last"] or more_to_come().match(self.right)
@@ -378,8 +369,18 @@ class Number:
     @property
     def is_in_plain_use(self) -> bool:
         """Whether a word right beside it says that it is something else, such as a chapter, a month or a unit."""
-        suffix = self.read[len(self.read.rstrip(ascii_lowercase)) :] if self.is_decimal else ""
-        return context.PLAIN_USE.search(f"{self.left}\0{suffix}{self.right}") is not None
+        return context.PLAIN_USE.search(self._around) is not None
+
+    @property
+    def is_in_other_use(self) -> bool:
+        """Whether they say so less surely."""
+        return context.OTHER_USE.search(self._around) is not None
+
+    @property
+    def _around(self) -> str:
+        """What stands around it, with its ending, such as "th"."""
+        ending = self.read[len(self.read.rstrip(_ENDINGS)) :] if self.is_decimal else ""
+        return f"{self.left}\0{ending}{self.right}"
 
     @property
     def _is_plainly_dated(self) -> bool:
@@ -418,11 +419,10 @@ class Number:
     def is_taken(self) -> bool:
         """Whether a word stands before it that takes a number."""
         taken = takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
-        if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith("from "):
+        if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith(("from ", "between ")):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            is_result = not self.form and context.RESULT.search(self.left) is not None
-            return self._is_listed or is_result or self._is_of_a_label
+            return self._is_listed or self._is_of_a_label
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:

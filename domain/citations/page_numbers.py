@@ -335,7 +335,6 @@ _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
-_OR_SO = re.compile(rf"(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\Z")
 _MOST_PAGES = 10_000
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
@@ -355,7 +354,7 @@ class TypedPages:
         self._is_known = is_known
         self._titles = titles
         self._tells_ages, self._asks_count = tells_ages(question), COUNTS.search(question) is not None
-        self._asks_for_one = ASKS_FOR_ONE.search(question) is not None
+        self._asked_for = ASKS_FOR_ONE.search(question)
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items, self.are_pages_told = 0, False
@@ -420,14 +419,12 @@ class TypedPages:
             or number.is_taken
             or number.is_telephone
             or number.is_score
-            or number.is_of_a_law
+            or number.is_in_other_use
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)
             or number.is_of_an_address
-            or _OR_SO.search(number.left) is not None
-            or number.is_decade
-            or (self._asks_for_one and number.is_the_answer)
+            or (self._asked_for is not None and number.is_the_answer(is_hour=self._asked_for["hour"] is not None))
             or (self._asks_count and number.form in ("", "line", "joint"))
             or self._is_known(number)
         )

@@ -687,6 +687,12 @@ async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
         ("How old is Ann?", "She is nineteen, almost twenty."),
         ("Why does she fish?", "She catches perhaps 100 a week."),
         ("有几章？", "全书共有27章，约四百二十页。"),
+        ("When does the train leave?", "At 8."),
+        ("Wann fährt der Zug?", "Um 20."),
+        ("When does he sleep?", "Between 9 and 5, I think."),
+        ("Where does she live?", "17 The Crescent, Whitby."),
+        ("How tall is she?", "She is 6 ft 2."),
+        ("What has she got?", "She has lamps, 38 in all."),
     ],
 )
 async def test_a_number_that_is_the_answer_stays(asked: str, answer: str) -> None:
