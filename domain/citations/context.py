@@ -156,10 +156,10 @@ STEMMED_WORD = (
     rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
     rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
 )
-_AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
-_GOES_ON = rf"(?:(?<=\S){_AND})?"
+AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
+_GOES_ON = rf"(?:(?<=\S){AND})?"
 STEMMED = (
-    rf"(?:(?=[^\s-])(?:(?:o|en|et|ett)\s(?=sut|{CARDINAL}))?(?:{CARDINAL}++{_AND}){{0,3}}(?:{_GOES_ON}{STEMMED_WORD}(?:{_AND}{CARDINAL}++){{0,3}}){{1,6}}"
+    rf"(?:(?=[^\s-])(?:(?:o|en|et|ett)\s(?=sut|{CARDINAL}))?(?:{CARDINAL}++{AND}){{0,3}}(?:{_GOES_ON}{STEMMED_WORD}(?:{AND}{CARDINAL}++){{0,3}}){{1,6}}"
     r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
 )
 """A number in words, or in letters that count, in languages whose words are not listed in full."""

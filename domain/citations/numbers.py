@@ -87,11 +87,11 @@ _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _OF_THEM = re.compile(r"\sof\s(?:the[ms]?e?|those|us|his|her|their)\b")
-_NEXT_WORD = re.compile(r"[\s-]([^\W\d_]+)")
+_NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
-_YEARS = range(1_000, 2_100)
+_YEARS, _MOST_PAGES = range(1_000, 2_100), 10_000
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
 _A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
@@ -130,8 +130,7 @@ class Number:
         self.written = written[seen.starts[self.start] : seen.ends[self.end - 1]]
         self.before = written[seen.starts[begin] : seen.starts[self.start]]
         self.after = written[seen.ends[self.end - 1] :][:_BESIDE]
-        following = _NEXT_WORD.match(self.after)
-        self.next_word = following[1] if following else ""
+        self.next_word = "".join(_NEXT_WORD.findall(self.after))
         self.is_decimal = self.written[0].isdecimal()
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
         self.values = _values(found[0], self.written)
@@ -153,7 +152,7 @@ class Number:
 
     @property
     def is_near_page(self) -> bool:
-        """Whether a word for page follows that is not counted: "217 эче биттә", in the way of "on the 217th page"."""
+        """Whether a word for page follows that is not counted: "217 нче биттә", in the way of "on the 217th page"."""
         near = _NEAR_PAGE.match(self.right)
         is_counted = near and self.words_after[slice(*near.span("page"))] in _COUNTED_PAGES
         return near is not None and (not is_counted or self.left.endswith("-"))
@@ -196,7 +195,9 @@ class Number:
 
     @property
     def is_year(self) -> bool:
-        return bool(self.values) and not self.is_in_words and self.values[0] in _YEARS and ":" not in self.written
+        """Whether it is a year, or too large for a page."""
+        is_large = any(value in _YEARS or value >= _MOST_PAGES for value in self.values[:1])
+        return is_large and not self.is_in_words and ":" not in self.written
 
     @property
     def is_measure(self) -> bool:
@@ -345,9 +346,6 @@ class Number:
         if context.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
             return True  # of a page nobody says "are"
         if following["page"]:
-            page = self.words_after[slice(*following.span("page"))]
-            if FOREIGN in following["page"] and page not in _COUNTED_PAGES:
-                return False
             return not context.INTO.match(self.words_after, at) and not context.READ.search(self.before)
         word = self.words_after[slice(*following.span("word"))]
         if re.match(f"[{DENSE}]", word):

@@ -276,6 +276,7 @@ def _read(written: str) -> tuple[Seen, str]:
 
 
 _EMPHASIS = re.compile(r"\*{1,3}|~~|\|\||(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_BEGINS_A_LINE, _ENDS_A_LABEL = re.compile(r"(?:\A|\n)\W*(?:\d+[.)]\s)?\Z"), re.compile(r"\s?[:–—.-]\s+(?=\w)")
 _COMMAND = re.compile(r"(?<!\S)\W?/[a-z]+ \Z")
 
 
@@ -288,6 +289,8 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
             gone = written[start:end]
             emphasis = _EMPHASIS.findall(gone)
             open_one = emphasis[-1] if len(emphasis) % 2 else ""  # **Page**: 38
+            if open_one and not replacement and written[at:start].endswith(open_one):
+                start, open_one = start - len(open_one), ""
             kept += [written[at:start], replacement, open_one, *(group[0] for group in key_groups(gone))]
             at = end
     return "".join([*kept, written[at:]])
@@ -308,6 +311,10 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
             yield max(start, typed.end("bracket")), typed.end(), ""
         elif pointer := pointer_at(seen, written, typed.span(), at):
             yield pointer
+        elif _BEGINS_A_LINE.search(before) and (mark := _ENDS_A_LABEL.match(read, typed.end())):
+            yield typed.start(), mark.end(), ""
+            first = written[seen.starts[mark.end()]]
+            yield mark.end(), mark.end() + 1, first.upper() if is_capital else first
         elif _COMMAND.search(before):
             yield typed.start() - 1, typed.end(), ""
         elif not typed["foreign"] and THE_READER_IS.search(before):
@@ -335,7 +342,6 @@ _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
-_MOST_PAGES = 10_000
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
 
@@ -410,7 +416,6 @@ class TypedPages:
             or number.is_homograph
             or number.is_word
             or number.is_year
-            or max(number.values, default=0) >= _MOST_PAGES
             or number.is_compound
             or number.is_measure
             or number.is_date
@@ -466,8 +471,7 @@ class TypedPages:
 
     def _is_cell(self, number: Number) -> bool:
         """Whether it is alone in a table's cell."""
-        is_row = self._line.lstrip().startswith("|") or _ROW.search(number.left)
-        if self._columns is None and not is_row:
+        if self._columns is None and not (self._line.lstrip().startswith("|") or _ROW.search(number.left)):
             return False
         return bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
 
