@@ -107,6 +107,8 @@ FOREIGN_WORDS = " ".join(_WORDS["pages"])
 
 BEGINNINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["beginnings_of_page"]).split()))
 """Of words for page, in languages that join an ending to them."""
+ENDINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["endings_of_page"]).split()))
+"""Of words that end in one for page, in languages that are written without spaces."""
 COUNTED_PAGES = " ".join(_WORDS["counted_pages"])
 """Behind a number these are counted: "38 sayfa" are 38 pages, while "38 sayfada" is on page 38."""
 
@@ -123,6 +125,8 @@ def is_of_known_script(word: str) -> bool:
     return not word or _script_of(word) in _KNOWN_SCRIPTS
 
 
+SIDE = rf"(?:(?:(?<=pa |op )|(?<=nde )|(?<={ORDINAL} ))side|(?<=sur )pago|(?<=der )sait)(?!\w)"
+"""Words for page that mean something else elsewhere, behind the word that tells them: Danish, Esperanto and others."""
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
 NO_LABEL = re.compile(rf"{_any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
@@ -193,7 +197,8 @@ AGES = re.compile(
 """Words where ages are told or asked for."""
 COUNTS = re.compile(
     r"\b(?:how (?:many|often|much|long|far|tall|high|big)|(?:what|which) (?:number|year)"
-    r"|wie (?:viele?|oft|lange?|weit|hoch)|combien|cu[aá]nt[oa]s?|quant[oiae]|сколько)\b",
+    r"|wie (?:viele?|oft|lange?|weit|hoch)|combien|cu[aá]nt[oa]s?|quant[oiae]s?|сколько|hvor mange|hur m[aå]nga"
+    r"|hoeveel|kuinka monta|h[aá]ny|kaç|ile)\b|何人|何歳|いくつ|多少|几[个岁]|몇\s?[살명개]|كم|כמה|कितन",
     re.IGNORECASE,
 )
 """Words with which a number is asked for."""
@@ -372,10 +377,14 @@ OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
 )
 MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
-HAS = re.compile(rf"\b(?:has|have|had|hat|haben|hatten?)(?:\sread)?\s{ROUGHLY}?\Z")
+HAS = re.compile(
+    r"\b(?:has|have|had|hat|haben|hatten?|(?:livre|roman|ouvrage|texte) a|tiene|tem|heeft|har)"
+    rf"(?:\sread)?\s{ROUGHLY}?\Z"
+)
 ASKS_WHERE = re.compile(
     r"\bhow (?:far|many pages) (?:in|into|through)\b|\bwhere (?:in the (?:book|novel|text)|does it say)\b"
     r"|\bwhere (?:is|was) (?:that|this|it) (?:written|said|told|mentioned|described|from)\b"
+    r"|\b(?:hvilken side|hokker side|kiu pago|welcher sait|kaca pira|qaysi bet)\b"
     r"|\A\W*(?:and )?(?:the |your )?(?:source|citation|reference|quelle|beleg|fundstelle)s?\W*\Z"
 )
 """Questions for a place in the book that have no word for page; as a text reads."""

@@ -355,7 +355,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
 def _symbol_of(word: str) -> str:
     by_word, compound = _symbols()
     symbol = by_word.get(word, "")
-    if not symbol and word.startswith(context.BEGINNINGS_OF_PAGE):
+    if not symbol and (word.startswith(context.BEGINNINGS_OF_PAGE) or word.endswith(context.ENDINGS_OF_PAGE)):
         return FOREIGN
     if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
         symbol = CARDINAL if number["cardinal"] else ORDINAL
@@ -461,8 +461,8 @@ def number_in_any_form() -> re.Pattern[str]:
     """A share, or whatever else may be read as a number: 0xD4, 2-1-7, 217ish, and words of any language."""
     digits = rf"(?:{_IN_THOUSANDS}|{_IN_DIGITS})"
     others = rf"(?:{_ALL_THAT_IS_SAID}|{ANY_NUMBER}|{_IN_HAN}|{_IN_STEMS}|{_ROMAN_NTH})"
-    either = "|".join(rf"{each}(?:{JOINT}{each}){{0,8}}" for each in (digits, others))
-    return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?{_OF_ALL}")
+    either = "|".join(rf"{each}(?:(?!\s?/){JOINT}{each}){{0,8}}" for each in (digits, others))
+    return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?(?!\s?/){_OF_ALL}")
 
 
 @cache

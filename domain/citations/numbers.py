@@ -52,6 +52,7 @@ _NEAR_PAGE = re.compile(
     rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
 )
 _SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
+_RIGHT_BESIDE_PAGE = re.compile(rf"{FOREIGN}{{2,}}\s(?:[^\W\d_]{{1,6}}[\s-])?\Z")
 _BESIDE_PAGE = re.compile(
     rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"
     rf"|{FOREIGN}{{2,}}\s[^\W\d_]{{1,6}}[\s-]\Z"
@@ -337,7 +338,7 @@ class Number:
         if self._is_telling:
             return False
         following = _NEXT.match(self.right, at)
-        if not following or context.OF_THE_BOOK.match(self.words_after):
+        if not following or context.OF_THE_BOOK.match(self.words_after) or _RIGHT_BESIDE_PAGE.search(self.left):
             return False
         if following["unit"]:
             return True

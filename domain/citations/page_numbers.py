@@ -35,10 +35,10 @@ from domain.citations.context import (
     JOINS_REFERENCES,
     KANA_NUMBER,
     NO_SIDE,
-    ORDINAL,
     PAGE,
     ROUGHLY,
     SHORT_PAGE,
+    SIDE,
     SMALL_ORDINAL,
     SOURCE,
     STEMMED,
@@ -94,10 +94,10 @@ _ENGLISH = (
     rf"{_BEFORE}(?:{PAGE}++{_SAME_SENTENCE}|(?:{_NO_NAME}|(?!{SHORT_PAGE}-)){SHORT_PAGE}++){_NUMBERED}{_NO_COUNT}"
 )
 """After an article, "P-38" is an aeroplane."""
-_A_PAGE = rf"(?:{FOREIGN}++|(?:(?<=pa )|(?<=nde )|(?<={ORDINAL} ))side(?!\w))"
+_A_PAGE = rf"(?:{FOREIGN}++|{SIDE})"
 _FOREIGN_PAGE = (
     rf"{_BEFORE}{NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
-    rf"|{FOREIGN_SHORT}++\.|(?<=pa )side|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
+    rf"|{FOREIGN_SHORT}++\.|{SIDE}|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )
 _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
@@ -158,7 +158,7 @@ def _typed() -> re.Pattern[str]:
 
 
 _SIGNPOST = re.compile(
-    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|(?<=pa |de )side|(?<={ORDINAL} )side"
+    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|{SIDE}"
     rf"|(?<= )c\.|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
 )
 """A part of every reference that `_typed` matches. Most texts have none; looking for it takes a tenth of the time."""

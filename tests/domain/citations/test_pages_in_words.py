@@ -123,6 +123,14 @@ Miršta 217 puslapyje.
 તે પાના 217 પર મરે છે.
 तो पान 217 वर मरतो.
 Ул 217 нче биттә үлә.
+Nahodha anazama ukurasa wa 217 wa kitabu.
+ກັບຕັນຈົມນ້ຳໃນໜ້າ 217 ຂອງປຶ້ມ.
+กัปตันจมน้ำในหน้า 217 ของหนังสือ
+La kapitano dronas sur paĝo 217 de la libro.
+Il-kaptan jegħreq f'paġna 217 tal-ktieb.
+Kapten lemas di muka surat 217 buku itu.
+Kapitani yarohamye ku rupapuro rwa 217 rw'igitabo.
+De Kapitän erdrénkt op der Säit 217 vum Buch.
 ତାହା ପୃଷ୍ଠା 217 ରେ ମରେ।
 """
 

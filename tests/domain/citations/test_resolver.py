@@ -590,11 +590,13 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "På tohundredeogsyttende.",
         "第二百三十八。",
         "38번째.",
+        "Chapter 9 / 38",
+        "في ٣٨ تقريبا",
     ],
 )
 async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> None:
     shown = await answered("On which page does Ann leave?", answer)
-    pages = ("38", "३८", "3-8", "3.8", "3/8", "XXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
+    pages = ("38", "٣٨", "३८", "3-8", "3.8", "3/8", "XXXVIII", "двести", "dwieście", "yüz", "三十八", "삼십팔", "three")
     in_words = ("třic", "treizeci", "هشت", "sytten")
     assert not [page for page in (*pages, *in_words) if page in shown]
 
@@ -654,7 +656,8 @@ async def test_the_large_patterns_are_compiled_in_a_thread(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "asked", ["How far in is that?", "Where in the book is that?", "Source?", "How many pages in?"]
+    "asked",
+    ["How far in is that?", "Where in the book is that?", "Source?", "How many pages in?", "På hvilken side er det?"],
 )
 async def test_a_place_in_the_book_is_a_page_in_whatever_words_it_is_asked_for(asked: str) -> None:
     assert "38" not in await answered(asked, "It's 38.")
@@ -686,6 +689,7 @@ async def test_who_names_a_page_or_counts_them_asks_for_none(said: str) -> None:
         ("When was that?", "In the 60s, or the 1890s."),
         ("How old is Ann?", "She is nineteen, almost twenty."),
         ("Why does she fish?", "She catches perhaps 100 a week."),
+        ("船長は何歳？", "52です。"),
         ("有几章？", "全书共有27章，约四百二十页。"),
         ("When does the train leave?", "At 8."),
         ("Wann fährt der Zug?", "Um 20."),
