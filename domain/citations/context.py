@@ -160,6 +160,7 @@ STEMMED_WORD = (
     rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
     rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
 )
+SURE_STEM = rf"(?!{_any_of('no_stems')}|{_either('друг одн')}){STEMMED_WORD}"
 AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
 _GOES_ON = rf"(?:(?<=\S){AND})?"
 STEMMED = (
@@ -249,7 +250,7 @@ OTHER_WORD = re.compile(
     re.IGNORECASE,
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
-HOMOGRAPHS = re.compile(rf"(?:(?:una?|ein)\s)?{_any_of('homographs')}(?:\sone)?\Z")
+HOMOGRAPHS = re.compile(rf"(?:(?:una?|ein)\s)?{_any_of('homographs')}(?:\s(?:one|un[ao]?|eine?[mnrs]?))?\Z")
 """Numbers that are ordinary words, most of them in another language: alone, they are none."""
 PAGES_IN = re.compile(
     r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining|mark|point)"
@@ -434,6 +435,7 @@ PLAIN_USE = re.compile(
     rf"|[$£€¥₽₹]\s?\0(?!\$)|\0\s?(?:[€£¥₽₹°]|(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b)"
     r"|\0\s(?:in the (?:morning|afternoon|evening)|at night)\b"
     r"|\b(?:half|quarter|viertel|halb) (?:(?:past|to|vor|nach) )?\0|\bthere (?:are|were) \0"
+    r"|\b(?:a|an|one|ein|eine|einen) [^\W\d_]+ (?:or|oder) \0"
     rf"|\b(?:liv(?:es?|ed|ing)|resid\w+|wohn\w+) (?:at|in) \0|\0\s(?:[^\W\d_]+\s){{1,2}}{_STREET}"
 )
 """The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
@@ -449,12 +451,14 @@ OTHER_USE = re.compile(
 """Uses in which a number, here as NUL, is no page unless one was asked for: laws, results, decades, totals."""
 OPENS = re.compile(r"(?:\A|[\n.!?:;=(–—])\W*\Z")
 """The end of a text after which a clause begins."""
+OF_THEM = re.compile(r"\sof\s(?:them|these|those|the|us|his|her|their)\b")
+OTHERS = re.compile(r"\b(?:others?|those|these|all|they|you|we|alle[nr]?|ander(?:e|en)|beiden|tutti|tous|todos)\s\Z")
 LEADS_TO_A_PLACE = re.compile(
     rf"(?:\b(?:{_any_of('leading')}|{_any_of('roughly')}|{_any_of('placing')})|,|['’]{FOREIGN_SHORT})\s\Z"
 )
 """The end of a text after which a number may be a page unless it counts something."""
 PLURALS = re.compile(
-    rf"[\s-](?:{_any_of('no_plurals')}|[^\W\d_]+ly\b)"
+    rf"[\s-]{_any_of('no_plurals')}"
     r"|(?P<plural>[\s-][^\W\d_]+(?:s|men|people|children|feet|mice))(?![\w'’])"
 )
 """What follows on a number that counts it; without the group, what is no plural although it may look like one."""

@@ -450,7 +450,7 @@ _IN_DIGITS = (
 )
 _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
 _IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
-_IN_STEMS = rf"(?<![^\W\d_])(?!to\s|on\s|set\s){context.STEMMED_WORD}(?:{context.AND}{context.STEMMED_WORD})+"
+_IN_STEMS = rf"(?<![^\W\d_]){context.SURE_STEM}(?:{context.AND}(?:(?:to|on)\s)?{context.SURE_STEM})+"
 _IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{context.HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
 _ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{context.STEMMED}(?=\W*\Z)|{_IN_HANGUL})"
 """A number in words or signs that is the whole answer; one beside others may be an ordinary word."""

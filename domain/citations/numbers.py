@@ -87,7 +87,6 @@ _COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_OF_THEM = re.compile(r"\sof\s(?:the[ms]?e?|those|us|his|her|their)\b")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
@@ -393,15 +392,17 @@ class Number:
         """Whether a noun follows that it counts: where a clause begins, only behind a small number in words, and behind
         a word that leads to a place, only one that is seen to be a plural.
         """
-        if _OF_THEM.match(self.right) and max(self.values, default=_FEW) <= _FEW:
+        is_small = self.is_in_words and self.is_word
+        are_few = max(self.values, default=_FEW) <= _FEW and context.OF_THEM.match(self.right)
+        if are_few or (is_small and context.OTHERS.search(self.left)):
             return True
         plural = context.PLURALS.match(self.words_after)
         if not self.is_counting or _IS_ROMAN.fullmatch(self.read) or (plural and not plural["plural"]):
             return False
         if context.OPENS.search(self.left):
-            return (self.is_in_words and self.is_word) or bool(plural and _STOPS.match(self.right, plural.end()))
+            return is_small or bool(plural and _STOPS.match(self.right, plural.end()))
         if context.LEADS_TO_A_PLACE.search(self.left):
-            return plural is not None and self.next_word.islower()
+            return (plural is not None or is_small) and self.next_word.islower()
         return len(self.next_word) >= _LEAST_NOUN
 
     @property

@@ -608,6 +608,8 @@ async def test_who_asks_for_a_page_gets_none_that_is_guessed(answer: str) -> Non
         "She ate 20 fish and paid £4,000 and 6 shillings for 12 feet of rope.",
         "She left between 2 and 3 o'clock, on the 2nd or the 3rd of October.",
         "The letter is 6 pages long. There were 50.",
+        "The three ghostly women, the other two and all three men stayed a moment or two.",
+        "I attend on Ann, who is attached to her station on the hill; das sei ein Glück.",
         "Two burly men held her; one of them, and 2 of the others, let go.",
         "1. Ann comes.\n2. Ann leaves.",
         "| 1 | Ann comes |\n| 2 | Ann leaves |",
