@@ -160,7 +160,7 @@ STEMMED_WORD = (
     rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
     rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
 )
-SURE_STEM = rf"(?!{_any_of('no_stems')}|{_either('друг одн')}){STEMMED_WORD}"
+NO_STEM = _any_of("no_stems")
 AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
 _GOES_ON = rf"(?:(?<=\S){AND})?"
 STEMMED = (
@@ -418,31 +418,30 @@ THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
 
 
 _COUNTERS = _either(" ".join(_WORDS["counters"]))
-_PARTS_IN_SIGNS = _either("章 卷 巻 回 部 話 话 節 节 장 부")
 _NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{_either('й я го ой ая')}|{fold_letters('번째')})?"
-_NOT_OF_A_COPY = "".join(
-    rf"(?<!\b{word} )"
-    for word in ("my", "your", "our", "the", "this", "that", "meinem", "meiner", "diesem", "mon", "mi", "mio")
-)
+_NOT_OF_A_COPY = "".join(rf"(?<!\b{word} )" for word in " ".join(_WORDS["before_a_copy"]).split())
 """What does not stand before the name of a thing: behind "in my book" it is not the book's number that follows."""
 _UNITS = rf"(?:{COUNTED}|{_any_of('units')})"
 _SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?"
-PLAIN_USE = re.compile(
-    rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE}|luke|mark|john|matthew)\.?\s\0"
-    rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{_any_of('parts')})(?!\w)|\0\s?(?:{_PARTS_IN_SIGNS}|{_COUNTERS})"
-    rf"|(?<!\w){MONTHS}\.?,?\s(?:the\s)?\0|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
-    rf"|\0[\s-]?{_UNITS}(?!\s\d)|\0[\s-]{PAGE}+\s(?:long|thick|in all|altogether|so far)(?!\w)"
-    rf"|[$£€¥₽₹]\s?\0(?!\$)|\0\s?(?:[€£¥₽₹°]|(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b)"
-    r"|\0\s(?:in the (?:morning|afternoon|evening)|at night)\b"
-    r"|\b(?:half|quarter|viertel|halb) (?:(?:past|to|vor|nach) )?\0|\bthere (?:are|were) \0"
-    r"|\b(?:a|an|one|ein|eine|einen) [^\W\d_]+ (?:or|oder) \0"
-    rf"|\b(?:liv(?:es?|ed|ing)|resid\w+|wohn\w+) (?:at|in) \0|\0\s(?:[^\W\d_]+\s){{1,2}}{_STREET}"
-)
-"""The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
-_LAW = (
-    r"(?:gesetz|\b[a-z]{1,4}gb\b|\blaws?\b|\bstatute|\bcode\b|verfassung|\bconstitution|\bloi\b|\bley\b|\blegge\b"
-    rf"|{fold_letters('закон')})"
-)
+
+
+@cache
+def plain_use() -> re.Pattern[str]:
+    """The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
+    return re.compile(
+        rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE}|luke|mark|john|matthew)\.?\s\0"
+        rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{_any_of('parts')})(?!\w)|\0\s?{_COUNTERS}"
+        rf"|(?<!\w){MONTHS}\.?,?\s(?:the\s)?\0|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
+        rf"|\0[\s-]?{_UNITS}(?!\s\d)|\0[\s-]{PAGE}+\s(?:long|thick|in all|altogether|so far)(?!\w)"
+        rf"|[$£€¥₽₹]\s?\0(?!\$)|\0\s?(?:[€£¥₽₹°]|(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b)"
+        r"|\0\s(?:in the (?:morning|afternoon|evening)|at night)\b"
+        r"|\b(?:half|quarter|viertel|halb) (?:(?:past|to|vor|nach) )?\0|\bthere (?:are|were) \0"
+        r"|\b(?:a|an|one|ein|eine|einen) [^\W\d_]+ (?:or|oder) \0"
+        rf"|\b(?:liv(?:es?|ed|ing)|resid\w+|wohn\w+) (?:at|in) \0|\0\s(?:[^\W\d_]+\s){{1,2}}{_STREET}"
+    )
+
+
+_LAW = rf"(?:gesetz|\b[a-z]{{1,4}}gb\b|\b{_any_of('laws')})"
 OTHER_USE = re.compile(
     rf"{_LAW}[^\0]*§\s*\0|§\s*\0.*{_LAW}|\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){{1,3}}\0"
     rf"|(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\0|\0['’]?{FOREIGN_SHORT}(?!\w)"

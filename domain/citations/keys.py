@@ -1,7 +1,8 @@
 """How an answer points at the book: by sentence keys, which models write, and by page references, which code writes.
 
 Here are what keys look like and how a text reads: without them, where its sentences end, which of its words are about
-pages and numbers, sentences that say nothing but where something stands, and references in other languages.
+pages and numbers, what a number looks like, sentences that say nothing but where something stands, and references in
+other languages.
 """
 
 import hashlib
@@ -450,7 +451,8 @@ _IN_DIGITS = (
 )
 _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
 _IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
-_IN_STEMS = rf"(?<![^\W\d_]){context.SURE_STEM}(?:{context.AND}(?:(?:to|on)\s)?{context.SURE_STEM})+"
+_SURE_STEM = rf"(?!{context.NO_STEM}|{fold_letters('друг|одн')}){context.STEMMED_WORD}"
+_IN_STEMS = rf"(?<![^\W\d_]){_SURE_STEM}(?:{context.AND}(?:(?:to|on)\s)?{_SURE_STEM})+"
 _IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{context.HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
 _ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{context.STEMMED}(?=\W*\Z)|{_IN_HANGUL})"
 """A number in words or signs that is the whole answer; one beside others may be an ordinary word."""
@@ -491,5 +493,5 @@ DATE = re.compile(
     r"|\d{1,2}[-./]\d{1,2}[-./](?:1[5-9]|20)\d\d"
 )
 HOUR = re.compile(r"(?:[01]?\d|2[0-3])(?::|\s?h\s?|\.)[0-5]\d(?::[0-5]\d)?(?:[ap]?m)?")
-PATTERNS = (number_pattern, number_in_any_form, more_to_come, closes, context.takes_a_number)
+PATTERNS = (number_pattern, number_in_any_form, more_to_come, closes, context.takes_a_number, context.plain_use)
 """Those that are compiled when they are first used, for that takes its time."""

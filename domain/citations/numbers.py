@@ -367,7 +367,7 @@ class Number:
     @property
     def is_in_plain_use(self) -> bool:
         """Whether a word right beside it says that it is something else, such as a chapter, a month or a unit."""
-        return context.PLAIN_USE.search(self._around) is not None
+        return context.plain_use().search(self._around) is not None
 
     @property
     def is_in_other_use(self) -> bool:

@@ -8,7 +8,7 @@ every script as digits, and emphasis, entities and invisible characters as nothi
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
 as well (`TypedPages`): a noun that it counts ("300 men"), a word that takes a number ("chapter 3", "aged 25"), a year,
 a part of a total ("1 in 10", "47% of the men"), a place in a numbered list, or that a reader wrote it or the model was
-given it of the book.
+given it of the book. Where a page is asked for, only the word right beside it is one (`Number.is_plainly_none`).
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
