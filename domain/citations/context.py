@@ -87,7 +87,7 @@ _TALK = (
     r"(?:bets?|bid|guess(?:ed|es)?|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
     r"|round|option)(?!:)"
 )
-NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["postpositions"]])).split())
+NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
 ROUGHLY = rf"(?:{_any_of('roughly')}\.?\s)"
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
@@ -450,6 +450,7 @@ OTHER_USE = re.compile(
 """Uses in which a number, here as NUL, is no page unless one was asked for: laws, results, decades, totals."""
 OPENS = re.compile(r"(?:\A|[\n.!?:;=(–—])\W*\Z")
 """The end of a text after which a clause begins."""
+SCORED = re.compile(r"\b(?:scores?d?|w[io]ns?|lo(?:st|ses?)|beats?|match|game)\b[^.!?\n]*\Z")
 OF_THEM = re.compile(r"\sof\s(?:them|these|those|the|us|his|her|their)\b")
 OTHERS = re.compile(r"\b(?:others?|those|these|all|they|you|we|alle[nr]?|ander(?:e|en)|beiden|tutti|tous|todos)\s\Z")
 LEADS_TO_A_PLACE = re.compile(

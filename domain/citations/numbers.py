@@ -360,9 +360,9 @@ class Number:
     @property
     def is_plainly_none(self) -> bool:
         """Whether its words say plainly that it is no page, which is what may stand where a page is asked for."""
-        is_pair_of_goals = self.is_score and not self.values[2:]
+        is_result = self.is_score and context.SCORED.search(self.left) is not None
         is_plain = self.is_in_plain_use or self._is_plainly_dated or self._is_plainly_counting
-        return is_plain or self._is_listed or self.is_telephone or is_pair_of_goals
+        return is_plain or self._is_listed or self.is_telephone or is_result
 
     @property
     def is_in_plain_use(self) -> bool:

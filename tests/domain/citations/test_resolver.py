@@ -591,6 +591,9 @@ async def test_where_pages_are_spoken_of_a_bare_number_is_one(learn: str, answer
         "第二百三十八。",
         "38번째.",
         "Chapter 9 / 38",
+        "38 folks",
+        "Chyba 38 albo 138",
+        "Um 3-8",
         "في ٣٨ تقريبا",
     ],
 )
