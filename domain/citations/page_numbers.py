@@ -276,7 +276,7 @@ def _read(written: str) -> tuple[Seen, str]:
 
 
 _EMPHASIS = re.compile(r"\*{1,3}|~~|\|\||(?<!\w)_{1,2}|_{1,2}(?!\w)")
-_BEGINS_A_LINE, _ENDS_A_LABEL = re.compile(r"(?:\A|\n)\W*(?:\d+[.)]\s)?\Z"), re.compile(r"\s?[:–—.-]\s+(?=\w)")
+_BEGINS_A_LINE, _ENDS_A_LABEL = re.compile(r"(?:\A|\n)\W*(?:\d+[.)]\s)?\Z"), re.compile(r"\s?[:–—.-][^\S\n]+(?=\S)")
 _COMMAND = re.compile(r"(?<!\S)\W?/[a-z]+ \Z")
 
 
@@ -288,10 +288,10 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
         if (start := max(start, at)) < end:
             gone = written[start:end]
             emphasis = _EMPHASIS.findall(gone)
-            open_one = emphasis[-1] if len(emphasis) % 2 else ""  # **Page**: 38
-            if open_one and not replacement and written[at:start].endswith(open_one):
-                start, open_one = start - len(open_one), ""
-            kept += [written[at:start], replacement, open_one, *(group[0] for group in key_groups(gone))]
+            alone = [mark for mark in dict.fromkeys(emphasis) if emphasis.count(mark) % 2]  # **Page**: 38
+            if alone and not replacement and written[at:start].endswith(alone[0]):
+                start -= len(alone.pop(0))
+            kept += [written[at:start], replacement, *alone, *(group[0] for group in key_groups(gone))]
             at = end
     return "".join([*kept, written[at:]])
 

@@ -48,6 +48,7 @@ def test_what_is_no_page_reference_is_left_alone(text: str) -> None:
         ("It is on the 42nd page.", "It is in the book."),
         ("Page 42 says so.", "A page says so."),
         ("Page 42: the storm", "The storm"),
+        ("- **p. 42** – *the* storm", "- *the* storm"),
         ("Scenes:\n- p. 42 – the storm\n- **Page 43**: the calm", "Scenes:\n- the storm\n- The calm"),
         ("Seite 42: Sturm. Page 43. The calm comes.", "Sturm. The calm comes."),
         ("See p. 42.", "See a page."),
