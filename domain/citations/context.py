@@ -429,7 +429,7 @@ _SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?
 def plain_use() -> re.Pattern[str]:
     """The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
     return re.compile(
-        rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE}|luke|mark|john|matthew)\.?\s\0"
+        rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE})\.?\s\0"
         rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{_any_of('parts')})(?!\w)|\0\s?{_COUNTERS}"
         rf"|(?<!\w){MONTHS}\.?,?\s(?:the\s)?\0|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
         rf"|\0[\s-]?{_UNITS}(?!\s\d)|\0[\s-]{PAGE}+\s(?:long|thick|in all|altogether|so far)(?!\w)"

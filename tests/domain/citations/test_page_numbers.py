@@ -47,6 +47,7 @@ def test_what_is_no_page_reference_is_left_alone(text: str) -> None:
         ("The key she finds on page 42 is brass.", "The key she finds in the book is brass."),
         ("It is on the 42nd page.", "It is in the book."),
         ("Page 42 says so.", "A page says so."),
+        ("On page 217 men die.", "In the book men die."),
         ("Page 42: the storm", "The storm"),
         ("- **p. 42** – *the* storm", "- *the* storm"),
         ("Scenes:\n- p. 42 – the storm\n- **Page 43**: the calm", "Scenes:\n- the storm\n- The calm"),
