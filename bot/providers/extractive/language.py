@@ -49,6 +49,7 @@ for _name, _pattern in _WORDS["macros"].items():  # each may have those before i
 REMARKS = {reply: [*map(_filled, words)] for reply, words in _WORDS["remarks"].items()}
 WORDINGS = {intent: [*map(_filled, words)] for intent, words in _WORDS["wordings"].items()}
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
+DENSE_KINDS: dict[str, str] = _WORDS["dense_kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
 POINTS_BACK: dict[str, str] = _WORDS["points_back"]
 """Regular expressions by phrase that answers, by intent (some of English stand in the code), by kind, by language."""
@@ -159,6 +160,8 @@ asks. The words of a link with words remain.
 _TYPED = {typed: meant for meant, words in _WORDS["typed"].items() for typed in words.split()}
 _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s?\w)")
 
+_SHOUTED = re.compile(r"\b[A-ZÀ-ÞА-ЯЁ]{2,}\b(?:\W+[A-ZÀ-ÞА-ЯЁ]+\b)+")
+"""Two words or more in capitals."""
 
 MOST_CHARACTERS = 2_000
 """Characters of a message that are analysed: the longest message a person can send."""
@@ -167,8 +170,7 @@ MOST_CHARACTERS = 2_000
 def as_meant(message: str) -> str:
     """A message without mentions, links and code, not shouted, and with words in full that people type in haste."""
     text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
-    if text.isupper() and len(words_of(text)) > 1:
-        text = text.lower()
+    text = _SHOUTED.sub(lambda found: found[0].lower(), text)
     return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], text)
 
 
@@ -489,7 +491,6 @@ _PRESENT = re.compile(
     r"['’]s\b|\b(?:is|are|do|does|can|will|should|today|tonight|tomorrow|yesterday)\b|^\W*(?!wh|how)\w+ ", re.IGNORECASE
 )
 _PAST = re.compile(r"\b(?:was|were|did|had|(?!need|speed|feed|seed|breed)\w+ed)\b(?!.*\byesterday\b)", re.IGNORECASE)
-
 _IS_THERE = re.compile(r"\W*(?:is|are) there\b", re.IGNORECASE)
 
 

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from bot.providers.extractive.language import (
     BEARERS,
     COLOURLESS,
+    DENSE_KINDS,
     FILLERS,
     KINDS,
     POINTS_BACK,
@@ -28,8 +29,8 @@ from bot.providers.extractive.language import (
     stem,
     stems_of,
 )
-from domain.library.search.phrases import quoted_in
-from domain.library.search.words import fold, without_possessive
+from domain.library.search.phrases import LEAST_RUN, POINTING, quoted_in
+from domain.library.search.words import fold, without_possessive, words_of
 
 
 class QuestionKind(StrEnum):
@@ -52,9 +53,6 @@ class QuestionKind(StrEnum):
     WHAT = "what"
     OTHER = "anything else"
 
-
-_RUN = 3
-"""Consecutive words of a question that are no coincidence in the book, if two of them are meaningful."""
 
 ALIKE = 0.5
 """The strength of a word that may replace one of the question."""
@@ -110,6 +108,17 @@ class Question:
         """The words to search for, without context."""
         return " ".join(dict.fromkeys(map(self.searched, (term.word for term in self.terms)))) or self.text
 
+    @property
+    def of_a_line(self) -> frozenset[str]:
+        """Its own words, folded, if it may be about a line of an English book: it points at one, or asks for nothing
+        else and names nobody.
+        """
+        is_pointed = not POINTING.isdisjoint(words_of(fold(self.text))) and self.kind is not QuestionKind.HAPPENED
+        is_open = self.kind in (QuestionKind.WHAT, QuestionKind.OTHER) and not self.names
+        may_be = self.language is Language.ENGLISH and (is_pointed or is_open) and not self.leans_on_past
+        own = {fold(term.word) for term in self.terms if term.stem not in self.names} if may_be else set[str]()
+        return frozenset(own - POINTING)
+
     def searched(self, word: str) -> str:
         """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""
         is_owner = self.language is Language.GERMAN and relation_in(self.text)
@@ -130,7 +139,7 @@ class Question:
         """The stems of words in a row that are no coincidence in the book; of what happened then, more stands there."""
         words = stems_of(self.text, self.language) if self.kind is not QuestionKind.HAPPENED else ()
         telling = {term.stem for term in self.terms} - self.setting
-        runs = (words[at : at + _RUN] for at in range(len(words) - _RUN + 1))
+        runs = (words[at : at + LEAST_RUN] for at in range(len(words) - LEAST_RUN + 1))
         return frozenset(run for run in runs if len(telling & {*run}) > 1)
 
     @property
@@ -168,15 +177,7 @@ _KINDS = {
     Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", _SOMEBODY)) for kind, words in kinds]
     for name, kinds in KINDS.items()
 }
-_DENSE_KINDS = (
-    (QuestionKind.WHY, "为什么|為什麼|为何|なぜ|どうして|왜"),
-    (QuestionKind.WHEN, "什么时候|什麼時候|何时|いつ|언제"),
-    (QuestionKind.WHERE, "哪里|哪裡|哪儿|何处|どこ|어디"),
-    (QuestionKind.HOW_MANY, "多少|几个|幾個|いくつ|何人|몇"),
-    (QuestionKind.WHO, "谁|誰|누구|누가"),
-    (QuestionKind.HOW, "怎么|怎麼|如何|どう"),
-    (QuestionKind.WHAT, "什么|什麼|何|무엇"),
-)
+_DENSE_KINDS = [(QuestionKind(kind), words) for kind, words in DENSE_KINDS.items()]
 _PATTERNS = {
     language: tuple((kind, re.compile(rf"\b(?:{any_accents(pattern)})", re.IGNORECASE)) for kind, pattern in kinds)
     for language, kinds in _KINDS.items()
@@ -346,7 +347,11 @@ def as_printed(text: str, told: str) -> str:
 
     typed = {word: bare(word) for word in _TYPED.findall(text) if not is_little(word, language)}
     names = names_in(told, language) if any(word in told for word in typed.values()) else frozenset[str]()
-    return _TYPED.sub(lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in names else it[0], text)
+    asked = f" {' '.join(words_of(fold(text)))} "
+    of_several = " ".join(name for name in names if " " in name and f" {name} " in asked).split()
+    return _TYPED.sub(
+        lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in {*names, *of_several} else it[0], text
+    )
 
 
 _BORROWED, _MEANT = 0.5, 0.9

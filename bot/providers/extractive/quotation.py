@@ -158,12 +158,6 @@ def is_heading(text: str, chapter: str) -> bool:
 _BEFORE_NAME = re.compile(r"(?:\w,?|Mrs?\.|Dr\.|[A-Z]\.) $")
 
 
-def has_name_of_words(asked: str, texts: Iterable[str]) -> bool:
-    """Whether the book writes two neighbouring words of a question as a name: "the white rabbit" is White Rabbit."""
-    pairs = "|".join(map(" ".join, pairwise(re.findall(r"[^\W\d_]{3,}", asked.title()))))
-    return bool(pairs) and any(re.search(rf"[^\W\d_],? (?:{pairs})\b", text) for text in texts)
-
-
 def are_names(words: Sequence[str], candidates: Sequence[Candidate], language: Language) -> bool:
     """Whether any of these words is somebody's name in some candidates, and not only the beginning of a sentence or a
     word that is written small elsewhere: "Mark" among marks, "Will" among wills.

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 
 from bot.providers.extractive.language import (
     ALMOST,
@@ -39,7 +38,8 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title
-from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, has_name_of_words, is_telling
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
+from domain.library.search.phrases import texts_with_line, together
 from domain.library.search.words import fold, without_possessive, words_of
 
 WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
@@ -50,9 +50,6 @@ _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 
 _SAME_SCENE = 4
 """Sentences for which somebody who was named is mostly "he" or "she"."""
-_PAIR_REACH = 4
-"""Words within which two neighbouring words of the question count as being together."""
-
 _MOST_EXPECTED = 2
 """Words of the sort asked for that count in one sentence."""
 
@@ -77,6 +74,8 @@ class Evidence:
         }
         self.runs = question.runs
         self.quoted = [each for each in question.quoted if any(_stands(each, other.stems) for other in candidates)]
+        texts = (each.words.split() for each in self.candidates)
+        self.lines = texts_with_line(words_of(fold(question.text)), question.of_a_line, texts)
         self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
         self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
         relation = stems_of(relation_in(question.text), question.language)
@@ -174,7 +173,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
     return {
         "wide": evidence.wide[at],
         "behind": evidence.behind[at],
-        "pairs": _pairs(question, candidate),
+        "pairs": together([t.stem for t in question.terms if t.weight == 1.0], candidate.stems),
         "names": evidence.share(question.names, at),
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
@@ -303,28 +302,15 @@ def _words_of(evidence: Evidence, at: int, stems: Collection[str]) -> list[str]:
     return [word for word, stem in zip(words, evidence.candidates[at].stems, strict=True) if stem in stems]
 
 
-def _pairs(question: Question, candidate: Candidate) -> float:
-    """The share of adjacent words of the question that are together in the sentence, in that order."""
-    stems = [term.stem for term in question.terms if term.weight == 1.0]
-    places: dict[str, list[int]] = {stem: [] for stem in stems}
-    for place, stem in enumerate(candidate.stems):
-        if stem in places:
-            places[stem].append(place)
-    close = [
-        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
-        for a, b in pairwise(stems)
-    ]
-    return sum(close) / len(close) if close else 0.0
-
-
-_QUOTED = 3.0
-"""How much more words in quotation marks count than a run of others."""
+_QUOTED, _LINE = 3.0, 1.3
+"""How much more words in quotation marks count than a run of others, and a run that is all a question is about."""
 
 
 def _verbatim(evidence: Evidence, candidate: Candidate) -> float:
     """Whether a run of words of the question occurs verbatim; more if they are in quotation marks there."""
     run = any(_stands(each, candidate.stems) for each in evidence.runs)
-    return run + _QUOTED * sum(_stands(each, candidate.stems) for each in evidence.quoted)
+    line = _LINE * (candidate.position in evidence.lines)
+    return run + line + _QUOTED * sum(_stands(each, candidate.stems) for each in evidence.quoted)
 
 
 def _stands(run: Sequence[str], stems: Sequence[str]) -> bool:
@@ -392,7 +378,7 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     chosen = _best(evidence, shares, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
     question = evidence.question
-    is_told = question.names or question.story or evidence.quoted or has_name_of_words(question.text, evidence.texts)
+    is_told = question.names or question.story or evidence.quoted or evidence.lines
     if not is_told and cover < (_GENERAL if question.is_general else _FAINT):
         return NOTHING
     best = max(chosen, key=shares.__getitem__)
@@ -465,7 +451,11 @@ def _is_named_beside(evidence: Evidence, at: int, name: str) -> bool:
 
 
 def _may_show_it(evidence: Evidence, at: int) -> bool:
-    """Whether a candidate has the number, the sum or the relative that is asked for."""
+    """Whether a candidate has the number, the sum or the relative that is asked for, and is not just a line of which
+    something is asked.
+    """
+    if at in evidence.lines:
+        return False
     match evidence.question.kind:
         case QuestionKind.HOW_MUCH:
             return evidence.here[at] >= _FIRM and not evidence.names_alone() and _by_kind(evidence, at)["priced"] == 1.0

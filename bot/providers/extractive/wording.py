@@ -27,6 +27,7 @@ from bot.providers.extractive.question import (
     analyse,
     in_context,
     is_title,
+    without_fillers,
 )
 from bot.providers.extractive.quotation import Candidate, Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
@@ -252,8 +253,8 @@ _MOST_ALIKE = 6
 
 
 def other_phrasings(question: Question) -> list[str]:
-    """What a question has in quotation marks, its two halves if it has a setting, and the question in words that may
-    occur in an answer.
+    """What a question has in quotation marks, all of it as typed if it may be a line, its two halves if it has a
+    setting, and the question in words that may occur in an answer.
     """
     setting = [term.word for term in question.terms if term.stem in question.setting]
     main = [term.word for term in question.terms if term.stem not in question.setting]
@@ -268,7 +269,8 @@ def other_phrasings(question: Question) -> list[str]:
     if any(term.others for term in question.terms):
         parts.append(answer)
     quoted = (f'"{" ".join(words)}"' for words in quoted_in(question.text))
-    phrasings = dict.fromkeys([*quoted, *(" ".join(words) for words in parts)])
+    typed = [without_fillers(question.text)] if question.of_a_line else []
+    phrasings = dict.fromkeys([*quoted, *typed, *(" ".join(words) for words in parts)])
     return [phrasing for phrasing in phrasings if phrasing != question.query]
 
 

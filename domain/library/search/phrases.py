@@ -8,11 +8,11 @@ word, so that a few wrong, missing or misspelt words do not matter.
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from heapq import nlargest
-from itertools import chain, islice
+from itertools import chain, islice, pairwise, takewhile
 from math import log
 
 from domain.book import PhraseHit
@@ -175,15 +175,35 @@ QUOTED = 3.0
 what runs add.
 """
 
-_LEAST_RUN = 3
+_MOSTLY = 0.9
+"""The share of a name's places at which it has its capital; nobody writes one small except in haste."""
+
+LEAST_RUN = 3
 """Consecutive words of a query that count as a run if they are consecutive in the book too."""
 
-_TELLING_RUN = 5
+_TELLING_RUN = 4
 """Words in a run that settles the search if it occurs only once."""
 
-_KNOWN_RUN = 4
+_POINTING = """
+    book chapter line mean means meant meaning mention mentions mentioned novel page passage phrase quote quotes quoted
+    read remember say says said sentence something story text true word words
+    buch erwahnt gesagt heisst kapitel meint roman sagt satz seite steht stelle wort worte
+    chapitre dit dite histoire livre mot mots phrase roman signifie
+    capitulo dice dicho frase historia libro palabra palabras significa
+"""
+_ASKING = """
+    ask asks asked call calls called feel feels felt happen happens happened know people person please tell tells told
+    think thinks thought denkt fuhlt passiert pense piensa
+"""
+
+POINTING = frozenset(_POINTING.split())
+"""Words, without accents, with which people point at a line, or ask what it means and who says it."""
+
+_OF_A_LINE = POINTING | frozenset(_ASKING.split())
+"""Words with which, beside a line, nothing else is asked for."""
+
 _FEW_PLACES = 3
-"""Words in a run, and places where it occurs at most, that settle the search if only names are beside it."""
+"""Texts in which a line stands at most that somebody means; what stands in more is a turn of phrase."""
 
 _RUN_POWER = 4
 """Exponent on the run's share of the query: most of a query says where to look, a turn of phrase hardly does."""
@@ -215,13 +235,14 @@ class _Run:
 def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int, float]:
     """The gains of sentences, by number, for words that occur in them as they do in the query.
 
-    A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search: if it is
-    long and occurs nowhere else, or if nothing is asked beside it, because all stop words of the query are in it, or
-    because only names and stop words are beside it. A quotation gains QUOTED.
+    A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search, because
+    no longer run has any of its words, and it is long and occurs nowhere else, or nothing else is asked: all stop words
+    of the query are in it, or only stop words, names and words that point at it are beside it. A quotation gains
+    QUOTED.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
-    if len(words) >= _LEAST_RUN:
+    if len(words) >= LEAST_RUN:
         for run, gain in _valued_runs(index, layout, words):
             for sentence in _sentences_of(layout, run.position, run.length):
                 gains[sentence] = max(gains[sentence], gain)
@@ -250,16 +271,27 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         for word, content in zip(phrase, is_content, strict=True)
     ]
     runs = list(_runs(phrase, positions, is_content))
+    longest = [0] * len(words)
+    for run in runs:
+        for number in range(run.start, run.start + run.length):
+            longest[number] = max(longest[number], run.length)
+    points = [fold(word) in _OF_A_LINE or _is_name(index, layout, word) for word in words]
     gains: dict[tuple[int, int], float] = {}
     for (start, length), places in Counter((run.start, run.length) for run in runs).items():
         beside = [number for number in range(len(words)) if not start <= number < start + length]
         is_alone = length >= _TELLING_RUN and places == 1
-        is_known = length >= _KNOWN_RUN and places <= _FEW_PLACES
-        names_nothing_else = not any(weights[number] and words[number][0].islower() for number in beside)
-        settles = is_alone or not any(is_stop[number] for number in beside) or (is_known and names_nothing_else)
+        asks_nothing = all(points[number] or not weights[number] for number in beside)
+        settles = is_alone or asks_nothing or not any(is_stop[number] for number in beside)
         share = sum(weights[start : start + length]) / sum(weights)
-        gains[start, length] = share**_RUN_POWER + settles
+        gains[start, length] = share**_RUN_POWER + (settles and max(longest[start : start + length]) == length)
     yield from ((run, gains[run.start, run.length]) for run in runs)
+
+
+def _is_name(index: BookIndex, layout: BookLayout, word: str) -> bool:
+    """Whether the book nearly always writes a word with a capital."""
+    forms = find_forms(index, layout, word)
+    times = [len(form.positions) for form in forms]
+    return sum(times[at] for at, form in enumerate(forms) if form.written[0].isupper()) > _MOSTLY * sum(times)
 
 
 def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[bool]) -> Iterator[_Run]:
@@ -283,7 +315,7 @@ def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[boo
             while end < len(phrase) and _stands(positions[phrase[end]], offset + end):
                 end += 1
             reached[offset] = end
-            if end - start >= _LEAST_RUN:
+            if end - start >= LEAST_RUN:
                 yield _Run(offset + start, start, end - start)
 
 
@@ -415,3 +447,44 @@ def in_order(words: Sequence[str], others: Sequence[str]) -> int:
         for at, word in enumerate(words):
             row.append(before[at] + 1 if word == other else max(row[at], before[at + 1]))
     return row[-1]
+
+
+def shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """The longest run of these words that others have too; empty if that is too short to be a run."""
+    starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at in range(len(words) - LEAST_RUN + 1):
+        starts[tuple(words[at : at + LEAST_RUN])].append(at)
+    longest: tuple[str, ...] = ()
+    for first in range(len(others) - LEAST_RUN + 1):
+        for at in starts.get(tuple(others[first : first + LEAST_RUN]), ()):
+            pairs = zip(words[at:], others[first:], strict=False)
+            same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            longest = max(longest, same, key=len)
+    return longest
+
+
+def texts_with_line(asked: Sequence[str], telling: Collection[str], texts: Iterable[Sequence[str]]) -> frozenset[int]:
+    """The texts, by their places in the list, with the longest run of the asked words that any has, if that has all
+    telling words and stands in few of them.
+    """
+    runs = [shared_run(asked, words) for words in texts] if telling else []
+    longest = max(runs, key=len, default=())
+    places = frozenset(at for at, run in enumerate(runs) if run == longest)
+    return places if longest and {*telling} <= {*longest} and len(places) <= _FEW_PLACES else frozenset()
+
+
+_PAIR_REACH = 4
+"""Words within which two neighbours count as being together."""
+
+
+def together(words: Sequence[str], others: Sequence[str]) -> float:
+    """The share of neighbouring words that are together in others, in that order."""
+    places: dict[str, list[int]] = {word: [] for word in words}
+    for place, other in enumerate(others):
+        if other in places:
+            places[other].append(place)
+    close = [
+        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
+        for a, b in pairwise(words)
+    ]
+    return sum(close) / len(close) if close else 0.0

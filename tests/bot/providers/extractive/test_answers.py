@@ -250,6 +250,21 @@ async def test_words_in_quotation_marks_win_over_scattered_ones(tmp_path: Path) 
         assert "on the door." in turn.text
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "What are the children of the lamp?",
+        "the children of the lamp - what does that mean",
+        "who are meant by CHILDREN OF THE LAMP?",
+    ],
+)
+async def test_a_line_wins_over_its_words_scattered_without_quotation_marks_too(tmp_path: Path, asked: str) -> None:
+    scattered = " ".join(f"In house {n} children lit a lamp, children whose lamp no child had lit." for n in range(60))
+    line = "Moths came in. “Listen to them, the children of the lamp,” said Ned. It grew late."
+    async with reading(tmp_path, {"I. The House": scattered, "II. The Moths": line}) as talk:
+        assert "the children of the lamp" in (await talk.ask(asked)).text
+
+
 async def test_a_weak_search_is_repeated_wider_before_it_says_so(talk: Talk) -> None:
     turn = await talk.ask("Which ferryman kept goats on the tower?")
     assert turn.tools == ["search_book", "search_book"]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.providers.extractive.question import Question, analyse
+from bot.providers.extractive.question import Question, analyse, as_printed
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
 from bot.providers.extractive.wording import with_context
@@ -126,7 +126,8 @@ def test_somebody_who_is_there_is_never_denied() -> None:
 
 @pytest.mark.parametrize(("called", "is_there"), [("the White Hare", True), ("a white hare", False)])
 def test_two_words_in_small_letters_are_a_name_if_the_book_writes_one(called: str, is_there: bool) -> None:
-    told = chosen("where on earth does the white hare make its bed", f"She saw {called} run. It was late.")
+    text = f"She saw {called} run. It was late."
+    told = chosen(as_printed("where on earth does the white hare make its bed", text), text)
     assert (told.confidence is not Confidence.NONE) == is_there
 
 

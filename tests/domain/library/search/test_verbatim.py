@@ -73,6 +73,27 @@ def test_a_run_wins_over_names_that_stand_beside_it(query: str) -> None:
     assert line in first_for(query, *[scattered] * 4, line, *[scattered] * 4)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "who says that lamp and a",
+        "lamp and a - what does that mean?",
+        "Why is there LAMP AND A in the book?",
+        "what did keeper say about lamp\nand a?",
+        "when does Keeper Harbour think of lamp, and a",
+    ],
+)
+def test_three_words_win_where_nothing_is_asked_but_who_says_them(query: str) -> None:
+    scattered = "A lamp was here, and Keeper saw a lamp; Harbour saw the lamp, and Keeper saw a Harbour."
+    line = "He bought a lamp and a rope."
+    assert line in first_for(query, *[scattered] * 4, line, *[scattered] * 4)
+
+
+def test_of_two_runs_the_longer_wins() -> None:
+    line, shorter = "He said what lay under the old lamp.", "There was oil under the old stove."
+    assert line in first_for("what lay under the old lamp", *[shorter] * 2, line, *[shorter] * 2)
+
+
 def test_a_common_turn_of_phrase_in_a_question_does_not_win() -> None:
     line = "The lamp had been lit by a keeper of the harbour."
     asked = "who lit the lamp, as was said in the house of the keeper of the harbour"
