@@ -277,7 +277,10 @@ _SHORTEST_HEARD, _LONG_ENOUGH_TO_HEAR = 3, 5
 """Letters in the sound of a word that is known by it, and in a name whose sound may have one error."""
 
 _FEWEST_TOGETHER = 2
-"""Times that a name stands beside another if a word that the book has is to be meant for it."""
+_OFTEN_TOGETHER = 10
+"""Times that a name stands beside another if a word that the book has is to be meant for it: by its sound, or by some
+of its letters.
+"""
 
 _SHORTEST_REST = 4
 """Letters by which a longer word exceeds a word that is short for it: "planet" has nothing to do with "plane"."""
@@ -297,9 +300,9 @@ def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, 
 
 
 def _misplaced(index: BookIndex, layout: BookLayout, typed: Sequence[str]) -> "Iterator[_Wanted]":
-    """Small words that the book has, but never beside what they are typed beside: "maple" in "father maple"."""
+    """Words that the book has, but never beside what they are typed beside: "maple" in "father maple"."""
     for word in dict.fromkeys(typed):
-        if len(word) < _SHORTEST or not word[0].islower() or fold(word) in STOP_WORDS | TITLES_OF_PEOPLE:
+        if len(word) < _SHORTEST or fold(word) in STOP_WORDS | TITLES_OF_PEOPLE:
             continue
         places = {position for form in find_forms(index, layout, word) for position in form.positions}
         beside = _beside(index, layout, typed, word, but=STOP_WORDS) if places else frozenset[int]()
@@ -419,11 +422,15 @@ def _likeness(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: st
 
 
 def _as_misplaced(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
-    """A name that sounds the same and does stand there, more than once."""
-    if not (written[0].isupper() and begin_alike(wanted.folded, folded) and wanted.sounds_as(folded)):
+    """A name that sounds the same and does stand there, more than once, or that has some other letters and stands there
+    often: "Injun Joe".
+    """
+    if not (written[0].isupper() and begin_alike(wanted.folded, folded)):
         return None
-    together = wanted.beside.intersection(_positions_written(index, layout, written))
-    return (0, 0, -len(together)) if len(together) >= _FEWEST_TOGETHER else None
+    most = wanted.errors + 2 * ERROR
+    cost = 0 if wanted.sounds_as(folded) else misspelling(wanted.folded, folded, most)
+    together = wanted.beside.intersection(_positions_written(index, layout, written)) if cost <= most else ()
+    return (cost, 0, -len(together)) if len(together) >= (_OFTEN_TOGETHER if cost else _FEWEST_TOGETHER) else None
 
 
 def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:

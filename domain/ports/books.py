@@ -87,8 +87,8 @@ class BookView(Protocol):
     async def missing_words(self, text: str) -> dict[str, list[str]]:
         """The telling words of a text that do not occur, each with similarly spelt words that do, best first.
 
-        A capitalised word occurs only where a capitalised one does. A small one that occurs, but not beside the word
-        it is typed beside, is among them if a name that sounds the same stands there: "father maple".
+        A capitalised word occurs only where a capitalised one does. One that occurs, but not beside the word it is
+        typed beside, is among them if a name that sounds the same stands there, or one like it often: "father maple".
         """
         ...
 

@@ -249,9 +249,12 @@ class Choices:
         return in_language(question, self.book_language, self.transcript.missing)
 
     def _respelt(self, question: Question) -> dict[str, str]:
-        """The words of a question that the book spells otherwise, and how, unless an answer may do without them."""
+        """The words of a question that the book spells otherwise, and how, unless an answer may do without them. Those
+        that were printed as names since had been searched small.
+        """
         own = [without_possessive(term.word) for term in question.terms if not wording.is_replaceable(term, question)]
-        return {word: spelt[0] for word in own if (spelt := self.transcript.missing.get(word))}
+        missing = self.transcript.missing
+        return {word: spelt[0] for word in own if (spelt := missing.get(word) or missing.get(word.lower()))}
 
     def spoken(self, question: Question) -> Language:
         """The language to answer in: the book's, if the question may as well be in that."""

@@ -179,6 +179,23 @@ def test_a_word_is_a_name_where_only_the_name_stands(asked: str, missing: dict[s
     assert reading_of(text).missing_words(asked) == missing
 
 
+@pytest.mark.parametrize(
+    ("asked", "missing"),
+    [
+        ("indian joe", {"indian": ["Injun"]}),
+        ("Indian Joe", {"Indian": ["Injun"]}),
+        ("indian village", {"village": []}),
+        ("young joe", {}),
+    ],
+)
+def test_a_name_that_often_stands_beside_another_may_have_other_letters(
+    asked: str, missing: dict[str, list[str]]
+) -> None:
+    text = f"{'There Injun Joe ran. ' * 10} The Indian slept, and so did an indian. He was young."
+    assert reading_of(text).missing_words(asked) == missing
+    assert not reading_of("There Injun Joe met an Indian.").missing_words("Indian Joe")
+
+
 @pytest.mark.parametrize(("asked", "meant"), [("piano", ["pianoforte"]), ("plan", []), ("Piano", [])])
 def test_a_word_may_be_short_for_a_longer_one(asked: str, meant: list[str]) -> None:
     assert reading_of("A planet shone on the pianoforte.").missing_words(asked) == {asked: meant}

@@ -49,6 +49,16 @@ async def test_a_name_is_found_for_all_its_spelling_errors(
     assert quoted in turn.text
 
 
+@pytest.mark.parametrize("question", ["who is indian joe", "Who is Indian Joe?"])
+async def test_a_word_of_the_book_may_be_meant_for_part_of_a_name(tmp_path: Path, question: str) -> None:
+    games = "Joe Harper played an Indian in the woods. Joe liked tales of an Indian."
+    text = f"{'In came Injun Joe. ' * 10} Injun Joe was a half-breed. {games}"
+    async with reading(tmp_path, {"I. The Cave": text}) as talk:
+        turn = await talk.ask(question)
+        assert "Injun Joe was a half-breed." in turn.text
+        assert "Injun" in turn.text.split("\n", 1)[0]
+
+
 @pytest.mark.parametrize(
     ("question", "quoted"),
     [
