@@ -283,7 +283,7 @@ FULL_NAME = re.compile(r"\b(?:sur|(?:last|first|family|full|whole|christian|give
 
 _MEASURE = re.compile(
     r"\b(?:how|wie) (old|long|far|tall|big|large|high|deep|wide|heavy|soon|late|rich|alt|reich|groß|hoch|lange?)\b"
-    r"|\bhow much\b.*?\b(worth|money)\b",
+    r"|\bhow much\b.*?\b(worth|money)\b|\b(?:what|which) (year|month|time|hour|place|town|city|country|age|amount)\b",
     re.IGNORECASE,
 )
 """What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""

@@ -39,6 +39,11 @@ from bot.providers.extractive.wording import answer_queries
         ("Wie heißt Effis Tochter?", QuestionKind.WHO),
         ("Wie heißt Effi?", QuestionKind.NAMED),
         ("How rich is Hobb?", QuestionKind.HOW_MUCH),
+        ("What did the horse cost?", QuestionKind.HOW_MUCH),
+        ("What amount of money did they find?", QuestionKind.HOW_MUCH),
+        ("What is the reason for the fight?", QuestionKind.WHY),
+        ("What height is the tower?", QuestionKind.HOW_LONG),
+        ("Whereabouts is the mill?", QuestionKind.WHERE),
         ("Did he cry when she left?", QuestionKind.OTHER),
         ("Wer ist Hans?", QuestionKind.WHO_IS),
         ("Wer hat den Schlüssel gefunden?", QuestionKind.WHO),
@@ -196,3 +201,8 @@ def test_a_message_is_read_as_it_is_meant(typed: str, meant: str) -> None:
 def test_an_answer_is_also_looked_for_by_words_that_it_may_have(text: str, query: str) -> None:
     first, with_names = (*answer_queries(analyse(text)), "", "")[:2]
     assert (first, with_names) == (query, f"Hobb {query}" if query else "")
+
+
+@pytest.mark.parametrize("text", ["What country is Hobb from?", "Which year did Hobb sail?", "What town is Hobb in?"])
+def test_the_measure_or_the_sort_of_place_that_is_wanted_weighs_little(text: str) -> None:
+    assert next(term.word for term in analyse(text).terms if term.weight == 1.0) == "Hobb"
