@@ -269,7 +269,8 @@ def _around(term: str, passage: Passage, language: Language) -> str:
 
 def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
-    hits = [hit for hit in places_of(wish, transcript) if is_like(wish.text, hit.text, language)]
+    places = places_of(wish, transcript)
+    hits = [hit for hit in places if stands_in(wish.text, hit.text) or is_like(wish.text, hit.text, language)]
     if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or wish.sure):
         return ""
     phrases = PHRASES[language]
