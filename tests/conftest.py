@@ -27,16 +27,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each worker begins with a share of the journeys, which mostly wait: at the end nobody waits for a slow one."""
+    """Each worker begins with a share of the slow tests, which mostly wait: at the end nobody waits for one."""
     items.sort(key=lambda item: item.path)
-    journeys = [item for item in items if "journeys" in item.path.parts]
-    others = [item for item in items if "journeys" not in item.path.parts]
+    slow = [item for item in items if _mostly_waits(item.path)]
+    others = [item for item in items if not _mostly_waits(item.path)]
     share = -(-len(others) // WORKERS)
     items[:] = [
         item
         for number in range(WORKERS)
-        for item in (*journeys[number::WORKERS], *others[number * share : (number + 1) * share])
+        for item in (*slow[number::WORKERS], *others[number * share : (number + 1) * share])
     ]
+
+
+def _mostly_waits(path: Path) -> bool:
+    """Whether the file holds journeys, or tries what the documents say in processes of its own."""
+    return "journeys" in path.parts or path.parent == Path(__file__).parent
 
 
 def pytest_collection_finish() -> None:

@@ -457,6 +457,8 @@ def shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     longest: tuple[str, ...] = ()
     for first in range(len(others) - LEAST_RUN + 1):
         for at in starts.get(tuple(others[first : first + LEAST_RUN]), ()):
+            if at and first and words[at - 1] == others[first - 1]:
+                continue  # it began earlier; where a word is repeated, that is nearly everywhere
             pairs = zip(words[at:], others[first:], strict=False)
             same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             longest = max(longest, same, key=len)
