@@ -423,14 +423,17 @@ def _likeness(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: st
 
 def _as_misplaced(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
     """A name that sounds the same and does stand there, more than once, or that has some other letters and stands there
-    often: "Injun Joe".
+    often: "Injun" for "Indian", which is never written small either.
     """
     if not (written[0].isupper() and begin_alike(wanted.folded, folded)):
         return None
     most = wanted.errors + 2 * ERROR
     cost = 0 if wanted.sounds_as(folded) else misspelling(wanted.folded, folded, most)
     together = wanted.beside.intersection(_positions_written(index, layout, written)) if cost <= most else ()
-    return (cost, 0, -len(together)) if len(together) >= (_OFTEN_TOGETHER if cost else _FEWEST_TOGETHER) else None
+    if len(together) < (_OFTEN_TOGETHER if cost else _FEWEST_TOGETHER):
+        return None
+    is_name = all(form.written[0].isupper() for form in find_forms(index, layout, wanted.word))
+    return (cost, 0, -len(together)) if is_name or not cost else None
 
 
 def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
