@@ -1,6 +1,7 @@
 """Several processes share a database and the shards; they are killed, stopped and paused while people write."""
 
 import asyncio
+import json
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -172,11 +173,15 @@ async def until_delivered(storage: Storage, threads: Sequence[Channel]) -> None:
             await asyncio.sleep(0.1)
 
 
-async def until_sessions_are_noted(storage: Storage) -> None:
-    """Until the database has the place of every shard in its session, for whoever goes on with it."""
+async def until_sessions_are_noted(storage: Storage, discord: DiscordDouble) -> None:
+    """Until the database has the session in which each shard is served now, for whoever goes on with it."""
     assert storage.leases is not None
     async with asyncio.timeout(PATIENCE_S):
-        while not all([await storage.leases.get_note(f"shard/{shard}") for shard in range(SHARDS)]):
+        while True:
+            notes = [await storage.leases.get_note(f"shard/{shard}") for shard in range(SHARDS)]
+            served = {session.id for session in discord.gateway.live if session.shard[1] == SHARDS}
+            if len(served) == SHARDS and served == {json.loads(note)[2] for note in notes if note}:
+                return
             await asyncio.sleep(0.1)
 
 
@@ -195,7 +200,7 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.all_answered()
 
     discord.commands.identify_limit["max_concurrency"] = 1
-    await until_sessions_are_noted(storage)
+    await until_sessions_are_noted(storage, discord)
     begun, gone_on_with = discord.gateway.identifies, discord.gateway.resumes
     await asyncio.gather(nodes[0].kill(), nodes[1].kill())
     await readers.write(12)
@@ -214,6 +219,7 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.write(6)
     await readers.all_answered()
 
+    await until_sessions_are_noted(storage, discord)
     begun, gone_on_with = discord.gateway.identifies, discord.gateway.resumes
     assert await nodes[2].stop() == 0
     await readers.write(12)
