@@ -177,7 +177,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "names": evidence.share(question.names, at),
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
-        "verbatim": _verbatim(evidence, candidate),
+        "verbatim": _verbatim(evidence, at),
         "is speech": _found(_QUOTES, candidate.text),
         "is question": _found(_ASKS, candidate.text),
     }
@@ -306,11 +306,11 @@ _QUOTED, _LINE = 3.0, 1.3
 """How much more words in quotation marks count than a run of others, and a run that is all a question is about."""
 
 
-def _verbatim(evidence: Evidence, candidate: Candidate) -> float:
+def _verbatim(evidence: Evidence, at: int) -> float:
     """Whether a run of words of the question occurs verbatim; more if they are in quotation marks there."""
-    run = any(_stands(each, candidate.stems) for each in evidence.runs)
-    line = _LINE * (candidate.position in evidence.lines)
-    return run + line + _QUOTED * sum(_stands(each, candidate.stems) for each in evidence.quoted)
+    stems = evidence.candidates[at].stems
+    run = any(_stands(each, stems) for each in evidence.runs)
+    return run + _LINE * (at in evidence.lines) + _QUOTED * sum(_stands(each, stems) for each in evidence.quoted)
 
 
 def _stands(run: Sequence[str], stems: Sequence[str]) -> bool:

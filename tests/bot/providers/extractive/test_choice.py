@@ -406,3 +406,11 @@ def test_somebody_of_the_same_name_with_another_title_is_somebody_else() -> None
 
 def test_a_name_with_another_title_is_no_reason_to_find_nothing() -> None:
     assert chosen("Who is Miss Tarr?", "Madame Tarr was a widow. Gulls cried.").confidence is not Confidence.NONE
+
+
+def test_a_line_is_known_among_a_part_of_the_candidates() -> None:
+    asked = analyse("What does the oil had been sold mean?")
+    candidates = gather([[passage(ISLAND)]], asked.language)
+    whole, part = Evidence(asked, candidates), Evidence(asked, candidates[4:])
+    line = next(at for at, each in enumerate(candidates) if "oil" in each.text)
+    assert features(whole)[line]["verbatim"] == features(part)[line - 4]["verbatim"] > 1
