@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from domain.library.search.index import BookIndex, find_forms, mention_positions
+from domain.library.search.index import BookIndex, find_forms, mention_positions, share_with_capital
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import (
     ERROR,
@@ -432,8 +432,8 @@ def _as_misplaced(index: BookIndex, layout: BookLayout, wanted: _Wanted, written
     together = wanted.beside.intersection(_positions_written(index, layout, written)) if cost <= most else ()
     if len(together) < (_OFTEN_TOGETHER if cost else _FEWEST_TOGETHER):
         return None
-    is_name = all(form.written[0].isupper() for form in find_forms(index, layout, wanted.word))
-    return (cost, 0, -len(together)) if is_name or not cost else None
+    is_name = not cost or share_with_capital(index, layout, wanted.word) == 1
+    return (cost, 0, -len(together)) if is_name else None
 
 
 def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:

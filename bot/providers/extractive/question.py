@@ -348,10 +348,8 @@ def as_printed(text: str, told: str) -> str:
     typed = {word: bare(word) for word in _TYPED.findall(text) if not is_little(word, language)}
     names = names_in(told, language) if any(word in told for word in typed.values()) else frozenset[str]()
     asked = f" {' '.join(words_of(fold(text)))} "
-    of_several = " ".join(name for name in names if " " in name and f" {name} " in asked).split()
-    return _TYPED.sub(
-        lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in {*names, *of_several} else it[0], text
-    )
+    names |= {word for name in names if " " in name and f" {name} " in asked for word in name.split()}
+    return _TYPED.sub(lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in names else it[0], text)
 
 
 _BORROWED, _MEANT = 0.5, 0.9

@@ -117,11 +117,14 @@ NOTHING = Choice((), Confidence.NONE)
 
 def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Candidate]:
     """The candidates of all results in book order, without duplicates. A result is the passages of one look, best
-    first. Sentences outside chapters (contents, title page, licence) are left out if there are any inside.
+    first.
+
+    Sentences outside chapters (contents, title page, licence) are left out if there are any inside.
     """
     every = [*results]
     has_story = any(passage.chapter for passages in every for passage in passages)
-    standing, chapters = dict[Sentence, float](), dict[Sentence, str]()
+    standing: dict[Sentence, float] = {}
+    chapters: dict[Sentence, str] = {}
     for passages in every:
         for rank, passage in enumerate(passages):
             if has_story and not passage.chapter:
@@ -129,7 +132,8 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
             for sentence in passage.sentences:
                 standing[sentence] = max(standing.get(sentence, 0.0), 1 - rank / len(passages))
                 chapters[sentence] = passage.chapter
-    found, run = list[Candidate](), 0
+    found: list[Candidate] = []
+    run = 0
     units = ((each, *span) for each in _apart(standing) for span in _clauses(each.text))
     for sentence, first, last in units:
         start, end = sentence.start + first, sentence.start + last

@@ -103,6 +103,14 @@ class IndexedPart:
     places: dict[str, "array[int]"]
 
 
+def share_with_capital(index: BookIndex, layout: BookLayout, word: str) -> float:
+    """The share of a typed word's places at which it has a capital; 0 for a word that is not there."""
+    times = Counter[bool]()
+    for form in find_forms(index, layout, word):
+        times[form.written[0].isupper()] += len(form.positions)
+    return times[True] / (times.total() or 1)
+
+
 def find_forms(index: BookIndex, layout: BookLayout, word: str) -> list[WordForm]:
     """The forms that match a typed word in the part that has been read, with their positions there.
 

@@ -16,7 +16,7 @@ from itertools import chain, islice, pairwise, takewhile
 from math import log
 
 from domain.book import PhraseHit
-from domain.library.search.index import BookIndex, Excerpts, find_forms
+from domain.library.search.index import BookIndex, Excerpts, find_forms, share_with_capital
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import fold, word_spans, words_of
 
@@ -275,7 +275,7 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
     for run in runs:
         for number in range(run.start, run.start + run.length):
             longest[number] = max(longest[number], run.length)
-    points = [fold(word) in _OF_A_LINE or _is_name(index, layout, word) for word in words]
+    points = [fold(word) in _OF_A_LINE or share_with_capital(index, layout, word) > _MOSTLY for word in words]
     gains: dict[tuple[int, int], float] = {}
     for (start, length), places in Counter((run.start, run.length) for run in runs).items():
         beside = [number for number in range(len(words)) if not start <= number < start + length]
@@ -285,13 +285,6 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         share = sum(weights[start : start + length]) / sum(weights)
         gains[start, length] = share**_RUN_POWER + (settles and max(longest[start : start + length]) == length)
     yield from ((run, gains[run.start, run.length]) for run in runs)
-
-
-def _is_name(index: BookIndex, layout: BookLayout, word: str) -> bool:
-    """Whether the book nearly always writes a word with a capital."""
-    forms = find_forms(index, layout, word)
-    times = [len(form.positions) for form in forms]
-    return sum(times[at] for at, form in enumerate(forms) if form.written[0].isupper()) > _MOSTLY * sum(times)
 
 
 def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[bool]) -> Iterator[_Run]:
