@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import or_
 
 from bot.parsers.headings import (
     Heading,
@@ -16,7 +17,6 @@ from bot.parsers.headings import (
     label_of,
     order_of_parts,
     parse_label,
-    parse_numeral,
     with_numbers,
 )
 from bot.parsers.titles import calm, chapter_title, is_scene, one_line, with_subtitle
@@ -47,8 +47,10 @@ _DEEPEST = 12
 _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
 _LONG_SECTION = 6_000
-_NO_LABEL = Label(None, "", "", "")
 _WORD = re.compile(r"\w")
+_SECTION = re.compile(r"\W{0,3}(?:[Ss]ection\s)?(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
+_NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
+_NUMBERED_RANKS = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
 
 
@@ -77,7 +79,7 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
     named = with_numbers([heading for heading in headings if _WORD.search(heading.title)])
-    titled = _joined(text, _on_one_level(named))
+    titled = _joined(text, _on_one_level(_without_numbered_sections(named)))
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
 
@@ -101,6 +103,18 @@ def _has_content(text: str, start: int, end: int) -> bool:
 def _line_at(text: str, offset: int) -> str:
     end = text.find("\n", offset, offset + _LONGEST_LINE)
     return text[offset : end if end >= 0 else offset + _LONGEST_LINE]
+
+
+def _without_numbered_sections(headings: Sequence[Heading]) -> list[Heading]:
+    """The headings without the sections of chapters and appendices, as manuals number them: "3.2", "3.2.1", "A.1"."""
+    sections = [_SECTION.match(heading.title) for heading in headings]
+    whole = [heading for heading, section in zip(headings, sections, strict=True) if not section]
+    chapters = {label.value for heading in whole if (label := label_of(heading)) and label.rank in _NUMBERED_RANKS}
+    chapters |= {int(number["value"]) for heading in whole if (number := _NUMBER.match(heading.title))}
+    of_chapters = [section is not None and section["number"] in map(str, chapters) for section in sections]
+    of_appendices = [section is not None and section["number"].isalpha() and any(of_chapters) for section in sections]
+    inner = map(or_, of_chapters, of_appendices)
+    return [heading for heading, is_inner in zip(headings, inner, strict=True) if not is_inner]
 
 
 def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
@@ -252,15 +266,17 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
     full = [_has_content(text, heading.end, end) for heading, end in zip(headings, ends, strict=False)]
     kept: list[Heading] = []
     later: set[str] = set()
+    inner = 0
     for at in range(len(headings) - 1, -1, -1):
         heading, key = headings[at], _key(headings[at].title)
-        holds_deeper = not full[at] and bool(kept) and kept[-1].level > heading.level
+        holds_deeper = not full[at] and inner > heading.level
         if (
             holds_deeper
             or is_not_the_book(heading.title)
             or (full[at] and not (key in later and _ends_contents(headings, full, at)))
         ):
             kept.append(heading)
+            inner = inner if is_not_the_book(heading.title) else heading.level
         later.add(key)
     return kept[::-1]
 
@@ -453,24 +469,15 @@ def _beside_numbers(
     """Where chapters are bare numbers that do not restart under titles of their level, those titles are siblings of
     them.
     """
-    values = [
-        heading.label.value if heading.label else (parse_numeral(heading.title) or _NO_LABEL).value
-        for heading, rank in zip(headings, ranks, strict=True)
-        if rank is Rank.NUMERAL
-    ]
-    firsts = sum(
-        below is Rank.NUMERAL and above is None and _first_of(heading)
+    numbered = [
+        label_of(heading)
         for above, below, heading in zip(ranks, ranks[1:], headings[1:], strict=False)
-    )
-    if len(values) < _FEW_PARTS or firsts > 1:
+        if above is None and below is Rank.NUMERAL
+    ]
+    if ranks.count(Rank.NUMERAL) < _FEW_PARTS or sum(label is not None and label.value == 1 for label in numbered) > 1:
         return keys
     numeral = min(key for key, rank in zip(keys, ranks, strict=True) if rank is Rank.NUMERAL)
     return [numeral if rank is None and key[0] == numeral[0] else key for key, rank in zip(keys, ranks, strict=True)]
-
-
-def _first_of(heading: Heading) -> bool:
-    label = heading.label or parse_numeral(heading.title)
-    return label is not None and label.value == 1
 
 
 def _chapters(headings: Sequence[_Placed], length: int) -> tuple[Chapter, ...]:

@@ -500,6 +500,37 @@ def test_a_manual_is_divided_by_its_whole_numbers_and_a_serial_by_its_decimal_on
     assert printed(serial) == ["1.1", "1.2", "1.3", "", "2.1", "2.2", "2.3", ""]
 
 
+MANUAL = ("Setup", "Tools", "Repair")
+
+
+@pytest.mark.parametrize(
+    "names", [("{}.1. Aims", "{}.2. mc", "{}.2.1. Keys", "{}.2.1.1. F10"), ("{}.1 Aims", "{}.1.1 Means", "{}.10 git")]
+)
+@pytest.mark.parametrize("label", ["Chapter {}. {}", "{}. {}", "{} {}"])
+def test_sections_of_a_manual_are_no_chapters_however_deep_and_whatever_their_names(
+    label: str, names: tuple[str, ...]
+) -> None:
+    parts = {
+        f"{number}.xhtml": f"<h1>{label.format(number, title)}</h1><p>{paragraph(number)}</p>"
+        + "".join(f"<h1>{name.format(number)}</h1><p>{paragraph(30 + number)}</p>" for name in names)
+        for number, title in enumerate(MANUAL, start=1)
+    }
+    parts["appendix.xhtml"] = "<h1>Appendix A. Notes</h1>" + "".join(
+        f"<h1>A.{number} Notes</h1><p>{paragraph(60 + number)}</p>" for number in (1, 2)
+    )
+    book = check(read_book(epub(parts), "manual.epub"))
+    chapters = [label.format(number, title) for number, title in enumerate(MANUAL, start=1)]
+    assert titles(book) == [*chapters, "Appendix A. Notes"]
+
+
+def test_a_part_holds_its_stories_though_their_list_stands_between() -> None:
+    stories = "".join(f"<h2>{name} Story</h2><p>{paragraph(at)}</p>" for at, name in enumerate(("First", "Second")))
+    contents = "<h1>Contents</h1><p>First Story</p><p>Second Story</p>"
+    parts = {"a.xhtml": f"<h1>Book One</h1>{contents}{stories}", "b.xhtml": f"<h1>Book Two</h1>{stories}"}
+    inner = ["  First Story", "  Second Story"]
+    assert titles(check(read_book(epub(parts), "a.epub"))) == ["Book One", *inner, "Book Two", *inner]
+
+
 @pytest.mark.parametrize("kind", ["h2", "p"])
 def test_chapters_are_found_where_the_contents_name_only_the_parts(kind: str) -> None:
     parts = {
