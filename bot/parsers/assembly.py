@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from bot.parsers.chapters import chapters_from, has_words
 from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
@@ -10,7 +11,7 @@ from bot.parsers.headings import Heading, Rank, is_label, parse_label
 from bot.parsers.text.blocks import Block, blocks_of
 from bot.parsers.text.contents import with_numbers_of_contents
 from bot.parsers.text.headings import find_headings
-from bot.parsers.titles import author_name, book_title, calm, one_line, page_label, title_from_filename
+from bot.parsers.titles import author_name, book_title, calm, is_name_of_file, one_line, page_label, title_from_filename
 from domain.book import BookText, Chapter, Page, encodable
 from domain.errors import BookError, BookErrorCode
 from domain.library.numerals import number_value
@@ -69,6 +70,9 @@ _FEWEST_LISTED = 3
 _CREDITS = re.compile(
     r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
 )
+_IMPRINT = re.compile(
+    r"(?:copyright\b.{0,60}?\d{4}|(?:©|\(c\))\s{0,3}\d{4}|all rights reserved\b|abstract\W*$)", re.IGNORECASE
+)
 _WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
 _NAMED = r"(?P<name>[^\W\d_].{1,80})"
 _BY_A_PERSON = re.compile(rf"(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
@@ -95,10 +99,11 @@ _NO_NAME = _KINDS | frozenset(_NO_NAME_WORDS.split())
 def read_title_page(front: str) -> tuple[str, str]:
     """Title and author, or empty strings if they are not obvious. `front` is the text before the first chapter.
 
-    Obvious means a title followed by a line "by …", or a front of short lines only, the first of which is then the
-    title.
+    Obvious means a title followed by a line "by …", or short lines only in front of an imprint or the first chapter,
+    the first of which is then the title.
     """
-    blocks = [block for block in blocks_of(front[:_READ]) if not _CREDITS.match(block.text)]
+    printed = takewhile(lambda block: not _IMPRINT.match(block.text), blocks_of(front[:_READ]))
+    blocks = [block for block in printed if not _CREDITS.match(block.text)]
     blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
     if not blocks or not _fits_a_title_page(blocks[0]):
         return "", ""
@@ -262,7 +267,8 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
             BookErrorCode.NO_TEXT, "There is no text in this file. Please add a file that has the book's text."
         )
     declared_title, named_author = book_title(draft.title)
-    chapters = _chapters(draft, declared_title)
+    name_of_file = draft.title if is_name_of_file(draft.title) else ""
+    chapters = _chapters(draft, declared_title or name_of_file)
     found_title, found_author = _title_page(draft.text, chapters)
     pages, estimated = _pages(draft.text, draft.page_marks, chapters)
     return BookText(
@@ -270,7 +276,8 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
         pages=pages,
         chapters=chapters,
         format=draft.format,
-        title=one_line(calm(declared_title or wrapping.title or found_title)) or title_from_filename(filename),
+        title=one_line(calm(declared_title or wrapping.title or found_title))
+        or title_from_filename(name_of_file or filename),
         author=one_line(named_author or wrapping.author or author_name(draft.author) or found_author),
         language=one_line(draft.language or wrapping.language),
         pages_estimated=estimated,

@@ -23,6 +23,7 @@ _JUNK = re.compile(
     r"\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
     re.IGNORECASE,
 )
+_NAME_OF_FILE = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
 _ACCOUNTS = """
     author, autor, auteur, autore, автор, anonymous volunteer, admin, administrator, root, guest, owner, pc, hp,
     dell, lenovo, acer, asus, toshiba, microsoft, user, windows user, microsoft office user, benutzer,
@@ -44,6 +45,7 @@ _BY_A_NAME = re.compile(
     r"(?:(?:\s+(?:d[aei]|de[lrn]|v[ao]n|la|le))*\s+[^\W\d_a-z][\w.’'-]*){1,3})"
 )
 """Without a comma, only a likely person's name is taken for the author, so not in "Death by Black Hole"."""
+_ADDRESS = re.compile(r"\s*<[^<>\s]{1,80}@[^<>\s]{1,80}>")
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
@@ -112,16 +114,21 @@ def _calm_word(word: str, small: str, *, may_be_small: bool) -> str:
 def book_title(declared: str) -> tuple[str, str]:
     """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
     title = _GUTENBERG.sub("", _GUTENBERG_BEHIND.sub("", one_line(declared)), count=1)
-    if not title or _JUNK.fullmatch(title):
+    if not title or _JUNK.fullmatch(title) or is_name_of_file(title):
         return "", ""
     if match := _BYLINE.fullmatch(title) or _BY_A_NAME.fullmatch(title):
         return match["title"], match["author"]
     return title, ""
 
 
+def is_name_of_file(title: str) -> bool:
+    """Whether a title was meant for programs, such as "developers-reference"."""
+    return bool(_NAME_OF_FILE.fullmatch(title))
+
+
 def author_name(declared: str) -> str:
     """The declared author, or an empty string if a program filled in the field."""
-    name = one_line(declared)
+    name = _ADDRESS.sub("", one_line(declared))
     return "" if _JUNK.fullmatch(name) or name.lower() in _NO_AUTHORS else name
 
 

@@ -31,6 +31,17 @@ def test_documents_in_the_order_of_the_spine_with_title_author_language() -> Non
     assert (book.title, book.author, book.language, book.format) == ("A Test", "Ann Author", "en", "epub")
 
 
+@pytest.mark.parametrize(
+    ("cover", "title"),
+    [("<p>The Knot Reference</p><p>© 2019 Ann Moor</p>", "The Knot Reference"), ("", "Knots Reference")],
+)
+def test_a_title_that_is_a_files_name_gives_way_to_the_title_page(cover: str, title: str) -> None:
+    metadata = "<dc:title>knots-reference</dc:title><dc:creator>Ann Moor</dc:creator>"
+    documents = {"c.xhtml": cover, "a.xhtml": ONE, "b.xhtml": TWO} if cover else {"a.xhtml": ONE, "b.xhtml": TWO}
+    book = read(build(documents, metadata=metadata))
+    assert (book.title, titles(book)) == (title, ["One", "Two"])
+
+
 def test_chapters_are_named_by_the_contents_not_by_the_headings() -> None:
     book = read(build({"a.xhtml": ONE, "b.xhtml": TWO}, nav=nav_of(("1. Dusk", "a.xhtml"), ("2. Dawn", "b.xhtml"))))
     assert titles(book) == ["1. Dusk", "2. Dawn"]

@@ -42,6 +42,7 @@ def test_chapter_titles(heading: str, title: str) -> None:
         ("Death by Black Hole", ("Death by Black Hole", "")),
         ("Microsoft Word - final.docx", ("", "")),
         ("untitled", ("", "")),
+        ("knots-reference", ("", "")),
     ],
 )
 def test_declared_titles_are_believed_if_a_person_wrote_them(declared: str, expected: tuple[str, str]) -> None:
@@ -84,6 +85,10 @@ def test_page_labels_are_no_more_than_labels(declared: str, label: str) -> None:
 @pytest.mark.parametrize("account", ["Windows User", "Microsoft Office User", "Benutzer", "utilisateur windows", "HP"])
 def test_the_name_of_an_account_is_no_author(account: str) -> None:
     assert author_name(account) == ""
+
+
+def test_the_address_of_an_author_is_not_part_of_the_name() -> None:
+    assert author_name("Ann Moor <ann@books.example>") == "Ann Moor"
 
 
 def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:

@@ -83,6 +83,20 @@ def test_title_page_names_title_and_author() -> None:
     assert (book.title, book.author) == ("War and Peace", "Leo Tolstoy")
 
 
+@pytest.mark.parametrize(
+    ("front", "title", "author"),
+    [
+        ("A Guide to Knots\n\n        Ann Moor\n\nCopyright © 2013-2021 Ann Moor", "A Guide to Knots", "Ann Moor"),
+        ("      The Knot FAQ\n\n--------------\n\nVersion 11.0\n\n(c) 2009 Knot Society", "The Knot FAQ", ""),
+        ("A Guide to Knots\n\nAnn Moor\n\nAbstract", "A Guide to Knots", "Ann Moor"),
+    ],
+)
+def test_a_title_and_a_name_in_front_of_an_imprint(front: str, title: str, author: str) -> None:
+    permission = f"Permission is granted to copy this document. {prose(9)}"
+    book = check(parser.read_plain(f"{front}\n\n{permission}\n\nChapter 1\n\n{prose(1)}\n\nChapter 2\n\n{prose(2)}"))
+    assert (book.title, book.author) == (title, author)
+
+
 def test_file_name_is_the_title_of_last_resort() -> None:
     assert parser.read_plain(prose(1), r"C:\Books\the_long_night.txt").title == "The Long Night"
 
