@@ -233,6 +233,14 @@ class PassageMatcher:
             before = _only_name(first.text)
 
 
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
+
+
+def is_heading(line: str) -> bool:
+    """Whether a line of an answer is a heading, which claims nothing; a bold one ends without a stop."""
+    return _HEADING.match(line) is not None
+
+
 def _comparable(sentence: str) -> _Words | None:
     """The words of a sentence, unless it is too long or too short to be compared."""
     if not SHORTEST <= len(sentence) <= LONGEST:
@@ -331,8 +339,8 @@ _MARK = "\ue000"
 
 _BLANKS = re.compile(r"\s{2,}")
 _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
-_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
-"""Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
+_NOT_PROSE = re.compile(r"\s*(?:-#\s|```|\||(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
+"""Small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
@@ -351,7 +359,7 @@ async def uncited_in(answer: str) -> tuple[str, ...]:
 def find_uncited(answer: str) -> tuple[str, ...]:
     """The claims in an answer that have no reference, in order."""
     plain = (_BLANKS.sub(" ", line.rstrip()) for line in answer.splitlines())
-    lines = (line for line in plain if line and not _NOT_PROSE.match(line))
+    lines = (line for line in plain if line and not (is_heading(line) or _NOT_PROSE.match(line)))
     return tuple(sentence for line in lines for sentence in _sentences(line) if _is_bare_claim(sentence))
 
 

@@ -32,7 +32,7 @@ from domain.citations.keys import (
     telling_words,
     with_reference,
 )
-from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
+from domain.citations.matching import GivenSentences, PassageMatcher, is_heading, leads_elsewhere, opening_of
 from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import (
     LONGEST_WORD,
@@ -314,7 +314,7 @@ class AnswerComposer:
 
     async def _close_sentence(self) -> str:
         """The reference for a finished sentence that has none, if it repeats a sentence of the book."""
-        is_bare = not (self._is_refuted or self._is_cited or self._cites_itself)
+        is_bare = not (self._is_refuted or self._is_cited or self._cites_itself or is_heading(self._sentence))
         if is_bare:
             await self._matcher.read_for(self._sentence)
         repeated = self._matcher.match(self._sentence) if is_bare else ()

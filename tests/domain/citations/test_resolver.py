@@ -904,6 +904,16 @@ async def test_a_quotation_without_a_key_is_cited(said: str, page: str) -> None:
     assert [citation.page for citation in made.citations] == [page]
 
 
+@pytest.mark.parametrize("step", [1, 3, 400])
+@pytest.mark.parametrize("line", ["**{}**", "## {}", "**{}?**"])
+async def test_a_heading_has_no_page_though_the_book_has_its_words(line: str, step: int) -> None:
+    words = sentences()[0].text.rstrip(".")
+    heading = line.format(words)
+    text = f"{heading}\n{words}. And then?"
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert shown == f"{heading}\n{words} (p. 12). And then?"
+
+
 async def test_a_few_quoted_words_are_not() -> None:
     assert (await compose("Ann, who “kept the light”, drowned Ben."))[1].citations == []
     assert (await compose("Ann drowned Ben although she “kept the light for forty years”."))[1].citations == []
