@@ -168,6 +168,26 @@ async def test_how_something_is_done_is_told_by_a_manual_and_not_by_a_story(tmp_
         assert (await talk.ask(question)).text == SAY.off_topic
 
 
+ASKED = (
+    "How do I stop my engine? Turn the key back. Can I leave my tank open? I would not. Does my filter have to be "
+    "changed? If I drive in the rain, I change it. A dry filter lets more air through than a wet one."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how do i stop the engine", "Turn the key back."),
+        ("what is the difference between a dry filter and a wet one?", "A dry filter lets more air through"),
+    ],
+)
+async def test_a_manual_that_asks_its_questions_in_the_readers_name_answers_them(
+    tmp_path: Path, question: str, answer: str
+) -> None:
+    async with reading(tmp_path, {"1. First Steps": MANUAL, "2. Questions": ASKED}) as talk:
+        assert answer in (await talk.ask(question)).text
+
+
 async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> None:
     plain = await talk.ask("What was the wheel called?")
     talk.past.clear()
