@@ -125,7 +125,6 @@ _HAN = (
     rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
-
 _BLANKS = r"(?:(?<!\s)\s++)?"
 """White space from its beginning, so that a long stretch of it is looked through once."""
 _LEAD = rf"(?:(?:see|cf\.?|also|at|on|in|from|siehe|vgl\.|auf|voir|ver)\s|{ROUGHLY}){{0,3}}(?:the\s)?"
@@ -184,13 +183,17 @@ _PART = re.compile(
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
-_STEMMED_PART = re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
+
+
+@cache
+def _stemmed_part() -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
 
 
 @lru_cache(maxsize=4_096)
 def _is_part(word: str) -> bool:
     """Whether a word, as it reads, may be part of a reference."""
-    return bool(_PART.search(word) or _STEMMED_PART.fullmatch(word))
+    return bool(_PART.search(word) or _stemmed_part().fullmatch(word))
 
 
 LONGEST_WORD = 24
@@ -239,16 +242,15 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
     if not _typed.cache_info().currsize:
-        patterns = (*PATTERNS, _label, _typed)
+        patterns = (*PATTERNS, _label, _typed, _stemmed_part)
         await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
 
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
-    for typed in _typed().finditer(marked(as_seen(text).text)):
-        if not typed["bracketed"] and (labels := re.findall(rf"(?<!\w)(?:\d+|{ROMAN})", typed[0])):
-            return labels[:2]
-    return []
+    typed = (each[0] for each in _typed().finditer(marked(as_seen(text).text)) if not each["bracketed"])
+    labels = (re.findall(rf"(?<!\w)(?:\d+|{ROMAN})", reference) for reference in typed)
+    return next((found[:2] for found in labels if found), [])
 
 
 def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
@@ -387,8 +389,7 @@ class TypedPages:
         written = self._behind + part
         seen = as_seen(written)
         shown = _changed(written, len(self._behind), seen, self._unlicensed(seen, written))
-        if self._columns:
-            shown = self._without_cells(shown)
+        shown = self._without_cells(shown) if self._columns else shown
         self.skip(part)
         return shown
 
@@ -471,9 +472,8 @@ class TypedPages:
 
     def _is_cell(self, number: Number) -> bool:
         """Whether it is alone in a table's cell."""
-        if self._columns is None and not (self._line.lstrip().startswith("|") or _ROW.search(number.left)):
-            return False
-        return bool(_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right))
+        is_in_row = self._columns is not None or self._line.lstrip().startswith("|") or _ROW.search(number.left)
+        return bool(is_in_row and (_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right)))
 
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""
