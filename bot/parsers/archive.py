@@ -1,11 +1,12 @@
-"""ZIP files and the XML parts in them: read in memory, bounded, and without document types."""
+"""ZIP files and the XML parts in them: read in memory, bounded, and without document types; the package of an EPUB."""
 
 import io
 import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bot.parsers.draft import MIB, ReadingLimits
@@ -268,3 +269,129 @@ def damaged_epub() -> BookError:
         BookErrorCode.PARSE_FAILED,
         "This EPUB is damaged: its table of contents cannot be read. Please download or export it again.",
     )
+
+
+_DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document")
+_PAGE_ENDINGS = (".xhtml", ".html", ".htm", ".xht")
+_DOCUMENT_ENDINGS = (*_PAGE_ENDINGS, ".xml", ".svg")
+_MOST_FALLBACKS = 5
+_WRAPPING_REFERENCES = ("cover", "toc", "copyright-page")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A file of the book: its path in the archive, its type and its purpose."""
+
+    path: str
+    media_type: str
+    properties: tuple[str, ...] = ()
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a page of text, by its type or else by its name: many books declare wrong types."""
+        return self.media_type in _DOCUMENT_TYPES or self.path.lower().endswith(_PAGE_ENDINGS)
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it may have text if it is in the spine."""
+        return self.is_page or self.path.lower().endswith(_DOCUMENT_ENDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """`spine` is in reading order, ending with files outside the reading flow (notes, mostly).
+
+    `wrapping` are paths of covers, contents and copyright pages; `missing` are files in the spine that do not exist.
+    """
+
+    spine: tuple[Item, ...]
+    nav: Item | None
+    ncx: Item | None
+    wrapping: frozenset[str]
+    missing: tuple[str, ...]
+    title: str
+    author: str
+    language: str
+
+
+def open_package(archive: Archive) -> Package:
+    """Read the package document.
+
+    Raises:
+        BookError: DRM_PROTECTED, or PARSE_FAILED if there is no usable one.
+    """
+    refuse_locked(archive)
+    path = package_path(archive)
+    try:
+        root = parse_xml(archive.read(path))
+    except (ValueError, KeyError) as error:
+        raise damaged_epub() from error
+    return _package(archive, path, root)
+
+
+def _package(archive: Archive, path: str, root: Element) -> Package:
+    folder = posixpath.dirname(path)
+    manifest = {attribute(entry, "id"): entry for entry in descendants(root, "item")}
+    items = {name: item for name, entry in manifest.items() if (item := _item(archive, folder, entry))}
+    spine = next(descendants(root, "spine"), None)
+    order = _resolved(_reading_order(spine), manifest, items)
+    if not items:  # as in HTMLZ, which has a page and what a library knows about it
+        items = {path: Item(path, "") for path in archive.with_extension(*_PAGE_ENDINGS)}
+        order = list(items)
+    ncx = items.get(attribute(spine, "toc")) if spine is not None else None
+    return Package(
+        spine=tuple({items[name].path: items[name] for name in order if name in items}.values()),
+        nav=next((item for item in items.values() if "nav" in item.properties), None),
+        ncx=ncx or next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None),
+        wrapping=frozenset(_wrapping(archive, folder, root)),
+        missing=tuple(attribute(manifest[name], "href") for name in order if name in manifest and name not in items),
+        title=first_text(root, "title"),
+        author=authors(root),
+        language=first_text(root, "language"),
+    )
+
+
+def _item(archive: Archive, folder: str, entry: Element) -> Item | None:
+    href = attribute(entry, "href")
+    path = archive.find(posixpath.join(folder, href)) or archive.find_misplaced(href)
+    if path is None:
+        return None
+    media_type = attribute(entry, "media-type").lower().partition(";")[0].strip()
+    return Item(path, media_type, tuple(attribute(entry, "properties").split()))
+
+
+def _resolved(order: Sequence[str], manifest: Mapping[str, Element], items: Mapping[str, Item]) -> list[str]:
+    """The ids of the spine, each as its fallback if it is no document. If some are unknown, the pages that the spine
+    does not name follow.
+    """
+    known = {attribute(entry, "href"): name for name, entry in manifest.items()}
+    known = {name.casefold(): name for name in manifest} | known | {name: name for name in manifest}
+    named = [known.get(name) or known.get(name.casefold(), "") for name in order]
+    rest = [] if order and all(named) else [name for name, item in items.items() if item.is_page]
+    return list(dict.fromkeys([*(_fallback(name, manifest, items) for name in named if name), *rest]))
+
+
+def _fallback(name: str, manifest: Mapping[str, Element], items: Mapping[str, Item]) -> str:
+    """The first document of a chain of fallbacks; the name itself if there is none."""
+    instead = name
+    for _ in range(_MOST_FALLBACKS):
+        if instead not in items or items[instead].is_document:
+            break
+        instead = attribute(manifest[instead], "fallback")
+    return instead if instead in items else name
+
+
+def _reading_order(spine: Element | None) -> list[str]:
+    references = list(children(spine, "itemref")) if spine is not None else []
+    in_flow = [attribute(entry, "idref") for entry in references if attribute(entry, "linear") != "no"]
+    aside = [attribute(entry, "idref") for entry in references if attribute(entry, "linear") == "no"]
+    return [*in_flow, *aside]
+
+
+def _wrapping(archive: Archive, folder: str, root: Element) -> Iterator[str]:
+    """Whole files that EPUB 2's guide calls cover, contents or copyright page; places inside files do not count."""
+    for reference in descendants(root, "reference"):
+        href = attribute(reference, "href")
+        path = archive.find(posixpath.join(folder, href)) if "#" not in href else None
+        if path and attribute(reference, "type").lower() in _WRAPPING_REFERENCES:
+            yield path

@@ -3,15 +3,25 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from bot.parsers.chapters import chapters_from, has_words
 from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
-from bot.parsers.headings import Heading, Rank, is_label, parse_label
+from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_of, parse_label, with_numbers
 from bot.parsers.text.blocks import Block, blocks_of
-from bot.parsers.text.contents import with_numbers_of_contents
 from bot.parsers.text.headings import find_headings
-from bot.parsers.titles import author_name, book_title, calm, is_name_of_file, one_line, page_label, title_from_filename
+from bot.parsers.titles import (
+    author_name,
+    book_title,
+    calm,
+    chapter_title,
+    is_name_of_file,
+    letters,
+    one_line,
+    page_label,
+    title_from_filename,
+    with_subtitle,
+)
 from domain.book import BookText, Chapter, Page, encodable
 from domain.errors import BookError, BookErrorCode
 from domain.library.numerals import number_value
@@ -71,7 +81,7 @@ _CREDITS = re.compile(
     r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
 )
 _IMPRINT = re.compile(
-    r"(?:copyright\b.{0,60}?\d{4}|(?:©|\(c\))\s{0,3}\d{4}|all rights reserved\b|abstract\W*$)", re.IGNORECASE
+    r"(?:copyright\b.{0,60}?\d{4}|.{0,30}?(?:©|\(c\))\s{0,3}\d{4}|all rights reserved\b|abstract\W*$)", re.IGNORECASE
 )
 _WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
 _NAMED = r"(?P<name>[^\W\d_].{1,80})"
@@ -320,12 +330,14 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     Where none does, they are found in the text: by labels and numbers, else by the looks of lines, else by white space.
     """
     best: tuple[Chapter, ...] = ()
+    sections: set[int] = set()
     for headings in draft.outlines:
         found = chapters_from(draft.text, headings, title)
-        if len(best) < _FEWEST_CHAPTERS or len(found) > _FAR_MORE * len(best):
+        if len(best) < _FEWEST_CHAPTERS or sum(each.start not in sections for each in found) > _FAR_MORE * len(best):
             best = max(best, found, key=len)
+        sections |= {heading.start for heading in headings} - {chapter.start for chapter in best}
     if len(best) >= _FEWEST_CHAPTERS and len(draft.text) < len(best) * _VERY_LONG_CHAPTER and not _only_parts(best):
-        return with_numbers_of_contents(draft.text, best)
+        return _with_printed_numbers(draft.text, best)
     found = chapters_from(draft.text, find_headings(draft.text), title)
     is_regular = sum(1 for chapter in found if chapter.printed) * 10 >= len(found) * 7
     styled = chapters_from(draft.text, draft.styled, title)
@@ -333,7 +345,75 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
         found = styled or found
     if len(best) < _FEWEST_CHAPTERS or (is_regular and len(found) > 2 * _FAR_MORE * len(best)):
         best = max(best, found, key=len)
-    return with_numbers_of_contents(draft.text, best)
+    return _with_printed_numbers(draft.text, best)
+
+
+_FEWEST_NUMBERED = 3
+_MOST_NUMBERED = 1_000
+_FRONT = 60_000
+_BEFORE = 12
+_NUMBER_BEFORE = re.compile(r"(?:^|[\s|])(\d{1,3}|[ivxlc]{1,8})\s*[.):—–|-]?\s*$")
+
+
+def _with_printed_numbers(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """Chapters whose titles come without numbers, with those that the book prints above them or in its contents."""
+    return _with_numbers_of_contents(text, _with_numbers_above(text, chapters))
+
+
+def _with_numbers_above(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """The chapters with the numbers where they begin: "CHAPTER ONE", and below it "The Harbour"."""
+    headings = with_numbers([Heading(each.start, each.end, _printed(text, each), each.level) for each in chapters])
+    labels = {
+        each.number: label
+        for each, heading in zip(chapters, headings, strict=True)
+        if not each.printed and (label := label_of(heading)) and label.value and label.title
+    }
+    if not _count_up([label.value or 0 for label in labels.values()]):
+        return chapters
+    return tuple(
+        replace(each, printed=one_line(labels[each.number].number), title=chapter_title(heading.title))
+        if each.number in labels
+        else each
+        for each, heading in zip(chapters, headings, strict=True)
+    )
+
+
+def _printed(text: str, chapter: Chapter) -> str:
+    """A chapter's title with the label that stands in front of it or above it."""
+    lines = text[chapter.start : min(chapter.end, chapter.start + _LONGEST_HEADING)].split("\n")
+    first, second, *_ = [*filter(letters, lines), "", ""]
+    title = letters(chapter.title)
+    if is_bare_label(first) and letters(second) and title.startswith(letters(second)):
+        return with_subtitle(first, chapter.title)
+    return first if letters(first).endswith(title) else chapter.title
+
+
+def _with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """The chapters with the numbers of the printed table of contents, if none that are as deep have any."""
+    bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
+    if len(bare) < _FEWEST_NUMBERED or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
+        return chapters
+    front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
+    numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}
+    values = [value for number in numbers.values() if number and (value := number_value(number)) is not None]
+    if len(values) * 10 < len(bare) * 7 or not _count_up(values):  # those of pages do not count
+        return chapters
+    return tuple(replace(chapter, printed=numbers.get(chapter.number) or chapter.printed) for chapter in chapters)
+
+
+def _count_up(values: Sequence[int]) -> bool:
+    """Whether most of these numbers count from one, perhaps several times."""
+    counting = sum(below in (1, above + 1) for above, below in pairwise([0, *values]))
+    return counting * 10 >= len(values) * 7
+
+
+def _number_in(front: str, title: str) -> str:
+    """The number directly before a title in a table, as printed; empty if there is none."""
+    name, at = " ".join(title.split()).casefold(), -1
+    while (at := front.find(name, at + 1)) >= 0:
+        if match := _NUMBER_BEFORE.search(front, max(0, at - _BEFORE), at):
+            return match[1].upper()
+    return ""
 
 
 def _only_parts(chapters: Sequence[Chapter]) -> bool:

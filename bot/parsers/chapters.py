@@ -12,6 +12,7 @@ from bot.parsers.headings import (
     Label,
     Rank,
     is_bare_label,
+    is_contents,
     is_label,
     is_not_the_book,
     label_of,
@@ -19,7 +20,7 @@ from bot.parsers.headings import (
     parse_label,
     with_numbers,
 )
-from bot.parsers.titles import calm, chapter_title, is_scene, one_line, with_subtitle
+from bot.parsers.titles import calm, chapter_title, is_scene, letters, one_line, with_subtitle
 from domain.book import Chapter
 
 
@@ -48,7 +49,9 @@ _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
 _LONG_SECTION = 6_000
 _WORD = re.compile(r"\w")
-_SECTION = re.compile(r"\W{0,3}(?:[Ss]ection\s)?(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
+_LEADERS = re.compile(r"(?:(?:[.…·_]\s?){4}|(?:\s\.){2})\s?[\divxlc]*\s*\Z")
+"""The end of a line of contents: "4 Functions . . . . . 17"."""
+_SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED_RANKS = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
@@ -78,8 +81,9 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
-    named = with_numbers([heading for heading in headings if _WORD.search(heading.title)])
-    titled = _joined(text, _on_one_level(_without_numbered_sections(named)))
+    named = [each for each in headings if _WORD.search(each.title) and not _LEADERS.search(each.title)]
+    whole = _without_numbered_sections(_without_lists_of_sections(text, named))
+    titled = _joined(text, _on_one_level(with_numbers(whole)))
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
 
@@ -105,6 +109,16 @@ def _line_at(text: str, offset: int) -> str:
     return text[offset : end if end >= 0 else offset + _LONGEST_LINE]
 
 
+def _without_lists_of_sections(text: str, headings: Sequence[Heading]) -> Sequence[Heading]:
+    """The headings without "Contents" where several chapters open with one, as in manuals."""
+    lists = {
+        below
+        for above, below in pairwise(headings)
+        if is_contents(below.title) and label_of(above) and not has_words(text, above.end, below.start)
+    }
+    return [heading for heading in headings if heading not in lists] if len(lists) > 1 else headings
+
+
 def _without_numbered_sections(headings: Sequence[Heading]) -> list[Heading]:
     """The headings without the sections of chapters and appendices, as manuals number them: "3.2", "3.2.1", "A.1"."""
     sections = [_SECTION.match(heading.title) for heading in headings]
@@ -122,7 +136,8 @@ def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
     labels = [*map(label_of, headings)]
     result = list(headings)
     for rank in (Rank.CHAPTER, Rank.NUMERAL):
-        series = [at for at, label in enumerate(labels) if label and label.rank is rank and label.value]
+        ranked = [(at, label) for at, label in enumerate(labels) if label and label.rank is rank and label.value]
+        series = [at for at, label in ranked if "." not in label.number]  # "2.1" says itself how deep it is
         levels = Counter(headings[at].level for at in series)
         usual, times = levels.most_common(1)[0] if levels else (0, 0)
         if len(levels) < _FEWEST_LEVELS or times * 10 < len(series) * 6:
@@ -133,10 +148,6 @@ def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
             if headings[at].level != usual and before == value - 1 and after in (value + 1, 0):
                 result[at] = replace(headings[at], level=usual)
     return result
-
-
-def _key(title: str) -> str:
-    return re.sub(r"\W+", "", title).casefold()
 
 
 def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
@@ -164,7 +175,7 @@ def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
 
 def _adds_nothing(text: str, above: Heading, below: Heading) -> bool:
     """Whether a heading repeats the one it stands directly below, or opens a stage direction there: "SCENE"."""
-    is_empty = _key(above.title) == _key(below.title) or is_scene(below.title)
+    is_empty = letters(above.title) == letters(below.title) or is_scene(below.title)
     return is_empty and not has_words(text, above.end, below.start)
 
 
@@ -188,7 +199,7 @@ def _stands_for_itself(above: str, below: str) -> bool:
 
 def _without_title_page(text: str, headings: Sequence[Heading], book_title: str) -> Sequence[Heading]:
     """The headings without those before the first chapter that only name the book and its author."""
-    if headings and _is_book_title(text, headings, _key(book_title)):
+    if headings and _is_book_title(text, headings, letters(book_title)):
         headings = headings[1:]
     first_label = next((at for at, heading in enumerate(headings) if label_of(heading)), 0)
     titled = Counter(heading.level for heading in headings[first_label:] if not label_of(heading))
@@ -196,16 +207,17 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
         heading
         for heading, below in pairwise(headings[: first_label + 1])
         if is_not_the_book(heading.title)
-        or not (_is_front_matter(heading, below) or _is_author(text, heading))
+        or not (_is_front_matter(text, heading, below) or _is_author(text, heading))
         or (below.level > heading.level and titled[heading.level] >= _FEW_STORIES)
     ]
     return [*front, *headings[first_label:]]
 
 
-def _is_front_matter(heading: Heading, below: Heading) -> bool:
+def _is_front_matter(text: str, heading: Heading, below: Heading) -> bool:
     if heading.start > _FRONT_MATTER_CHARACTERS:
         return False
-    return below.start - heading.end <= _TITLE_PAGE_CHARACTERS or bool(_BYLINE.fullmatch(heading.title))
+    is_short = below.start - heading.end <= _TITLE_PAGE_CHARACTERS or text.find("©", heading.end, below.start) >= 0
+    return is_short or bool(_BYLINE.fullmatch(heading.title))
 
 
 def _is_author(text: str, heading: Heading) -> bool:
@@ -220,7 +232,7 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
     first, *others = headings
     if not others or label_of(first) or first.start > _FRONT_MATTER_CHARACTERS:
         return False
-    key = _key(first.title)
+    key = letters(first.title)
     if (book_key and (key in book_key or book_key in key)) or all(heading.level > first.level for heading in others):
         return True
     usual = middle(
@@ -266,19 +278,27 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
     full = [_has_content(text, heading.end, end) for heading, end in zip(headings, ends, strict=False)]
     kept: list[Heading] = []
     later: set[str] = set()
-    inner = 0
+    following: Heading | None = None
     for at in range(len(headings) - 1, -1, -1):
-        heading, key = headings[at], _key(headings[at].title)
-        holds_deeper = not full[at] and inner > heading.level
+        heading, key = headings[at], letters(headings[at].title)
+        holds_deeper = not full[at] and following is not None and _is_above(heading, following)
         if (
             holds_deeper
             or is_not_the_book(heading.title)
             or (full[at] and not (key in later and _ends_contents(headings, full, at)))
         ):
             kept.append(heading)
-            inner = inner if is_not_the_book(heading.title) else heading.level
+            following = following if is_not_the_book(heading.title) else heading
         later.add(key)
     return kept[::-1]
+
+
+def _is_above(heading: Heading, below: Heading) -> bool:
+    """Whether it is a part of what begins with the heading below, by their levels or else by their labels."""
+    part, chapter = label_of(heading), label_of(below)
+    if heading.level != below.level or not (part and chapter and part.rank and chapter.rank):
+        return heading.level < below.level
+    return part.rank <= Rank.PART < chapter.rank
 
 
 def _ends_contents(headings: Sequence[Heading], full: Sequence[bool], at: int) -> bool:

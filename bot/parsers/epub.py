@@ -2,25 +2,23 @@
 
 import posixpath
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from bot.parsers.archive import (
     Archive,
+    Item,
+    Package,
     attribute,
-    authors,
     children,
-    damaged_epub,
     descendants,
-    first_text,
-    package_path,
+    open_package,
     parse_xml,
-    refuse_locked,
     text_of,
     unquoted,
 )
@@ -42,8 +40,7 @@ from bot.parsers.encoding import decode_markup
 from bot.parsers.headings import Heading, is_bare_label, is_label
 from bot.parsers.html import add_document, little_text, parse, styled_lines
 from bot.parsers.text.blocks import FEWEST_HEADINGS, styled_titles
-from bot.parsers.text.contents import letters
-from bot.parsers.titles import one_line, with_subtitle
+from bot.parsers.titles import letters, one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -54,133 +51,7 @@ if TYPE_CHECKING:
     from bot.parsers.pdf.document import PdfLine
 
 
-_DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document")
-_PAGE_ENDINGS = (".xhtml", ".html", ".htm", ".xht")
-_DOCUMENT_ENDINGS = (*_PAGE_ENDINGS, ".xml", ".svg")
-_MOST_FALLBACKS = 5
 _LONGEST_WRAPPING = 2_000
-_WRAPPING_REFERENCES = ("cover", "toc", "copyright-page")
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A file of the book: its path in the archive, its type and its purpose."""
-
-    path: str
-    media_type: str
-    properties: tuple[str, ...] = ()
-
-    @property
-    def is_page(self) -> bool:
-        """Whether it is a page of text, by its type or else by its name: many books declare wrong types."""
-        return self.media_type in _DOCUMENT_TYPES or self.path.lower().endswith(_PAGE_ENDINGS)
-
-    @property
-    def is_document(self) -> bool:
-        """Whether it may have text if it is in the spine."""
-        return self.is_page or self.path.lower().endswith(_DOCUMENT_ENDINGS)
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """`spine` is in reading order, ending with files outside the reading flow (notes, mostly).
-
-    `wrapping` are paths of covers, contents and copyright pages; `missing` are files in the spine that do not exist.
-    """
-
-    spine: tuple[Item, ...]
-    nav: Item | None
-    ncx: Item | None
-    wrapping: frozenset[str]
-    missing: tuple[str, ...]
-    title: str
-    author: str
-    language: str
-
-
-def open_package(archive: Archive) -> Package:
-    """Read the package document.
-
-    Raises:
-        BookError: DRM_PROTECTED, or PARSE_FAILED if there is no usable one.
-    """
-    refuse_locked(archive)
-    path = package_path(archive)
-    try:
-        root = parse_xml(archive.read(path))
-    except (ValueError, KeyError) as error:
-        raise damaged_epub() from error
-    return _package(archive, path, root)
-
-
-def _package(archive: Archive, path: str, root: Element) -> Package:
-    folder = posixpath.dirname(path)
-    manifest = {attribute(entry, "id"): entry for entry in descendants(root, "item")}
-    items = {name: item for name, entry in manifest.items() if (item := _item(archive, folder, entry))}
-    spine = next(descendants(root, "spine"), None)
-    order = _resolved(_reading_order(spine), manifest, items)
-    if not items:  # as in HTMLZ, which has a page and what a library knows about it
-        items = {path: Item(path, "") for path in archive.with_extension(*_PAGE_ENDINGS)}
-        order = list(items)
-    ncx = items.get(attribute(spine, "toc")) if spine is not None else None
-    return Package(
-        spine=tuple({items[name].path: items[name] for name in order if name in items}.values()),
-        nav=next((item for item in items.values() if "nav" in item.properties), None),
-        ncx=ncx or next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None),
-        wrapping=frozenset(_wrapping(archive, folder, root)),
-        missing=tuple(attribute(manifest[name], "href") for name in order if name in manifest and name not in items),
-        title=first_text(root, "title"),
-        author=authors(root),
-        language=first_text(root, "language"),
-    )
-
-
-def _item(archive: Archive, folder: str, entry: Element) -> Item | None:
-    href = attribute(entry, "href")
-    path = archive.find(posixpath.join(folder, href)) or archive.find_misplaced(href)
-    if path is None:
-        return None
-    media_type = attribute(entry, "media-type").lower().partition(";")[0].strip()
-    return Item(path, media_type, tuple(attribute(entry, "properties").split()))
-
-
-def _resolved(order: Sequence[str], manifest: Mapping[str, Element], items: Mapping[str, Item]) -> list[str]:
-    """The ids of the spine, each as its fallback if it is no document. If some are unknown, the pages that the spine
-    does not name follow.
-    """
-    known = {attribute(entry, "href"): name for name, entry in manifest.items()}
-    known = {name.casefold(): name for name in manifest} | known | {name: name for name in manifest}
-    named = [known.get(name) or known.get(name.casefold(), "") for name in order]
-    rest = [] if order and all(named) else [name for name, item in items.items() if item.is_page]
-    return list(dict.fromkeys([*(_fallback(name, manifest, items) for name in named if name), *rest]))
-
-
-def _fallback(name: str, manifest: Mapping[str, Element], items: Mapping[str, Item]) -> str:
-    """The first document of a chain of fallbacks; the name itself if there is none."""
-    instead = name
-    for _ in range(_MOST_FALLBACKS):
-        if instead not in items or items[instead].is_document:
-            break
-        instead = attribute(manifest[instead], "fallback")
-    return instead if instead in items else name
-
-
-def _reading_order(spine: Element | None) -> list[str]:
-    references = list(children(spine, "itemref")) if spine is not None else []
-    in_flow = [attribute(entry, "idref") for entry in references if attribute(entry, "linear") != "no"]
-    aside = [attribute(entry, "idref") for entry in references if attribute(entry, "linear") == "no"]
-    return [*in_flow, *aside]
-
-
-def _wrapping(archive: Archive, folder: str, root: Element) -> Iterator[str]:
-    """Whole files that EPUB 2's guide calls cover, contents or copyright page; places inside files do not count."""
-    for reference in descendants(root, "reference"):
-        href = attribute(reference, "href")
-        path = archive.find(posixpath.join(folder, href)) if "#" not in href else None
-        if path and attribute(reference, "type").lower() in _WRAPPING_REFERENCES:
-            yield path
-
-
 _MOST_ENTRIES = 20_000
 
 
@@ -194,11 +65,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the contents (`depth` 1 is outermost) or of the page list (`title` is the page's label)."""
+    """A line of the contents (`depth` 1 is outermost) or of the page list (`title` is the page's label).
+
+    A part may have no place but that of its first chapter: EPUB 3 writes "<span>Part One</span>", without a link.
+    """
 
     title: str
     target: Target
     depth: int
+    has_own_place: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,30 +104,55 @@ def _from_nav(archive: Archive, path: str) -> EpubContents:
         return EpubContents((), ())
     lists = {kind: nav for nav in tree.css("nav") for kind in (nav.attributes.get("epub:type") or "toc").split()}
     return EpubContents(
-        tuple(_nav_entries(archive, path, lists["toc"])) if "toc" in lists else (),
-        tuple(_nav_entries(archive, path, lists["page-list"])) if "page-list" in lists else (),
+        _nav_entries(archive, path, lists["toc"]) if "toc" in lists else (),
+        _nav_entries(archive, path, lists["page-list"]) if "page-list" in lists else (),
     )
 
 
-def _nav_entries(archive: Archive, base: str, nav: "LexborNode") -> Iterator[Entry]:
-    for link, depth in islice(_links(nav), _MOST_ENTRIES):
-        title = " ".join(link.text(deep=True).split())
-        if target := _target(archive, base, link.attributes.get("href") or ""):
-            yield Entry(title, target, depth)
+def _nav_entries(archive: Archive, base: str, nav: "LexborNode") -> tuple[Entry, ...]:
+    lines = (
+        (" ".join(node.text(deep=True).split()), node.attributes.get("href"), depth) for node, depth in _lines(nav)
+    )
+    return _with_places((title, _target(archive, base, href) if href else None, depth) for title, href, depth in lines)
 
 
-def _links(nav: "LexborNode") -> Iterator[tuple["LexborNode", int]]:
-    """The links in document order, each with the number of lists around it; links within links are ignored."""
+def _with_places(lines: Iterable[tuple[str, Target | None, int]]) -> tuple[Entry, ...]:
+    """The lines of a table, each with its place."""
+    entries: list[Entry] = []
+    waiting: list[tuple[str, int]] = []
+    for title, target, depth in islice(lines, _MOST_ENTRIES):
+        while waiting and waiting[-1][1] >= depth:
+            waiting.pop()
+        above = entries[-1] if entries else None
+        if target is None:
+            waiting.append((title, depth))
+            continue
+        if above and above.target == target and above.depth < depth and letters(above.title) != letters(title):
+            entries[-1] = replace(above, has_own_place=False)
+        entries += (Entry(name, target, outer, has_own_place=False) for name, outer in waiting)
+        waiting.clear()
+        entries.append(Entry(title, target, depth))
+    return tuple(entries)
+
+
+def _lines(nav: "LexborNode") -> Iterator[tuple["LexborNode", int]]:
+    """The links, and the names that are none, in document order, each with the number of lists around it; links within
+    links are ignored.
+    """
     waiting = [(nav.child, 0)]
     while waiting:
         node, depth = waiting.pop()
         if node is None:
             continue
         waiting.append((node.next, depth))
-        if node.tag == "a" and "href" in node.attributes:
+        if node.tag == "a" or _is_name(node):
             yield node, depth
         else:
             waiting.append((node.child, depth + (node.tag == "ol")))
+
+
+def _is_name(node: "LexborNode") -> bool:
+    return node.tag == "span" and node.parent is not None and node.parent.tag == "li" and node.css_first("a") is None
 
 
 def _from_ncx(archive: Archive, path: str) -> EpubContents:
@@ -260,31 +160,26 @@ def _from_ncx(archive: Archive, path: str) -> EpubContents:
         root = parse_xml(archive.read(path))
     except (ValueError, KeyError):
         return EpubContents((), ())
-    maps = list(descendants(root, "navMap"))[:1]
-    pages = (entry for target in descendants(root, "pageTarget") for entry in _ncx_entry(archive, path, target, 1))
-    return EpubContents(
-        tuple(entry for start in maps for entry in _nav_points(archive, path, start)),
-        tuple(pages),
-    )
+    points = (line for start in [*descendants(root, "navMap")][:1] for line in _nav_points(archive, path, start))
+    pages = (_ncx_line(archive, path, target, 1) for target in descendants(root, "pageTarget"))
+    return EpubContents(_with_places(points), _with_places(pages))
 
 
-def _nav_points(archive: Archive, base: str, start: Element) -> Iterator[Entry]:
+def _nav_points(archive: Archive, base: str, start: Element) -> Iterator[tuple[str, Target | None, int]]:
     """The points in reading order. It uses an explicit stack, because hostile files nest deeper than
     Python recurses.
     """
     stack = [(point, 1) for point in reversed(list(children(start, "navPoint")))]
     while stack:
         point, depth = stack.pop()
-        yield from _ncx_entry(archive, base, point, depth)
+        yield _ncx_line(archive, base, point, depth)
         stack.extend((child, depth + 1) for child in reversed(list(children(point, "navPoint"))))
 
 
-def _ncx_entry(archive: Archive, base: str, point: Element, depth: int) -> Iterator[Entry]:
+def _ncx_line(archive: Archive, base: str, point: Element, depth: int) -> tuple[str, Target | None, int]:
     label = next((text_of(label) for label in children(point, "navLabel")), "") or attribute(point, "value")
     content = next(children(point, "content"), None)
-    target = _target(archive, base, attribute(content, "src")) if content is not None else None
-    if target is not None:
-        yield Entry(label, target, depth)
+    return label, _target(archive, base, attribute(content, "src")) if content is not None else None, depth
 
 
 FORMAT = "epub"
@@ -391,8 +286,12 @@ def _read_spine(
     archive: Archive, documents: Sequence[Item], contents: EpubContents, builder: TextBuilder, report: Report
 ) -> list[str]:
     """Add the documents to the text; returns the paths of unreadable ones."""
-    anchors = _by_file((entry, _place(entry)) for entry in contents.chapters)
+    anchors = _by_file((entry, _place(entry)) for entry in contents.chapters if entry.has_own_place)
     labels = _by_file((entry, entry.title) for entry in contents.pages)
+    parts: defaultdict[str, list[Entry]] = defaultdict(list)
+    for entry in contents.chapters:
+        if not entry.has_own_place and not entry.target.fragment:
+            parts[entry.target.path].append(entry)
     lost: list[str] = []
     for position, item in enumerate(documents):
         report(position / len(documents))
@@ -401,10 +300,13 @@ def _read_spine(
         except KeyError:
             lost.append(item.path)
             continue
+        tree = parse(markup)
+        for part in parts[item.path]:
+            _add_part(part, tree, builder)
         builder.mark(Anchor(item.path))
         if label := labels[item.path].get(""):
             builder.mark(PageBreak(label))
-        add_document(parse(markup), builder, anchors[item.path], labels[item.path])
+        add_document(tree, builder, anchors[item.path], labels[item.path])
     builder.close()
     if documents and len(lost) == len(documents):
         raise BookError(
@@ -412,6 +314,16 @@ def _read_spine(
             "This EPUB is damaged: none of its chapters can be read. Please download or export it again.",
         )
     return lost
+
+
+def _add_part(part: Entry, first: "LexborHTMLParser", builder: TextBuilder) -> None:
+    """Mark where a part begins that has no place of its own; its name becomes text where none says it."""
+    last, name = builder.headings[-1:], letters(part.title)
+    if last and last[0].end == builder.length and letters(last[0].title) == name:
+        builder.anchors.setdefault(_place(part), last[0].start)
+    elif first.body and name not in letters(first.body.text(deep=True)[:_LITTLE_TEXT]):
+        builder.mark(Anchor(_place(part)))
+        builder.add(part.title, heading_level=part.depth)
 
 
 def _styled(archive: Archive, documents: Sequence[Item], contents: EpubContents, builder: TextBuilder) -> list[Heading]:
@@ -423,15 +335,16 @@ def _styled(archive: Archive, documents: Sequence[Item], contents: EpubContents,
 
 
 def _are_files(chapters: Sequence[Entry], builder: TextBuilder) -> bool:
-    """Whether contents mostly name files ("Section 3", "book-12") rather than what stands there."""
-    files = 0
+    """Whether contents mostly name files ("Section 3", "book-12"), or the book again, rather than what stands there."""
+    nameless = 0
+    titles = Counter(letters(entry.title) for entry in chapters)
     for entry in chapters:
         start = builder.anchors.get(_place(entry), builder.anchors.get(entry.target.path, 0))
         title, said = letters(entry.title), letters(builder.text[start : start + _LONGEST_NAME])
         name = posixpath.basename(entry.target.path)
-        is_file = title in map(letters, (name, posixpath.splitext(name)[0]))
-        files += (is_file or bool(_FILE.fullmatch(entry.title))) and not said.startswith(title)
-    return files * 10 > len(chapters) * 7
+        is_file = title in map(letters, (name, posixpath.splitext(name)[0])) or bool(_FILE.fullmatch(entry.title))
+        nameless += (is_file or titles[title] * 2 > len(chapters) > 1) and not said.startswith(title)
+    return nameless * 10 > len(chapters) * 7
 
 
 def _trees(archive: Archive, items: Iterable[Item]) -> Iterator[tuple[Item, "LexborHTMLParser"]]:
@@ -467,24 +380,41 @@ def _by_file(named: Iterable[tuple[Entry, str]]) -> defaultdict[str, dict[str, s
 def _place(entry: Entry) -> str:
     """The name of an entry's place in the text."""
     path, fragment = entry.target.path, entry.target.fragment
-    return f"{path}#{fragment}" if fragment else path
+    place = f"{path}#{fragment}" if fragment else path
+    return place if entry.has_own_place else f"{place}<{entry.title}"
 
 
 def _headings(chapters: Sequence[Entry], builder: TextBuilder) -> Iterator[Heading]:
-    """The chapters of the contents at their places; of several that begin at one place, the innermost."""
-    places: dict[int, Entry] = {}
+    """The chapters of the contents at their places. A part and its first chapter may begin at one place; of others that
+    do, the last counts.
+    """
+    places: dict[int, list[Entry]] = {}
     for entry in chapters:
         start = builder.anchors.get(_place(entry), builder.anchors.get(entry.target.path))
         if start is not None and start < builder.length:
-            places[start] = entry
+            places[start] = _innermost(places.get(start, []), entry)
     elements = {heading.start: heading for heading in builder.headings}
-    for start, entry in sorted(places.items()):
-        element = elements.get(start)
-        below = elements.get(element.end + len(PARAGRAPH_GAP)) if element else None
-        if element and below and below.start not in places and is_bare_label(entry.title) and not is_label(below.title):
-            yield Heading(start, below.end, with_subtitle(entry.title, below.title), entry.depth)
+    below = {
+        heading.start: following
+        for heading in builder.headings
+        if (following := elements.get(heading.end + len(PARAGRAPH_GAP))) and following.start not in places
+    }
+    for start, (*outer, entry) in sorted(places.items()):
+        for part in outer:
+            if start in below and letters(elements[start].title) == letters(part.title):
+                yield Heading(start, elements[start].end, part.title, part.depth)
+                start = below[start].start
+        element, following = elements.get(start), below.get(start)
+        if following and is_bare_label(entry.title) and not is_label(following.title):
+            yield Heading(start, following.end, with_subtitle(entry.title, following.title), entry.depth)
         else:
             yield Heading(start, element.end if element else start, entry.title, entry.depth)
+
+
+def _innermost(above: Sequence[Entry], entry: Entry) -> list[Entry]:
+    """An entry with those around it that begin at the same place."""
+    outer = [each for each in above if each.depth < entry.depth]
+    return outer if outer and letters(outer[-1].title) == letters(entry.title) else [*outer, entry]
 
 
 def _warnings(lost: Sequence[str]) -> list[str]:

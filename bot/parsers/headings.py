@@ -436,7 +436,7 @@ def order_of_parts(ranks: Sequence[Rank | None]) -> dict[Rank, float]:
 
 
 _NUMBER_AND_TITLE = re.compile(
-    r"(?P<number>\d{1,3}|[IVXLC]{1,7})\s+(?=[^\W\d_])|"
+    r"(?P<number>\d{1,3}|[IVXLC]{1,7})\.?\s+(?=[^\W\d_])|"
     r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*|\s+-\s+)(?=\S)"
 )
 

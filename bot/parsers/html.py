@@ -21,8 +21,7 @@ from bot.parsers.draft import (
 from bot.parsers.encoding import decode_document, without_doctype
 from bot.parsers.headings import Heading, is_bare_label
 from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
-from bot.parsers.text.contents import letters
-from bot.parsers.titles import with_subtitle
+from bot.parsers.titles import letters, with_subtitle
 from domain.book import BookText
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ _ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})\W*")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
 _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _NOTE = re.compile(r"\[\d+\]|[_*]")
 _JUNK = re.compile(
     r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
@@ -48,6 +49,11 @@ _BY_A_NAME = re.compile(
 _ADDRESS = re.compile(r"\s*<[^<>\s]{1,80}@[^<>\s]{1,80}>")
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+
+
+def letters(title: str) -> str:
+    """The letters and digits of a title, in one case."""
+    return _NO_LETTERS.sub("", title).casefold()
 
 
 def chapter_title(heading: str) -> str:

@@ -8,14 +8,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 
 from bot.parsers.headings import Heading, Label, Rank, is_contents, is_not_the_book, parse_any_label, parse_numeral
 from bot.parsers.text.blocks import Block
-from domain.book import Chapter
-from domain.library.numerals import number_value
+from bot.parsers.titles import letters
 
 _DENSE = 320
 """Characters between lines of a table that have titles of their own below them."""
@@ -32,7 +31,6 @@ _ALIKE = 0.82
 _MOST_COMPARED = 400
 _PAGE = re.compile(r"(?:[\s.·…_–—-]{2,}|\s)\s*(?:p(?:age|\.)?\s*)?(?:\d{1,4}|[ivxlc]{1,6})\s*$|[\s.·…_]{3,}$")
 _LONGEST_NUMERAL = 16
-_LETTER = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -65,11 +63,6 @@ class _Entry:
     keys: tuple[str, ...]
     indent: int
     is_numbered: bool
-
-
-def letters(title: str) -> str:
-    """The letters and digits of a title, in one case."""
-    return _LETTER.sub("", title).casefold()
 
 
 def find_contents(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) -> PrintedContents:
@@ -448,32 +441,3 @@ def _heading(block: Block, line: TableLine | None, entry: _Entry, base: int, *, 
     is_deeper = entry.indent > base + 1 and entry.is_numbered and not is_numbered
     label = parse_numeral(block.text)
     return Heading(block.start, block.end, block.text, Rank.NUMERAL if is_deeper else Rank.CHAPTER, label)
-
-
-_FEWEST_NUMBERED = 3
-_MOST_NUMBERED = 1_000
-_BEFORE = 12
-_NUMBER_BEFORE = re.compile(r"(?:^|[\s|])(\d{1,3}|[ivxlc]{1,8})\s*[.):—–|-]?\s*$")
-
-
-def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
-    """Chapters whose headings have no numbers, with the numbers of the printed table of contents."""
-    bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
-    if len(bare) < _FEWEST_NUMBERED or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
-        return chapters
-    front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
-    numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}
-    values = [value for number in numbers.values() if number and (value := number_value(number)) is not None]
-    counting = sum(below in (1, above + 1) for above, below in pairwise([0, *values]))
-    if len(values) * 10 < len(bare) * 7 or counting * 10 < len(values) * 7:  # those of pages do not count
-        return chapters
-    return tuple(replace(chapter, printed=numbers.get(chapter.number) or chapter.printed) for chapter in chapters)
-
-
-def _number_in(front: str, title: str) -> str:
-    """The number directly before a title in a table, as printed; empty if there is none."""
-    name, at = " ".join(title.split()).casefold(), -1
-    while (at := front.find(name, at + 1)) >= 0:
-        if match := _NUMBER_BEFORE.search(front, max(0, at - _BEFORE), at):
-            return match[1].upper()
-    return ""

@@ -275,3 +275,88 @@ def test_a_locked_font_is_no_locked_book() -> None:
     page = {"META-INF/encryption.xml": locks.format(method, cipher.format("a.xhtml"))}
     with pytest.raises(BookError, match="DRM"):
         read(build({"a.xhtml": ONE}, parts=page))
+
+
+def linked(*lines: tuple[str, str]) -> str:
+    return "".join(f"<li><a href='{href}'>{title}</a></li>" for title, href in lines)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "<h2>Chapter {number}. {title}</h2>",
+        "<h2>{number}. {title}</h2>",
+        "<h2><span>{number}</span> {title}</h2>",
+        "<h2>{number}<br/>{title}</h2>",
+        "<h2>{number}</h2><h3>{title}</h3>",
+        "<p>CHAPTER {number}</p><p>{title}</p>",
+    ],
+)
+def test_numbers_that_the_contents_leave_out_are_those_above_the_titles(heading: str) -> None:
+    names = ["Foreword", "The Harbour", "Snow", "The Clockmaker"]
+    bodies = ["<h2>Foreword</h2>", *(heading.format(number=at, title=names[at]) for at in (1, 2, 3))]
+    files = {f"{at}.xhtml": f"{body}<p>{paragraph(at)}</p>" for at, body in enumerate(bodies)}
+    book = read(build(files, nav=nav_of(*((title, f"{at}.xhtml") for at, title in enumerate(names)))))
+    assert [chapter.printed for chapter in book.chapters] == ["", "1", "2", "3"]
+    assert all(title in chapter.title for title, chapter in zip(names, book.chapters, strict=True))
+
+
+def test_a_part_may_have_no_link_of_its_own() -> None:
+    files = {"title.xhtml": "<p>A book of letters</p>", "a.xhtml": ONE, "b.xhtml": TWO}
+    part = f"<li><span>Part One: Dusk</span><ol>{linked(('One', 'a.xhtml'), ('Two', 'b.xhtml'))}</ol></li>"
+    book = read(build(files, nav=f"<nav epub:type='toc'><ol>{part}</ol></nav>"))
+    assert titles(book) == ["Part One: Dusk", "  One", "  Two"]
+    assert [chapter.parent for chapter in book.chapters] == ["", "Part One: Dusk", "Part One: Dusk"]
+    assert book.text[book.chapters[1].start :].startswith("One\n\n")
+
+
+def test_a_part_may_begin_where_its_first_chapter_does() -> None:
+    files = {
+        "a.xhtml": f"<h1>Part One</h1><h2>The Harbour</h2><p>{paragraph(1)}</p>",
+        "b.xhtml": f"<h2>Snow</h2><p>{paragraph(2)}</p>",
+    }
+    inner = linked(("The Harbour", "a.xhtml"), ("Snow", "b.xhtml"))
+    nav = f"<nav epub:type='toc'><ol><li><a href='a.xhtml'>Part One</a><ol>{inner}</ol></li></ol></nav>"
+    book = read(build(files, nav=nav))
+    assert titles(book) == ["Part One", "  The Harbour", "  Snow"]
+    assert book.text[book.chapters[1].start :].startswith("The Harbour\n\n")
+
+
+def test_parts_listed_on_the_level_of_their_chapters_are_parts() -> None:
+    files = {
+        "p1.xhtml": "<h1>Part One</h1>",
+        "a.xhtml": f"<h1>1</h1><p>{paragraph(1)}</p>",
+        "b.xhtml": f"<h1>2</h1><p>{paragraph(2)}</p>",
+        "p2.xhtml": "<h1>Part Two</h1>",
+        "c.xhtml": f"<h1>1</h1><p>{paragraph(3)}</p>",
+        "d.xhtml": f"<h1>2</h1><p>{paragraph(4)}</p>",
+    }
+    lines = zip(("Part One", "1", "2", "Part Two", "1", "2"), files, strict=True)
+    book = read(build(files, nav=nav_of(*lines)))
+    assert titles(book) == ["Part One", "  Chapter 1", "  Chapter 2", "Part Two", "  Chapter 1", "  Chapter 2"]
+
+
+def test_a_title_that_its_part_repeats_is_listed_once() -> None:
+    files = {"a.xhtml": f"{ONE}<h2 id='s'>Inside</h2><p>{paragraph(3)}</p>", "b.xhtml": TWO}
+    inner = linked(("One", "a.xhtml"), ("Inside", "a.xhtml#s"))
+    nav = f"<nav epub:type='toc'><ol><li><a href='a.xhtml'>One</a><ol>{inner}</ol></li></ol></nav>"
+    assert titles(read(build(files, nav=nav)))[0] == "One"
+
+
+def test_sections_that_the_contents_list_in_chapters_make_no_chapters() -> None:
+    """DocBook gives chapters and their first sections headings of one level."""
+    files = {}
+    lines = []
+    for at in (1, 2, 3):
+        sections = "".join(f"<h2 id='s{n}'>{at}.{n}. Part {n}</h2><p>{paragraph(at * 9 + n)}</p>" for n in (1, 2, 3))
+        files[f"{at}.xhtml"] = f"<h2>Chapter {at}. Topic {at}</h2>{sections}"
+        inner = linked(*((f"{at}.{n}. Part {n}", f"{at}.xhtml#s{n}") for n in (1, 2, 3)))
+        lines.append(f"<li><a href='{at}.xhtml'>{at}. topic {at}</a><ol>{inner}</ol></li>")
+    book = read(build(files, nav=f"<nav epub:type='toc'><ol>{''.join(lines)}</ol></nav>"))
+    assert [(chapter.printed, chapter.level) for chapter in book.chapters] == [("1", 1), ("2", 1), ("3", 1)]
+
+
+def test_contents_that_call_every_file_by_the_books_name_do_not_hide_the_titles() -> None:
+    files = {f"{at}.xhtml": f"<h2>Chapter {at}</h2><p>{paragraph(at)}</p>" for at in (1, 2, 3, 4)}
+    book = read(build(files, nav=nav_of(*(("A Test", name) for name in files))))
+    assert titles(book) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
