@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
-from bot.parsers.chapters import chapters_from, has_words
-from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
+from bot.parsers.chapters import chapters_from
+from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length, has_words
 from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_of, parse_label, with_numbers
 from bot.parsers.text.blocks import Block, blocks_of
 from bot.parsers.text.headings import find_headings

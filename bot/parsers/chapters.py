@@ -5,22 +5,20 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import or_
 
+from bot.parsers.draft import has_words
 from bot.parsers.headings import (
     Heading,
     Label,
     Rank,
-    is_bare_label,
     is_contents,
     is_label,
     is_not_the_book,
     label_of,
     order_of_parts,
-    parse_label,
     with_numbers,
 )
-from bot.parsers.titles import calm, chapter_title, is_scene, letters, one_line, with_subtitle
+from bot.parsers.titles import calm, chapter_title, joined, letters, one_line
 from domain.book import Chapter
 
 
@@ -53,7 +51,7 @@ _LEADERS = re.compile(r"(?:(?:[.…·_]\s?){4}|(?:\s\.){2})\s?[\divxlc]*\s*\Z")
 """The end of a line of contents: "4 Functions . . . . . 17"."""
 _SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
-_NUMBERED_RANKS = (Rank.CHAPTER, Rank.NUMERAL)
+_NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
 
 
@@ -83,14 +81,9 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     """
     named = [each for each in headings if _WORD.search(each.title) and not _LEADERS.search(each.title)]
     whole = _without_numbered_sections(_without_lists_of_sections(text, named))
-    titled = _joined(text, _on_one_level(with_numbers(whole)))
+    titled = joined(text, _on_one_level(with_numbers(whole)))
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
-
-
-def has_words(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` contains a word."""
-    return bool(_WORD.search(text, start, end))
 
 
 def _has_content(text: str, start: int, end: int) -> bool:
@@ -119,16 +112,16 @@ def _without_lists_of_sections(text: str, headings: Sequence[Heading]) -> Sequen
     return [heading for heading in headings if heading not in lists] if len(lists) > 1 else headings
 
 
-def _without_numbered_sections(headings: Sequence[Heading]) -> list[Heading]:
+def _without_numbered_sections(headings: Sequence[Heading]) -> Sequence[Heading]:
     """The headings without the sections of chapters and appendices, as manuals number them: "3.2", "3.2.1", "A.1"."""
-    sections = [_SECTION.match(heading.title) for heading in headings]
-    whole = [heading for heading, section in zip(headings, sections, strict=True) if not section]
-    chapters = {label.value for heading in whole if (label := label_of(heading)) and label.rank in _NUMBERED_RANKS}
-    chapters |= {int(number["value"]) for heading in whole if (number := _NUMBER.match(heading.title))}
-    of_chapters = [section is not None and section["number"] in map(str, chapters) for section in sections]
-    of_appendices = [section is not None and section["number"].isalpha() and any(of_chapters) for section in sections]
-    inner = map(or_, of_chapters, of_appendices)
-    return [heading for heading, is_inner in zip(headings, inner, strict=True) if not is_inner]
+    sections = {heading: found["number"] for heading in headings if (found := _SECTION.match(heading.title))}
+    whole = [heading for heading in headings if heading not in sections]
+    numbers = {str(label.value) for heading in whole if (label := label_of(heading)) and label.rank in _NUMBERED}
+    numbers |= {number["value"] for heading in whole if (number := _NUMBER.match(heading.title))}
+    if numbers.isdisjoint(sections.values()):
+        return headings
+    numbers.update(filter(str.isalpha, sections.values()))
+    return [heading for heading in headings if sections.get(heading) not in numbers]
 
 
 def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
@@ -148,53 +141,6 @@ def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
             if headings[at].level != usual and before == value - 1 and after in (value + 1, 0):
                 result[at] = replace(headings[at], level=usual)
     return result
-
-
-def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """The headings with "CHAPTER ONE" and a directly following "THE EVE OF THE WAR" joined, and repeated titles
-    merged.
-
-    A title of another level belongs to a chapter only if most chapters have one.
-    """
-    titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
-    bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
-    inner = Counter(headings[at].level for at in titled if headings[at + 1].level != headings[at].level)
-    joins = {at + 1 for at in titled if headings[at + 1].level == headings[at].level}
-    joins |= {at + 1 for at in titled if inner[headings[at].level] * 2 >= bare[headings[at].level]}
-    result: list[Heading] = []
-    for at, heading in enumerate(headings):
-        if result and at in joins:
-            label = result.pop()
-            title, level = with_subtitle(label.title, heading.title), min(label.level, heading.level)
-            heading = replace(label, end=heading.end, title=title, level=level)
-        elif result and _adds_nothing(text, result[-1], heading):
-            heading = replace(result.pop(), end=heading.end)
-        result.append(heading)
-    return result
-
-
-def _adds_nothing(text: str, above: Heading, below: Heading) -> bool:
-    """Whether a heading repeats the one it stands directly below, or opens a stage direction there: "SCENE"."""
-    is_empty = letters(above.title) == letters(below.title) or is_scene(below.title)
-    return is_empty and not has_words(text, above.end, below.start)
-
-
-def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
-    if not is_bare_label(above.title) or is_not_the_book(below.title):
-        return False
-    label = parse_label(above.title)
-    if below.level > above.level and label and label.rank and label.rank < Rank.CHAPTER:
-        return False  # the first chapter of "Part One" does not name it
-    return not (_stands_for_itself(above.title, below.title) or has_words(text, above.end, below.start))
-
-
-def _stands_for_itself(above: str, below: str) -> bool:
-    """Whether a heading after a label is a heading of its own; "CHAPTER TEN" may well be called "THE EPILOGUE"."""
-    label = parse_label(below)
-    if label and label.rank is None:
-        outer = parse_label(above)
-        return outer is None or outer.rank is not Rank.CHAPTER
-    return is_label(below)
 
 
 def _without_title_page(text: str, headings: Sequence[Heading], book_title: str) -> Sequence[Heading]:

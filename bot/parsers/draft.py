@@ -55,7 +55,13 @@ is searched twenty times as slowly.
 """
 _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
 """Most blocks of most books: Latin letters and the usual signs, which need no cleaning."""
+_WORD = re.compile(r"\w")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def has_words(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` contains a word."""
+    return bool(_WORD.search(text, start, end))
 
 
 def clean(text: str) -> str:

@@ -33,7 +33,8 @@ _DIVISIONS = {
     Rank.ACT: "act acte acto akt atto aufzug ato akten handeling bedrijf jornada действие",
     Rank.CHAPTER: (
         "chapter chap chapitre kapitel kapitlet kap capitulo capítulo cap capitolo hoofdstuk rozdział kapitola глава "
-        "fejezet luku bölüm κεφάλαιο κεφαλαιο פרק الفصل الباب अध्याय "
+        "fejezet luku bölüm κεφάλαιο κεφαλαιο פרק الفصل الباب अध्याय chương bab kapittel capítol capitolul kapitulli "
+        "peatükk nodaļa skyrius poglavlje поглавље poglavje розділ hoofstuk kafli caibidil pennod "
         "letter lettre brief carta lettera письмо stave adventure tale story novella lecture essay lesson episode "
         "sermon canto cantos chant gesang песнь fit fable eclogue idyll stasimon sonnet abenteuer"
     ),
@@ -41,20 +42,24 @@ _DIVISIONS = {
 }
 _CJK_PARTS = """
     序章 序幕 序言 序 楔子 引子 终章 終章 尾声 尾聲 後記 后记 番外篇 番外 外传 外傳 間章 間話 閑話 閒話 幕間 後日談
-    あとがき プロローグ エピローグ インターリュード 프롤로그 에필로그 외전 막간
+    付録 附録 附录 附錄 부록 あとがき プロローグ エピローグ インターリュード 프롤로그 에필로그 외전 막간
 """
 _PARTS = """
     prologue epilogue preface foreword introduction afterword conclusion postscript interlude dedication prelude
-    preamble finale coda envoi etymology extracts acknowledgements acknowledgments appendix glossary notes endnotes
+    preamble finale coda envoi etymology extracts acknowledgements acknowledgments glossary notes endnotes
     intermezzo proem prolog epilog vorwort nachwort einleitung vorspiel zueignung préface avant-propos épilogue
     prólogo epílogo prefazione prologo epilogo введение эпилог пролог предисловие послесловие заключение induction
     المقدمة الخاتمة
+"""
+_APPENDICES = """
+    appendix anhang annexe annex apéndice apêndice appendice apendice bilaga bijlage bilag vedlegg liite dodatek příloha
+    függelék приложение додаток παράρτημα phụ lampiran
 """
 
 RANK_OF = {word: rank for rank, words in _DIVISIONS.items() for word in words.split()}
 """Words that take a number: "Chapter 3", "Buch II"."""
 
-NAMED_PARTS = frozenset(_PARTS.split())
+NAMED_PARTS = frozenset([*_PARTS.split(), *_APPENDICES.split()])
 """Words that are headings by themselves."""
 
 RANK_OF_CJK = {
@@ -134,14 +139,15 @@ _NUMERAL = re.compile(
 )
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
-    r"author[’']s (?:note|preface|introduction)|introductory note|appendix [a-z\d]+|to the reader|al lector|au lecteur",
+    r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"
+    rf"|(?:{'|'.join(_APPENDICES.split())})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
     re.IGNORECASE,
 )
 _CJK = re.compile(
     rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
     rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+)|"
     rf"(?P<number3>\d{{1,4}})\s?(?P<word3>[{''.join(RANK_OF_CJK)}])(?=[\s.:：]|$)|"
-    rf"(?:{'|'.join(_CJK_PARTS.split())})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    rf"(?:{'|'.join(_CJK_PARTS.split())})[{HAN}A-Z\d０-９]{{0,4}}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
     re.DOTALL,
 )
 _OPENS_CJK_LABEL = frozenset("第제卷巻0123456789") | {word[0] for word in _CJK_PARTS.split()}
@@ -449,7 +455,7 @@ def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
     labels = [label_of(heading) or _number_and_title(heading.title) for heading in headings]
     found: dict[int, list[int]] = {}
     for heading, label in zip(headings, labels, strict=True):
-        if label and label.rank is Rank.NUMERAL and label.value is not None:
+        if label and label.rank in (Rank.NUMERAL, None) and label.value is not None:  # "1 Introduction" is a part
             found.setdefault(heading.level, []).append(label.value)
     counting = {level for level, values in found.items() if _counts(values)}
     return [

@@ -1,19 +1,35 @@
 """Titles of chapters and books, as a person would write them."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from bot.parsers.draft import clean
-from bot.parsers.headings import RANK_OF, Rank, parse_label, parse_numeral
+from bot.parsers.draft import clean, has_words
+from bot.parsers.headings import (
+    RANK_OF,
+    Heading,
+    Rank,
+    is_bare_label,
+    is_label,
+    is_not_the_book,
+    label_of,
+    parse_label,
+    parse_numeral,
+)
 from domain.book import encodable
 
 _LONGEST = 200
 _LONGEST_LABEL = 20
 _LONGEST_READ = 1_000
+_LONGEST_LABEL_ABOVE = 60
 _SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
 _SMALL = frozenset(_SMALL_WORDS.split())
 _ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})\W*")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
+_LINE_ABOVE = re.compile(r"(?<=\n)(?P<label>[^\n]+)\n\s*\Z")
 _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _NOTE = re.compile(r"\[\d+\]|[_*]")
@@ -88,9 +104,70 @@ def with_subtitle(label: str, title: str) -> str:
     return f"{label.strip().rstrip('.:;,—–- ')}. {title.strip()}"
 
 
+def joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """The headings with "CHAPTER ONE" and a directly following "THE EVE OF THE WAR" joined, and repeated titles
+    merged.
+
+    A title of another level belongs to a chapter only if most chapters have one.
+    """
+    ends = [0, *(heading.end for heading in headings)]
+    headings = [_with_label_above(text, end, heading) for end, heading in zip(ends, headings, strict=False)]
+    titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
+    bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
+    inner = Counter(headings[at].level for at in titled if headings[at + 1].level != headings[at].level)
+    joins = {at + 1 for at in titled if headings[at + 1].level == headings[at].level}
+    joins |= {at + 1 for at in titled if inner[headings[at].level] * 2 >= bare[headings[at].level]}
+    result: list[Heading] = []
+    for at, heading in enumerate(headings):
+        if result and at in joins:
+            label = result.pop()
+            title, level = with_subtitle(label.title, heading.title), min(label.level, heading.level)
+            heading = replace(label, end=heading.end, title=title, level=level)
+        elif result and _adds_nothing(text, result[-1], heading):
+            heading = replace(result.pop(), end=heading.end)
+        result.append(heading)
+    return result
+
+
+def _with_label_above(text: str, end: int, heading: Heading) -> Heading:
+    """The heading with a label that is printed above its title, as in books whose outline has only the titles; `end` is
+    that of the last heading.
+    """
+    above = _LINE_ABOVE.search(text, max(end, heading.start - _LONGEST_LABEL_ABOVE), heading.start)
+    label = parse_label(above["label"]) if above and not label_of(heading) else None
+    if above is None or label is None or label.rank is None or label.title:
+        return heading
+    return replace(heading, start=above.start("label"), title=with_subtitle(above["label"], heading.title))
+
+
+def _adds_nothing(text: str, above: Heading, below: Heading) -> bool:
+    """Whether a heading repeats the one it stands directly below, or opens a stage direction there: "SCENE"."""
+    is_empty = letters(above.title) == letters(below.title) or is_scene(below.title)
+    return is_empty and not has_words(text, above.end, below.start)
+
+
+def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
+    if not is_bare_label(above.title) or is_not_the_book(below.title):
+        return False
+    label = parse_label(above.title)
+    if below.level > above.level and label and label.rank and label.rank < Rank.CHAPTER:
+        return False  # the first chapter of "Part One" does not name it
+    return not (_stands_for_itself(above.title, below.title) or has_words(text, above.end, below.start))
+
+
+def _stands_for_itself(above: str, below: str) -> bool:
+    """Whether a heading after a label is a heading of its own; "CHAPTER TEN" may well be called "THE EPILOGUE"."""
+    label = parse_label(below)
+    if label and label.rank is None:
+        outer = parse_label(above)
+        return outer is None or outer.rank is not Rank.CHAPTER
+    return is_label(below)
+
+
 def calm(text: str) -> str:
-    """A text in capitals, in title case; any other text unchanged."""
-    if text != text.upper() or text == text.lower():
+    """A text in capitals, in title case; any other text unchanged, also one in a script without capitals."""
+    has_none = any(letter.isalpha() and letter.upper() == letter.lower() for letter in text)
+    if has_none or text != text.upper() or text == text.lower():
         return text
     last = max(word.start() for word in _WORD.finditer(text))
     small = _in_small_letters(text)

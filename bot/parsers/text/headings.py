@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from bot.parsers.chapters import chapters_from, has_words, middle
+from bot.parsers.chapters import chapters_from, middle
+from bot.parsers.draft import has_words
 from bot.parsers.headings import (
     NAMED_PARTS,
     RANK_OF,
@@ -60,7 +61,7 @@ _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
 _Place = TypeVar("_Place", Heading, Block)
-_HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
+_HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"introductory", "author", "to", "al", "au"}
 
 
 def find_headings(text: str) -> list[Heading]:

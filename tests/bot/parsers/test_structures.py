@@ -523,6 +523,54 @@ def test_sections_of_a_manual_are_no_chapters_however_deep_and_whatever_their_na
     assert titles(book) == [*chapters, "Appendix A. Notes"]
 
 
+@pytest.mark.parametrize(
+    ("chapter", "contents", "appendix"),
+    [
+        ("Chapter {}.", "Table of Contents", "Appendix {}."),
+        ("Kapitel {}.", "Inhaltsverzeichnis", "Anhang {}."),
+        ("Chapitre {}.", "Table des matières", "Annexe {}."),
+        ("Capítulo {}.", "Índice", "Apéndice {}."),
+        ("Capitolo {}.", "Indice", "Appendice {}."),
+        ("Kapittel {}.", "Innhold", "Vedlegg {}."),
+        ("Kapitola {}.", "Obsah", "Příloha {}."),
+        ("Chương {}.", "Mục lục", "Phụ lục {}."),
+        ("Глава {}.", "Содержание", "Приложение {}."),
+        ("Κεφάλαιο {}.", "Περιεχόμενα", "Παράρτημα {}."),
+        ("第 {} 章", "目录", "附录 {}."),
+        ("第{}章", "目次", "付録{}"),
+    ],
+)
+def test_a_manual_whose_chapters_open_with_their_own_contents(chapter: str, contents: str, appendix: str) -> None:
+    def part(label: str, number: str, name: str) -> str:
+        sections = [f"{number}.{at}. {name} {at}" for at in (1, 2)]
+        told = "\n\n".join(f"{section}\n\n{prose(at)}" for at, section in enumerate(sections))
+        return f"{label.format(number)} {name}\n\n{contents}\n\n" + "\n".join(sections) + f"\n\n{told}"
+
+    parts = [part(chapter, str(at), name) for at, name in enumerate(MANUAL, start=1)]
+    parts += [part(appendix, letter, "Notes") for letter in "AB"]
+    book = check(read_plain("\n\n".join(parts)))
+    assert [each.title.split()[-1] for each in book.chapters] == [*MANUAL, "Notes", "Notes"]
+    assert printed(book) == ["1", "2", "3", "", ""]
+
+
+def test_lines_of_a_printed_table_with_dots_are_no_chapters() -> None:
+    lines = ["<h2>1 Setup . . . . . . . . . 9</h2>", "<h2>2 Tools . . 18</h2>", "<h2>3 Repair.......... xi</h2>"]
+    chapters = [f"<h2>{at} {name}</h2><p>{paragraph(at)}</p>" for at, name in enumerate(MANUAL, start=1)]
+    book = check(read_book(epub({"a.xhtml": "<p>Text</p>".join(lines), "b.xhtml": "".join(chapters)}), "a.epub"))
+    assert titles(book) == ["1 Setup", "2 Tools", "3 Repair"]
+
+
+def test_a_chapter_begins_with_the_label_above_the_title_that_the_contents_name() -> None:
+    parts = {
+        f"{at}.xhtml": f"<p>{paragraph(9 * at)}</p><p>Chapter {at}</p><p id='t'>{name}</p><p>{paragraph(at)}</p>"
+        for at, name in enumerate(MANUAL, start=1)
+    }
+    contents = nav(*(Line(name, f"{at}.xhtml#t") for at, name in enumerate(MANUAL, start=1)))
+    book = check(read_book(epub(parts, nav=contents), "a.epub"))
+    assert titles(book) == [f"Chapter {at}. {name}" for at, name in enumerate(MANUAL, start=1)]
+    assert all(book.text[each.start :].startswith(f"Chapter {each.number}") for each in book.chapters)
+
+
 def test_a_part_holds_its_stories_though_their_list_stands_between() -> None:
     stories = "".join(f"<h2>{name} Story</h2><p>{paragraph(at)}</p>" for at, name in enumerate(("First", "Second")))
     contents = "<h1>Contents</h1><p>First Story</p><p>Second Story</p>"

@@ -23,6 +23,7 @@ from bot.parsers.titles import author_name, book_title, chapter_title, page_labe
         ("_An  Emphasised_ Title [1]", "An Emphasised Title"),
         ("The eBay Years", "The eBay Years"),
         ("KIYI İNSANLARI", "Kıyı İnsanları"),
+        ("GNU 通用公共授权", "GNU 通用公共授权"),
     ],
 )
 def test_chapter_titles(heading: str, title: str) -> None:
