@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, sub
 
 from bot.parsers.chapters import middle
 from bot.parsers.draft import MARK, PageBreak
@@ -298,6 +298,8 @@ _FEWEST_PRINTED = 4
 _SAME_PLACE = 4.0
 """Points within which two lines count as being at the same height."""
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_SET_APART = 1.5
+"""How many times as far from the next line as other lines are a page's head stands at least."""
 _ONLY_NUMBER = re.compile(r"\W*(?:\d+|[ivxlc]+)\W*", re.IGNORECASE)
 
 _Place = tuple[str, int]
@@ -309,13 +311,17 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST} - _numbers_of_chapters(places)
     heights = {height for _, height in running}
+    heads = {*heights} & {_height_of_heads(pages)}
+    body = body_size(pages)
     return [
         _without(
             page,
             {
                 line
                 for line, place in edges.items()
-                if place in running or (place[1] in heights and _is_head_of(page, line))
+                if place in running
+                or (place[1] in heights and _is_head_of(page, line))
+                or (place[1] in heads and _is_topmost(page, line) and not is_heading_size(line.size, body))
             },
         )
         for page, edges in zip(pages, places, strict=True)
@@ -325,8 +331,24 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
 def _is_head_of(page: PdfPage, line: PdfLine) -> bool:
     """Whether a line begins or ends with the number of its page, above all the rest."""
     words = line.text.split()
-    is_top = line.top >= max(each.top for each in page.lines)
-    return is_top and len(line.text) <= _LONGEST_HEAD and page.label in (words[0], words[-1])
+    return _is_topmost(page, line) and len(line.text) <= _LONGEST_HEAD and page.label in (words[0], words[-1])
+
+
+def _is_topmost(page: PdfPage, line: PdfLine) -> bool:
+    return line.top >= max(each.top for each in page.lines)
+
+
+def _height_of_heads(pages: Sequence[PdfPage]) -> int | None:
+    """Where most pages begin, if they do with a line set apart from the text; such heads may name sections, and so
+    change from page to page.
+    """
+    tops = [sorted({line.top for line in page.lines}, reverse=True) for page in pages]
+    tops = [each for each in tops if len(each) > _EDGE_LINES]
+    counts = Counter(round(each[0] / _SAME_PLACE) for each in tops)
+    height, times = counts.most_common(1)[0] if counts else (None, 0)
+    headed = [each for each in tops if round(each[0] / _SAME_PLACE) == height]
+    apart = sum(each[0] - each[1] > _SET_APART * middle(map(sub, each[1:], each[2:])) for each in headed)
+    return height if times * 2 > len(tops) and apart * 10 >= times * 8 else None
 
 
 def _numbers_of_chapters(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Place]:

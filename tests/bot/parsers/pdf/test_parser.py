@@ -237,6 +237,20 @@ def test_running_heads_and_page_numbers_are_not_text() -> None:
     assert text.count("Here begins") == 8
 
 
+def test_heads_that_name_a_section_of_one_page_are_no_text() -> None:
+    heads = ["CHAPTER 1. FOG"] * 3 + [f"CHAPTER 1. FOG 1.{at}. {name.upper()}" for at, name in enumerate(_NAMES[:5], 1)]
+    text = read(build([body_page(number, head=head) for number, head in enumerate(heads, 1)])).text
+    assert "FOG" not in text
+    assert text.count("Here begins") == len(heads)
+
+
+def test_titles_of_slides_are_text_though_each_stands_alone_above_its_page() -> None:
+    titled = ["Outline"] * 3 + ["Knots", "Ropes", "Boats", "Anchors", "Storms"]
+    pages = [[PdfLine(title, 150, 585, 18), *body_page(number)] for number, title in enumerate(titled, 1)]
+    text = read(build(pages)).text
+    assert all(title in text for title in titled[3:])
+
+
 def test_chapter_headings_at_the_top_of_pages_are_no_running_heads() -> None:
     pages = [
         [PdfLine(f"Chapter {number}", 160, 560, 18), *body_page(number, foot=f"- {number} -")] for number in range(1, 6)
