@@ -99,7 +99,7 @@ _MOST_UNKNOWN_WORDS = 3
 _PREPOSITIONS = frozenset("of des du de von vom della dello del di da do dos van af av и".split())  # noqa: SIM905
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
 _TRAIL = _DECORATION + ".:;,—–-"
-_BRACKETS = "[](){}<>【】〔〕«»—–-"
+_BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת]))[^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
@@ -441,38 +441,41 @@ def order_of_parts(ranks: Sequence[Rank | None]) -> dict[Rank, float]:
     return order
 
 
-_NUMBER_AND_TITLE = re.compile(
+_COUNTED = re.compile(
     r"(?P<number>\d{1,3}|[IVXLC]{1,7})\.?\s+(?=[^\W\d_])|"
-    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*|\s+-\s+)(?=\S)"
+    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*|\s+-\s+)(?=\S)|"
+    rf"(?P<kind>[^\W\d_]\S*?)(?:\s+(?P<of_kind>[^\s.:—–-]+)|(?P<han>[{HAN}]{{1,5}})(?!\S))[\s.:—–-]*"
 )
 
 
 def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
-    """The headings, with labels where a number begins the title without a full stop after it: "1 Markets", "One: Fog".
+    """The headings, with labels where only their counting shows that there is a number: "1 Markets", "One: Fog", and
+    "Chương 1", by a word of whatever language.
 
     Such numbers are those of a series only if they count 1, 2, 3 on one level; they may begin again.
     """
-    labels = [label_of(heading) or _number_and_title(heading.title) for heading in headings]
-    found: dict[int, list[int]] = {}
-    for heading, label in zip(headings, labels, strict=True):
-        if label and label.rank in (Rank.NUMERAL, None) and label.value is not None:  # "1 Introduction" is a part
-            found.setdefault(heading.level, []).append(label.value)
-    counting = {level for level, values in found.items() if _counts(values)}
+    known = [*map(label_of, headings)]
+    labels = [label or _counted(heading.title) for label, heading in zip(known, headings, strict=True)]
+    found: dict[tuple[int, str], list[int]] = {}
+    for heading, label, before in zip(headings, labels, known, strict=True):
+        if label and label.value is not None and (label.rank is Rank.NUMERAL or not before):
+            found.setdefault((heading.level, label.word), []).append(label.value)
+    counting = {series for series, values in found.items() if _counts(values)}
     return [
-        replace(heading, label=label)
-        if label and label.rank is Rank.NUMERAL and heading.level in counting and not label_of(heading)
-        else heading
-        for heading, label in zip(headings, labels, strict=True)
+        replace(heading, label=label) if label and not before and (heading.level, label.word) in counting else heading
+        for heading, label, before in zip(headings, labels, known, strict=True)
     ]
 
 
-def _number_and_title(title: str) -> Label | None:
-    match = _NUMBER_AND_TITLE.match(title)
-    number = (match["number"] or match["words"]) if match else ""
-    value = number_value(number) if number else None
+def _counted(title: str) -> Label | None:
+    match = _COUNTED.match(title[:_LONGEST_NUMERAL])
+    number = next(filter(None, match.group("number", "words", "of_kind", "han")), "") if match else ""
+    value = _value_of(number) if number else None
     if match is None or value is None:
         return None
-    return Label(Rank.NUMERAL, number, match[0].removeprefix(number), title[match.end() :], number, value)
+    rank = Rank.CHAPTER if match["kind"] else Rank.NUMERAL
+    name = title[: match.end(match.lastgroup or 0)]
+    return Label(rank, name, match[0].removeprefix(name), title[match.end() :], number, value)
 
 
 def _counts(values: Sequence[int]) -> bool:

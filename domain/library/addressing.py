@@ -131,12 +131,19 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
 
 
 def _values(chapters: Sequence[Addressed]) -> dict[int, int | None]:
-    """The value of each chapter's printed number, by the chapter's position; a misprint has the value of its gap."""
-    values = {each.number: number_value(each.printed) for each in chapters}
-    for before, each, after in zip(chapters, chapters[1:], chapters[2:], strict=False):
-        known = values[before.number]
-        if each.printed and values[each.number] is None and known is not None and values[after.number] == known + 2:
-            values[each.number] = known + 1
+    """The value of each chapter's printed number, by the chapter's position. A misprint, or a number in letters of
+    another script ("ה", "الخامس"), follows the one before.
+    """
+    values: dict[int, int | None] = {}
+    last: dict[int, int] = {}
+    for each in chapters:
+        value = number_value(each.printed)
+        last = {level: known for level, known in last.items() if level <= each.level}
+        if value is None and any(map(str.isalpha, each.printed)):
+            value = last.get(each.level, 0) + 1
+        if value is not None:
+            last[each.level] = value
+        values[each.number] = value
     return values
 
 

@@ -118,3 +118,15 @@ def test_an_act_that_has_no_scenes_is_found_by_its_name() -> None:
     play = book(("Characters", "", 1), ("Act I", "I", 1), ("Act II", "II", 1))
     assert find_chapter(play, "act 2") is play[2]
     assert find_chapter(play, "volume 2") is None
+
+
+@pytest.mark.parametrize("printed", ["א ב ג ד ה ו", "الأول الثاني الثالث الرابع الخامس السادس", "Α Β Γ Δ Ε ΣΤ"])
+def test_numbers_in_letters_of_another_script_count_on(printed: str) -> None:
+    chapters = book(("Part", "", 1), *((f"Word {number}", number, 2) for number in printed.split()))
+    assert find_chapter(chapters, "5") is chapters[5]
+    assert find_chapter(chapters, printed.split()[4]) is chapters[5]
+
+
+def test_sections_with_numbers_of_two_levels_are_no_chapters() -> None:
+    chapters = book(("1. One", "1", 1), ("1.1. A", "1.1", 2), ("1.2. B", "1.2", 2), ("2. Two", "2", 1))
+    assert find_chapter(chapters, "2") is chapters[3]

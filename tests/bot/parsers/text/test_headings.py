@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.parsers.headings import Heading, label_of, with_numbers
 from bot.parsers.text.parser import read_plain
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import prose
@@ -295,3 +296,24 @@ def test_chapters_cover_what_is_theirs() -> None:
     assert book.text[part.start : part.end].strip() == "PART ONE"
     assert book.text[first.start : first.end].startswith("Chapter 1")
     assert second.end == len(book.text)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        "Chương 1|Chương 2|Chương 3|Chương 4",
+        "BAB I|BAB II|BAB III|BAB IV",
+        "अध्याय 1|अध्याय 2|अध्याय 3|अध्याय 4",
+        "その一|その二|その三|その四",
+        "（一）|（二）|（三）|（四）",
+    ],
+)
+def test_numbers_that_count_are_printed_ones_whatever_the_word_before_them(labels: str) -> None:
+    headings = with_numbers([Heading(at, at, label, 1) for at, label in enumerate(labels.split("|"))])
+    found = [label_of(heading) for heading in headings]
+    assert [label.value for label in found if label and label.number] == [1, 2, 3, 4]
+
+
+def test_names_that_end_in_numbers_are_no_series() -> None:
+    headings = [Heading(at, at, title, 1) for at, title in enumerate(("Apollo 11", "Henry IV", "Henry V", "Apollo 13"))]
+    assert with_numbers(headings) == headings
