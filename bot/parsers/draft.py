@@ -5,9 +5,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.parsers.headings import Heading
 from domain.errors import BookError, BookErrorCode, Worded
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 MIB = 2**20
 
@@ -320,3 +324,23 @@ def _plainer(tag: re.Match[str], too_deep: set[str], blocks: Collection[str]) ->
     if name in too_deep:
         return "<p>" if name in blocks else ""
     return f"<{tag[1]}>" if _are_too_many(tag[2]) else tag[0]
+
+
+LONGEST_LABEL = 64
+MOST_NODES_OF_LABEL = 64
+
+
+def little_text(node: "LexborNode", longest: int = LONGEST_LABEL) -> str | None:
+    """The text in an element, or None if it is longer than a label: elements may be nested by the thousand."""
+    text, waiting = "", [node.child]
+    for _ in range(MOST_NODES_OF_LABEL):
+        if not waiting:
+            return text.strip()
+        if (inner := waiting.pop()) is None:
+            continue
+        waiting += [inner.next, inner.child]
+        if inner.tag == "-text":
+            text += collapse(inner.text_content or "")
+            if len(text.strip()) > longest:
+                return None
+    return None

@@ -131,7 +131,7 @@ _LETTER_VALUES = {
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _DECIMAL = re.compile(
-    r"(?P<label>\d{1,3}\.\d{1,2})(?![\w.:]\w)(?:(?P<mark>\.?\s+|:\s*)(?P<title>[^\W\d_].*))?", re.DOTALL
+    r"(?P<label>\d{1,3}(?:\.\d{1,2}){1,4})(?![\w.:]\w)(?:(?P<mark>\.?\s+|:\s*)(?P<title>[^\W\d_].*))?", re.DOTALL
 )
 _NUMERAL = re.compile(
     rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w|[.:]\d)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
@@ -458,8 +458,9 @@ def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
     labels = [label or _counted(heading.title) for label, heading in zip(known, headings, strict=True)]
     found: dict[tuple[int, str], list[int]] = {}
     for heading, label, before in zip(headings, labels, known, strict=True):
-        if label and label.value is not None and (label.rank is Rank.NUMERAL or not before):
-            found.setdefault((heading.level, label.word), []).append(label.value)
+        if label and label.value is not None and (label.rank in (Rank.NUMERAL, None) or not before):
+            word = label.word if label.rank else ""  # "1 Introduction" begins the series of "2 Markets"
+            found.setdefault((heading.level, word), []).append(label.value)
     counting = {series for series, values in found.items() if _counts(values)}
     return [
         replace(heading, label=label) if label and not before and (heading.level, label.word) in counting else heading

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
+    LONGEST_LABEL,
     MARK,
+    MOST_NODES_OF_LABEL,
     Anchor,
     BookDraft,
     PageBreak,
@@ -16,6 +18,7 @@ from bot.parsers.draft import (
     TextBuilder,
     collapse,
     ignore_progress,
+    little_text,
     without_excess,
 )
 from bot.parsers.encoding import decode_document, without_doctype
@@ -53,8 +56,6 @@ _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 _BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|list-item|flex|grid|table(?!-cell))", re.IGNORECASE)
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
 _LONGEST_PAGE_MARK = 16
-_LONGEST_LABEL = 64
-_MOST_NODES_OF_LABEL = 64
 _LONGEST_LINK = 400
 _LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
@@ -161,6 +162,9 @@ class _Walk:
             self._open_block(tag)
         if (attributes := node.attributes) and not self._enter_marked(node, tag, attributes):
             return False
+        if tag == "sup" and (number := self._raised(node)):
+            self._pieces.append(number)
+            return False
         if tag in ("td", "th"):
             self._cell_due = any(map(str.strip, self._pieces))
         elif tag == "br":
@@ -192,7 +196,7 @@ class _Walk:
 
     def _enter_page_break(self, node: "LexborNode", attributes: Mapping[str, str | None]) -> bool:
         said = (attributes.get("title"), attributes.get("aria-label"), little_text(node), attributes.get("id"))
-        texts = (text for text in said if text and len(text) <= _LONGEST_LABEL)
+        texts = (text for text in said if text and len(text) <= LONGEST_LABEL)
         label = next((match[1] for text in texts if (match := _PAGE_LABEL.fullmatch(text))), None)
         if label is None:
             return True
@@ -210,10 +214,21 @@ class _Walk:
             self._pieces.append(f"[{number}]")
         return not raised
 
+    def _raised(self, node: "LexborNode") -> str:
+        """A note's number apart from the word before it, or a power apart from its base; empty for anything else."""
+        before = "".join(piece[-3:] for piece in self._pieces[-3:]).replace(MARK, "")[-2:]
+        number = little_text(node) or ""
+        is_fraction = node.next is not None and (node.next.text_content or "").lstrip()[:1] in ("/", "⁄")
+        if not number.isdecimal() or len(number) > 3 or not before[-1:].strip() or is_fraction or node.css_first("a"):
+            return ""
+        if before[-1].isdecimal():
+            return f"^{number}"
+        return f"[{number}]" if before.strip() == before or not before[-1].isalpha() else ""
+
     def _add_reading(self, node: "LexborNode") -> None:
         """Record a reading, which small letters give for the words before them."""
         written = "".join(self._pieces[self._ruby :]).replace(MARK, "").strip()
-        self._builder.add_reading(written[:_LONGEST_LABEL], little_text(node) or "")
+        self._builder.add_reading(written[:LONGEST_LABEL], little_text(node) or "")
         self._ruby = len(self._pieces)
 
     def _add_picture(self, alternative: str) -> None:
@@ -287,22 +302,6 @@ def _reads_as_page_mark(node: "LexborNode") -> bool:
     """Whether the whole text of an element is a page number."""
     text = little_text(node)
     return text is not None and len(text) <= _LONGEST_PAGE_MARK
-
-
-def little_text(node: "LexborNode", longest: int = _LONGEST_LABEL) -> str | None:
-    """The text in an element, or None if it is longer than a label: elements may be nested by the thousand."""
-    text, waiting = "", [node.child]
-    for _ in range(_MOST_NODES_OF_LABEL):
-        if not waiting:
-            return text.strip()
-        if (inner := waiting.pop()) is None:
-            continue
-        waiting += [inner.next, inner.child]
-        if inner.tag == "-text":
-            text += collapse(inner.text_content or "")
-            if len(text.strip()) > longest:
-                return None
-    return None
 
 
 FORMAT = "html"
@@ -429,7 +428,7 @@ def _is_broken_off(node: "LexborNode") -> bool:
 
 def _tag_beside(node: "LexborNode", direction: str) -> str:
     """The tag of what comes before or after a node and shows or breaks the line; empty if nothing does."""
-    for _ in range(_MOST_NODES_OF_LABEL):
+    for _ in range(MOST_NODES_OF_LABEL):
         node = getattr(node, direction)
         if node is None or node.tag == "br" or _shows(node):
             return node.tag or "" if node is not None else ""

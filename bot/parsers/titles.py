@@ -35,7 +35,7 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 _NOTE = re.compile(r"\[\d+\]|[_*]")
 _JUNK = re.compile(
     r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
-    r".*\.(?:docx?|indd|qxd|pdf|tex|x?html?|odt|rtf|pages|pub)|"
+    r".*\.(?:docx?|indd|qx[dp]|pdf|tex|dvi|e?ps|x?html?|odt|rtf|txt|pages|pub|fm|epub|mobi)|"
     r"[a-z]:\\.*|(?:\\\\|/)[^/\\\s]+[/\\].*|file:.*|(?:array|hash|code|scalar|object)\s?\(0x[0-9a-f]+\).*|"
     r"\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
     re.IGNORECASE,
@@ -211,7 +211,7 @@ def is_name_of_file(title: str) -> bool:
 
 def author_name(declared: str) -> str:
     """The declared author, or an empty string if a program filled in the field."""
-    name = _ADDRESS.sub("", one_line(declared))
+    name = _ADDRESS.sub("", one_line(declared)).strip(" ,;")
     return "" if _JUNK.fullmatch(name) or name.lower() in _NO_AUTHORS else name
 
 

@@ -291,3 +291,20 @@ def test_what_a_site_adds_to_the_title_of_its_page_is_not_the_books() -> None:
     page = f"<title>Tidewater - ferrygirl - The Salt Road (TV)</title>{byline}{chapter('Chapter 1', 1)}"
     book = html.read(f"{page}{chapter('Chapter 2', 5)}".encode(), "a.html")
     assert (book.title, book.author) == ("Tidewater", "ferrygirl")
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("the clocks<sup>1</sup> struck", "the clocks[1] struck"),
+        ("He fell.<sup>12</sup> Then", "He fell.[12] Then"),
+        ("“Go!”<sup>3</sup> she said", "“Go!”[3] she said"),
+        ("10<sup>5</sup> crowns", "10^5 crowns"),
+        ("3<sup>1</sup>/<sub>2</sub> miles", "31/2 miles"),
+        ("the 3<sup>rd</sup>, M<sup>r</sup> Bell", "the 3rd, Mr Bell"),
+        ("where x<sup>2</sup> is", "where x2 is"),
+        ("<sup>1</sup> A note", "1 A note"),
+    ],
+)
+def test_small_numbers_stand_apart_from_what_they_are_beside(markup: str, text: str) -> None:
+    assert html.read(f"<p>{markup}</p>".encode(), "a.html").text == text

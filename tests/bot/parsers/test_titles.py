@@ -114,3 +114,11 @@ def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:
 def test_what_programs_write_is_no_title_and_no_author(declared: str) -> None:
     assert book_title(declared) == ("", "")
     assert author_name(declared) == ""
+
+
+def test_a_list_of_authors_that_breaks_off_ends_without_a_comma() -> None:
+    assert author_name("Ann Author,") == "Ann Author"
+
+
+def test_files_that_printers_make_name_no_book() -> None:
+    assert book_title("parallel.dvi") == book_title("cover final.eps") == ("", "")

@@ -317,3 +317,16 @@ def test_numbers_that_count_are_printed_ones_whatever_the_word_before_them(label
 def test_names_that_end_in_numbers_are_no_series() -> None:
     headings = [Heading(at, at, title, 1) for at, title in enumerate(("Apollo 11", "Henry IV", "Henry V", "Apollo 13"))]
     assert with_numbers(headings) == headings
+
+
+def test_an_introduction_with_a_number_begins_the_series() -> None:
+    titles_ = ("1 Introduction", "2 Markets", "3 Ports", "4 Ships")
+    found = [label_of(heading) for heading in with_numbers([Heading(at, at, t, 1) for at, t in enumerate(titles_)])]
+    assert [label.value for label in found if label] == [1, 2, 3, 4]
+
+
+def test_sections_of_sections_are_no_chapters() -> None:
+    parts = [
+        f"Chapter {at}. Topic {at}\n\n{at}.1. First¶\n\n{at}.1.1. Detail¶\n\n{at}.1.2. More¶" for at in range(1, 5)
+    ]
+    assert titles(check(read_plain(book_of(*parts)))) == [f"Chapter {at}. Topic {at}" for at in range(1, 5)]
