@@ -151,12 +151,6 @@ _CJK = re.compile(
     re.DOTALL,
 )
 _OPENS_CJK_LABEL = frozenset("第제卷巻0123456789") | {word[0] for word in _CJK_PARTS.split()}
-_CAPTION = re.compile(
-    r"\W{0,2}(?:fig(?:ures?|\.|s\.)?|plate|pl\.|table|map|chart|diagram|photo(?:graph)?|illustration|ill\.|abb(?:ildung|\.)|"
-    r"tafel|tabelle|tab\.|karte|bild|planche|tableau|carte|figura|lámina|tavola|tabla|рис(?:унок|\.)|табл(?:ица|\.)|"
-    r"[图圖図表])\s*(?:no?\.?\s*)?(?:\d{1,3}(?:[.\-–]\d{1,3})?|[IVXLC]{1,7})[a-z]?(?![^\W_])",
-    re.IGNORECASE,
-)
 _NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{NOT_THE_BOOK})[\s.:_*\]]*", re.IGNORECASE)
 _CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
@@ -418,11 +412,6 @@ def label_of(heading: Heading) -> Label | None:
 def is_label(title: str) -> bool:
     """Whether a heading says which one it is: "Chapter II", "Prologue", "IV. The Cave"."""
     return bool(parse_label(title) or parse_numeral(title))
-
-
-def is_caption(line: str) -> bool:
-    """Whether a line begins as what stands under a figure does: "Fig. 3", "Tafel II"."""
-    return bool(_CAPTION.match(line))
 
 
 def is_bare_label(title: str) -> bool:

@@ -32,6 +32,12 @@ _WORD = re.compile(r"[^\s\-–—/]+")
 _LINE_ABOVE = re.compile(r"(?<=\n)(?P<label>[^\n]+)\n\s*\Z")
 _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
 _NO_LETTERS = re.compile(r"[\W_]+")
+_CAPTION = re.compile(
+    r"\W{0,2}(?:fig(?:ures?|\.|s\.)?|plate|pl\.|table|map|chart|diagram|photo(?:graph)?|illustration|ill\.|abb(?:ildung|\.)|"
+    r"tafel|tabelle|tab\.|karte|bild|planche|tableau|carte|figura|lámina|tavola|tabla|рис(?:унок|\.)|табл(?:ица|\.)|"
+    r"[图圖図表])\s*(?:no?\.?\s*)?(?:\d{1,3}(?:[.\-–]\d{1,3})?|[IVXLC]{1,7})[a-z]?(?![^\W_])",
+    re.IGNORECASE,
+)
 _NOTE = re.compile(r"\[\d+\]|[_*]")
 _JUNK = re.compile(
     r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
@@ -90,6 +96,11 @@ def chapter_title(heading: str) -> str:
 def _bare(numeral: str) -> str:
     """A chapter with nothing but a number is called "Chapter", unless its number is a word: "Three"."""
     return f"Chapter {numeral}" if numeral.isdecimal() or numeral == numeral.upper() else numeral
+
+
+def is_caption(line: str) -> bool:
+    """Whether a line begins as what stands under a figure does: "Fig. 3", "Tafel II"."""
+    return bool(_CAPTION.match(line))
 
 
 def is_scene(title: str) -> bool:

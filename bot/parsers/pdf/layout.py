@@ -9,9 +9,9 @@ from operator import attrgetter, sub
 
 from bot.parsers.chapters import middle
 from bot.parsers.draft import MARK, PageBreak
-from bot.parsers.headings import is_caption, parse_label
+from bot.parsers.headings import parse_label
 from bot.parsers.pdf.document import NOTE_GAP, SPLIT, PdfLine, PdfPage, mend_words
-from bot.parsers.titles import roman
+from bot.parsers.titles import is_caption, roman
 from domain.library.numerals import number_value
 
 _INDENT = 0.5

@@ -18,7 +18,7 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
-from bot.parsers.headings import Heading, is_caption
+from bot.parsers.headings import Heading
 from bot.parsers.pdf.document import NOTE_GAP, NOTE_SIZE, Bookmark, PdfDocument, PdfLine, PdfPage, read_document
 from bot.parsers.pdf.layout import (
     PdfBlock,
@@ -29,6 +29,7 @@ from bot.parsers.pdf.layout import (
     without_running_lines,
 )
 from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
+from bot.parsers.titles import is_caption
 from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
 from domain.errors import BookError, BookErrorCode, Worded
 

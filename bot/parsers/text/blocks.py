@@ -14,12 +14,11 @@ from bot.parsers.headings import (
     Label,
     Rank,
     is_bare_label,
-    is_caption,
     is_label,
     is_not_the_book,
     parse_numeral,
 )
-from bot.parsers.titles import calm, with_subtitle
+from bot.parsers.titles import calm, is_caption, with_subtitle
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}[^\W_](?: [^\W_])*)*")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
