@@ -181,7 +181,8 @@ def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ())
     ]
     card.add_field(name=say("Your conversations"), value="\n".join(keeping), inline=False)
     if missing:
-        sentence = say("I can't reach these right now, so I'll answer without them: {names}.", names=", ".join(missing))
+        names = say.listed(missing)
+        sentence = say("I can't reach these right now, so I'll answer without them: {names}.", names=names)
         card.add_field(name=say("Not available right now"), value=sentence, inline=False)
     return card
 

@@ -196,7 +196,7 @@ def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
         "I'm not allowed in this channel. Somebody with the permission “Manage Server” can change that with "
         "/settings channels."
     )
-    return f"{rule}\n{say('You can use me here: {channels}', channels=', '.join(channels))}" if channels else rule
+    return f"{rule}\n{say('You can use me here: {channels}', channels=say.listed(channels))}" if channels else rule
 
 
 async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:

@@ -135,7 +135,7 @@ class Progress(commands.Cog):
         named = [person for person in last if person not in hidden]
         page = page_name(await positions.page_at(book, read_to), say, estimated=book.pages_estimated) if read_to else ""
         nameless = [say("a member who hides their place")] if hidden else []
-        who = ", ".join([*(f"<@{person}>" for person in named), *nameless])
+        who = say.listed([*(f"<@{person}>" for person in named), *nameless])
         line = (
             say("I stop at {page} here, as far as {who} has read.", page=page, who=who)
             if page

@@ -155,7 +155,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         called = {each: _called(each, self._use_cases, say) for each in names}
         wanted = [each for each in names if typed in (each.casefold(), called[each].casefold())]
         if not wanted:
-            choices = ", ".join(called.values())
+            choices = say.listed([*called.values()])
             raise Refusal(say("The bot's operator doesn't allow that model. You can choose: {names}.", names=choices))
         await self._change(interaction, model=wanted[0])
 
@@ -225,10 +225,10 @@ def _managed(interaction: discord.Interaction[Any]) -> discord.Guild:
 def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: UseCases, say: Speech) -> discord.Embed:
     """Everything that is set for a server, and the operator's limits."""
     card = discord.Embed(title=say("Settings of this server"), colour=INK)
-    everywhere, everyone = say("everywhere"), say("everyone")
+    everyone, channels = say("everyone"), say.listed([f"<#{each}>" for each in settings.channels])
     role = f"<@&{settings.adder_role}>"
     chosen = (
-        ("channels", say("Where I may be used"), ", ".join(f"<#{each}>" for each in settings.channels) or everywhere),
+        ("channels", say("Where I may be used"), channels or say("everywhere")),
         ("adders", say("Who may add books"), role if settings.adder_role else everyone),
         ("verbose", say("Showing how I look things up"), _verbose(settings, use_cases, say)),
         ("tokens", say("Tokens a day"), _tokens(settings, use_cases, say)),
@@ -269,7 +269,7 @@ def _model(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
     models = use_cases.servers.models
     current = settings.model if settings.model in models.names else models.default
     others = [name for name in models.names if name != current]
-    choices = ", ".join(_called(name, use_cases, say) for name in others)
+    choices = say.listed([_called(name, use_cases, say) for name in others])
     more = "\n" + say("-# You can also choose: {names}", names=choices) if others else ""
     return f"{_called(current, use_cases, say)}{more}"
 

@@ -25,7 +25,7 @@ from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
 from domain.library.progress import binding_in, title_is_read
 from domain.spoilers.detector import label_at
 
-JOIN, THERE, BOARD, END, LIFT = "club-join", "club-there", "club-board", "club-end", "club-lift"
+JOIN, THERE, BOARD, END = "club-join", "club-there", "club-board", "club-end"
 """The actions of the buttons, as in their custom_ids."""
 
 CELLS = 10
@@ -138,20 +138,7 @@ def _members(scene: ClubScene, say: Speech) -> str:
         f"<@{each.reader_id}>" if each.reader_id in active else say("{who} (paused)", who=f"<@{each.reader_id}>")
         for each in club.taking_part
     ]
-    shown = _fitting(names, 1_000)
-    if more := len(names) - len(shown):
-        shown.append(say.counted(more, "{number} more", "{number} more"))
-    return ", ".join(shown) or say("Nobody yet. Press **Join**.")
-
-
-def _fitting(parts: Sequence[str], length: int) -> list[str]:
-    """As many of the parts, from the first, as fit into so many characters, joined by commas."""
-    shown: list[str] = []
-    for part in parts:
-        if len(", ".join([*shown, part])) > length:
-            break
-        shown.append(part)
-    return shown
+    return say.listed(names) or say("Nobody yet. Press **Join**.")
 
 
 def _gate_line(gate: ThreadGate, say: Speech) -> str:

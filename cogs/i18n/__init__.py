@@ -11,6 +11,7 @@ from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 from io import BytesIO
+from itertools import accumulate
 from string import Formatter
 from typing import Any
 
@@ -31,6 +32,8 @@ LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
 _FOLDERS = re.compile(r"(?<!\S)/.*/")
 """Only the operator is told the folder of a file, by `marginalia check`; readers are told its name."""
 _SWAPPED = str.maketrans(",.", ".,")
+LISTED_LENGTH = 900
+"""Characters of a list; a field of a card holds 1024, and has other words beside some lists."""
 _CHOSEN: dict[int, discord.Locale] = {}
 """The languages that servers' managers have chosen; set at the start of the bot and with each choice."""
 NAMES = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
@@ -87,6 +90,14 @@ class Speech:
         """The form of a text for a number, which fills its {number}."""
         text = self._translations.ngettext(one, many, number)
         return self._formatter.vformat(text, (), {"number": number, **values})
+
+    def listed(self, parts: Sequence[str]) -> str:
+        """The parts, joined by commas, as many as fit into a field of a card; then how many more there are."""
+        ends = accumulate(len(f"{part}, ") for part in parts)
+        shown = [part for part, end in zip(parts, ends, strict=True) if end <= LISTED_LENGTH]
+        if more := len(parts) - len(shown):
+            shown.append(self.counted(more, "{number} more", "{number} more"))
+        return ", ".join(shown)
 
     def failure(self, code: str, message: str) -> str:
         """A failure's sentence in this language; where the catalogue does not have it, the gist of its code.

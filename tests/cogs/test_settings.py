@@ -154,3 +154,15 @@ async def test_they_are_there_after_a_restart(stage: Stage, manager: MemberActor
     await manager.slash(stage.channel, "settings tokens", person=1_234)
     await stage.restart()
     assert "each person: 1,234" in text_of(await manager.slash(stage.channel, "settings show"))
+
+
+async def test_a_hundred_channels_fit_on_the_card_and_into_a_refusal(stage: Stage, manager: MemberActor) -> None:
+    rooms = [stage.guild.create_text_channel(f"room-{number}") for number in range(100)]
+    settings = stage.app.servers
+    for each in rooms:
+        existing = [str(room.id) for room in rooms]
+        await settings.change_channels(str(stage.guild.id), add=str(each.id), existing=existing)
+    shown = text_of(await manager.slash(stage.channel, "settings show"))
+    assert rooms[0].mention in shown
+    assert "more" in shown
+    assert rooms[0].mention in text_of(await stage.ann.slash(stage.channel, "books list"))

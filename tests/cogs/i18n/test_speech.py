@@ -34,6 +34,17 @@ def test_one_is_not_many() -> None:
     assert GERMAN.counted(0, "{number} book", "{number} books") == "0 Bücher"
 
 
+def test_a_long_list_ends_in_how_many_more_there_are() -> None:
+    assert ENGLISH.listed(["“Alice”", "“Emma”"]) == "“Alice”, “Emma”"
+    assert ENGLISH.listed([]) == ""
+    people = [f"<@{number:018}>" for number in range(10_000)]
+    for speech, rest in ((ENGLISH, "more"), (GERMAN, "weitere")):
+        *shown, more = speech.listed(people).split(", ")
+        assert more == f"{len(people) - len(shown)} {rest}"
+        assert shown == people[: len(shown)]
+        assert 800 < len(speech.listed(people)) < 950
+
+
 def test_a_failure_keeps_its_full_sentence_in_every_language() -> None:
     sentence = "Unpacked, this file is larger than {most} MB. Please add a smaller edition."
     error = BookError(BookErrorCode.TOO_LARGE, Worded(sentence, most=50))
