@@ -14,6 +14,7 @@ from cogs.conversation.intake import words_of
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
 from cogs.interactions import Field, defer_if_slow, form, in_time, on_choice, reply, row, written_in
+from cogs.permissions import sees_club
 from cogs.reading import ReadingCog
 from cogs.rendering.answers import page_name
 from cogs.services import ServingBot, server_of, shelf_of
@@ -177,13 +178,11 @@ class ContextMenus(commands.Cog):
         """How far a person is in each club whose board has them, of those whose channel is to be seen by who asks."""
         server, say, now = server_of(interaction), speech_of(interaction), self._use_cases.clubs.now()
         lines: list[str] = []
-        if server is None or not isinstance(interaction.user, discord.Member):
+        if server is None:
             return lines
         for club in await self._use_cases.clubs.store.get_running(str(server.id)):
-            channel, member = server.get_channel(int(club.channel_id)), club.member(str(person.id))
-            if channel is None or not channel.permissions_for(interaction.user).view_channel:
-                continue
-            if member is None or member.hidden:
+            member = club.member(str(person.id))
+            if member is None or member.hidden or not sees_club(interaction, club):
                 continue
             book = await self._use_cases.shelf.get(club.book_id)
             is_paused = member.reader_id not in {each.reader_id for each in club.active(now)}

@@ -145,6 +145,15 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
     return missing(interaction.permissions, ("view_channel", writing))
 
 
+def sees_club(interaction: discord.Interaction[Any], club: Club) -> bool:
+    """Whether the person sees the channel in which it reads."""
+    server, person = server_of(interaction), interaction.user
+    channel = server.get_channel(int(club.channel_id)) if server else None
+    if channel is None or not isinstance(person, discord.Member):
+        return False
+    return channel.permissions_for(person).view_channel
+
+
 def runs_club(interaction: discord.Interaction[Any], club: Club) -> bool:
     """Whether they are its host, or manage threads in its channel, or the server."""
     if club.host == str(interaction.user.id):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 import discord
@@ -16,7 +17,7 @@ from cogs.clubs.duties import MOST_VOTE_DAYS, ClubDuties
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
-from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club
+from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club, sees_club
 from cogs.services import ServingBot, note_deed, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, Section, ThreadGate
@@ -439,14 +440,15 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     # Which club is meant
 
     async def _here(self, interaction: discord.Interaction[Any]) -> Club:
-        """The club of the channel, or of the channel that the thread is in.
+        """The club of the channel, or of the channel that the thread is in; else the only other one they can see.
 
         Raises:
             ClubError: NO_CLUB.
         """
         place = interaction.channel
         channel_id = place.parent_id if isinstance(place, discord.Thread) else interaction.channel_id
-        return await self._clubs.in_channel(shelf_of(interaction), str(channel_id))
+        sees = partial(sees_club, interaction)
+        return await self._clubs.in_channel(shelf_of(interaction), str(channel_id), sees)
 
     async def _own(self, interaction: discord.Interaction[Any]) -> Club:
         """

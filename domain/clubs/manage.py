@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -159,16 +159,17 @@ class ManageClubs:
             raise ClubError(ClubErrorCode.NO_CLUB, "This club is over: its book is not on the shelf any more.")
         return club
 
-    async def in_channel(self, guild_id: str, channel_id: str) -> Club:
-        """The running club of a channel, or the only running one of the server.
+    async def in_channel(self, guild_id: str, channel_id: str, sees: Callable[[Club], bool]) -> Club:
+        """The running club of a channel, or the only running one of the server that the person `sees`.
 
         Raises:
             ClubError: NO_CLUB.
         """
-        running = await self.store.get_running(guild_id)
+        known = await self.store.get_running(guild_id)
+        running = [each for each in known if each.channel_id == channel_id or sees(each)]
         here = [each for each in running if each.channel_id == channel_id]
         if here or len(running) == 1:
-            return (here or list(running))[0]
+            return (here or running)[0]
         sentence = "No club is reading here. Start one with /club start."
         if running:
             sentence = "No club is reading in this channel. Use this in the channel of the club you mean."

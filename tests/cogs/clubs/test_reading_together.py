@@ -1,7 +1,10 @@
 """A club from its start to its end, as its members see it."""
 
+from typing import Any
+
 import discord
 import pytest
+from simcord.actors import MemberActor
 
 from domain.book import PositionState, ReadingPosition
 from tests.cogs.clubs.conftest import ClubStage
@@ -344,3 +347,30 @@ async def test_the_plan_shows_titles_to_who_has_reached_them_and_to_nobody_else(
     assert "III. " not in own
     assert "I. The Arrival" not in text_of(await reading.ann.slash(reading.channel, "club plan"))
     assert "The Arrival" not in "".join(reading.lines())
+
+
+class TestFromElsewhere:
+    """The server's only club, used in another channel than its own."""
+
+    async def _among_friends(self, reading: ClubStage) -> MemberActor:
+        """Somebody whose club reads in a channel that Ben does not see."""
+        guild = reading.stage.guild
+        friends = guild.create_role("friends")
+        hidden, seen = discord.PermissionOverwrite(view_channel=False), discord.PermissionOverwrite(view_channel=True)
+        rules: dict[Any, discord.PermissionOverwrite] = {guild.default_role: hidden, friends: seen, guild.me: seen}
+        den = guild.create_text_channel("den", overwrites=rules)
+        host = guild.add_member(reading.stage.env.create_user("cat"), roles=[friends])
+        await host.slash(den, "club start", book=reading.book.id, sections=3)
+        return host
+
+    @pytest.mark.parametrize("command", ["plan", "board", "join", "leave", "checkin", "end"])
+    async def test_who_does_not_see_its_channel_is_told_of_no_club(self, reading: ClubStage, command: str) -> None:
+        host = await self._among_friends(reading)
+        told = text_of(await reading.ben.slash(reading.channel, f"club {command}"))
+        assert told == "No club is reading here. Start one with /club start."
+        assert await reading.ben.autocomplete(reading.channel, "club checkin", "section", "") == []
+        assert [each.reader_id for each in (await reading.club()).members] == [str(host.id)]
+
+    async def test_who_sees_its_channel_uses_it(self, reading: ClubStage) -> None:
+        host = await self._among_friends(reading)
+        assert "section 0 of 3" in text_of(await host.slash(reading.channel, "club board"))

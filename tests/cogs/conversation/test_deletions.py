@@ -315,7 +315,8 @@ class TestPlaces:
             await room.until(lambda: cards_of_clubs(double)[-1:] and len(double.threads()) == 1 + 3)
             card, [deleted, *_] = cards_of_clubs(double)[-1], double.threads()[1:]
             await room.until(lambda: card.embed_texts[0].count("thread open") == 3)
-            while not all(each.ready for each in (await room.app.clubs.in_channel(*here(double))).sections):
+            clubs = room.app.clubs
+            while not all(each.ready for each in (await clubs.in_channel(*here(double), lambda _: True)).sections):
                 await asyncio.sleep(0.01)
         await room.ann.delete_channel(deleted)
         async with again(room) as after:
