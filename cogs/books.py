@@ -430,21 +430,23 @@ class Books(
         """The conversations that would be deleted with a book.
 
         Raises:
-            Refusal: others own or wrote in some of them, and the person does not manage the server; their number
-            is not told.
+            Refusal: others own or wrote in some of them, or read the book in a club, and the person does not manage the
+            server; their number is not told.
         """
         talks = await self._use_cases.conversations.list_by_book(book.id)
-        if not manages_shelf(interaction) and await self._concern_others(talks, str(interaction.user.id)):
+        if not manages_shelf(interaction) and await self._concerns_others(book, talks, str(interaction.user.id)):
             raise Refusal(
                 speech_of(interaction)(
-                    "Others have conversations about this book, so only somebody with the permission “Manage Server” "
-                    "can remove it."
+                    "Others talk about this book or read it in a club, so only somebody with the permission "
+                    "“Manage Server” can remove it."
                 )
             )
         return talks
 
-    async def _concern_others(self, talks: Sequence[Conversation], person: str) -> bool:
-        if any(talk.owner_id != person for talk in talks):
+    async def _concerns_others(self, book: Book, talks: Sequence[Conversation], person: str) -> bool:
+        clubs = await self._use_cases.clubs.store.get_by_book(book.id)
+        members = {member.reader_id for club in clubs for member in club.taking_part}
+        if members - {person} or any(talk.owner_id != person for talk in talks):
             return True
         written = [await self._use_cases.transcripts.authors(talk.id) for talk in talks]
         return any({*authors} - {person} for authors in written)

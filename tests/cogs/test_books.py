@@ -180,6 +180,15 @@ class TestRestoring:
         refused = await stage.ann.slash(stage.channel, "books remove", book=book.id)
         assert "“Manage Server”" in text_of(refused)
 
+    async def test_so_does_one_that_others_read_in_a_club(self, stage: Stage) -> None:
+        book = await stage.book(added_by=str(stage.ann.id))
+        await stage.ann.slash(stage.channel, "club start", book=book.id)
+        assert "Remove “The Dark Lamp”" in text_of(await stage.ann.slash(stage.channel, "books remove", book=book.id))
+        await stage.ben.slash(stage.channel, "club join")
+        refused = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+        assert "“Manage Server”" in text_of(refused)
+        assert await stage.app.clubs.store.get_by_book(book.id)
+
     async def test_it_leaves_the_list_at_once_and_comes_back_with_its_conversations(self, stage: Stage) -> None:
         book, thread, cat = await self._removed_by_a_manager(stage)
         assert await stage.app.shelf.list(str(stage.guild.id)) == []
