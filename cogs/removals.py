@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import discord
 
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient, steadily
-from cogs.i18n import speech_for, speech_in
+from cogs.i18n import Speech, speech_for, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
 from cogs.threads import NAME_LENGTH
@@ -233,12 +233,16 @@ class Removals:
         place = self._bot.get_partial_messageable(int(removal.channel_id))
         message = place.get_partial_message(int(removal.message_id))
         if removal.kind is RemovalKind.MENTION:
-            shown = await message.fetch()
-            say = speech_in(shown.guild) if shown.guild else speech_for(discord.Locale.american_english)
+            shown, say = await message.fetch(), self._speech_in(removal.guild_id or "")
             if without := _without(shown, removal, say("somebody")):
                 await message.edit(**without, allowed_mentions=discord.AllowedMentions.none())
                 return
         await message.delete()
+
+    def _speech_in(self, place: str) -> Speech:
+        """The language of a server; that of direct messages is not known here."""
+        guild = self._bot.get_guild(int(place)) if place.isdecimal() else None
+        return speech_in(guild) if guild else speech_for(discord.Locale.american_english)
 
 
 def _by_place(removals: Iterable[Removal]) -> dict[str, list[Removal]]:

@@ -88,3 +88,14 @@ async def test_who_erases_what_is_stored_about_them_is_named_in_the_channel_no_m
     lines = "".join(await noted(stage, channel))
     assert stage.ann.mention not in lines
     assert "Somebody erased" in lines
+
+
+async def test_a_name_that_was_erased_is_replaced_in_the_language_of_the_server(stage: Stage) -> None:
+    channel = await log_channel(stage)
+    cat = stage.member("cat", manage_guild=True)
+    await cat.slash(stage.channel, "settings language", locale="de")
+    asked = await cat.slash(stage.channel, "privacy")
+    assert asked.response is not None
+    await cat.click(asked.response, label="Erase it all")
+    await cat.click(asked.response, label="Erase it all")
+    assert "jemand hat /settings language geändert." in "".join(await noted(stage, channel))
