@@ -186,7 +186,7 @@ async def open_app(
             provider=model,
             prompt=prompts.title,
             books=storage.books,
-            readers=storage.readers,
+            bounds=bounds,
             spoilers=spoilers,
             meter=meter,
         )

@@ -264,19 +264,17 @@ async def _public_binding(
     if club is not None:
         binding = await use_cases.positions.binding_in(club, book, use_cases.clubs.now())
     else:
-        binding = await _slowest_here(interaction, book)
+        binding = await _slowest_here(interaction, book, own)
     return binding if binding is not None and binding.read_to < own else None
 
 
-async def _slowest_here(interaction: discord.Interaction[Any], book: Book) -> Binding | None:
-    """The slowest reader of a book who has not left the server."""
+async def _slowest_here(interaction: discord.Interaction[Any], book: Book, own: int) -> Binding | None:
+    """The slowest reader of a book who has not left the server, if they are not as far as the person who asks."""
     positions, server = use_cases_of(interaction).positions, server_of(interaction)
-    underway = await positions.slowest(book)
-    for number, (read_to, reader) in enumerate(underway):
-        if reader == str(interaction.user.id):
-            return None
+    behind = [(at, each) for at, each in await positions.slowest(book) if at < own and each != str(interaction.user.id)]
+    for number, (read_to, reader) in enumerate(behind):
         if number >= MOST_LOOKED_FOR or server is None or not await has_left(server, reader):
-            last = [each for at, each in underway[number:] if at == read_to]
+            last = [each for at, each in behind[number:] if at == read_to]
             return await positions.binding_by(last, read_to, book)
     return None
 

@@ -144,8 +144,13 @@ class SharedBounds:
         return found and replace(_binding(found.kind, read_to, book, pages), reader_id=found.reader_id)
 
     async def positions(self, book: Book) -> Sequence[tuple[int, str]]:
-        """The offset and the id of each reader who is in the middle of the book, the slowest first."""
-        return await self._readers.list_positions(book.id)
+        """The offset and the id of each reader who is in the middle of the book, the slowest first.
+
+        Active members of clubs who have not said how far they are count as not having begun.
+        """
+        now, clubs = self._clock(), await self._clubs.get_by_book(book.id)
+        silent = {each.reader_id for club in clubs for each in club.active(now) if not each.position.is_set}
+        return [*((0, each) for each in sorted(silent)), *await self._readers.list_positions(book.id)]
 
     async def hides(self, person: str, book: Book) -> bool:
         """Whether a person hides their place in a club on the book."""
@@ -216,7 +221,7 @@ class ManagePositions:
         return await self.bounds.named(last, read_to, book, await self._pages(book))
 
     async def slowest(self, book: Book) -> Sequence[tuple[int, str]]:
-        """The offset and the id of each reader who is in the middle of the book, the slowest first."""
+        """See SharedBounds.positions."""
         return await self.bounds.positions(book)
 
     async def page_at(self, book: Book, read_to: int) -> str:

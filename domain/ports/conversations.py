@@ -285,10 +285,6 @@ class ReaderRepository(Protocol):
         """UNSET forgets the position."""
         ...
 
-    async def lowest_position(self, book_id: str) -> int | None:
-        """The offset of the reader who is furthest behind in a book; None if nobody has set a position in it."""
-        ...
-
     async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
         """The offset and the id of each reader in the middle of a book, the slowest first."""
         ...

@@ -15,6 +15,7 @@ from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSou
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer
 from domain.leases import Shard
+from domain.library.progress import SharedBounds
 from domain.library.search.words import words_of
 from domain.ports import (
     BookRepository,
@@ -22,7 +23,6 @@ from domain.ports import (
     ChatProvider,
     Clock,
     ConversationRepository,
-    ReaderRepository,
     TurnRepository,
 )
 from domain.spoilers.detector import SpoilerChecks
@@ -427,14 +427,14 @@ class TitleWriter:
         provider: ChatProvider,
         prompt: Template,
         books: BookRepository,
-        readers: ReaderRepository,
+        bounds: SharedBounds,
         spoilers: SpoilerChecks,
         meter: UsageMeter,
     ) -> None:
         self._provider = provider
         self._prompt = prompt
         self._books = books
-        self._readers = readers
+        self._bounds = bounds
         self._spoilers = spoilers
         self._meter = meter
 
@@ -470,7 +470,7 @@ class TitleWriter:
         book = await self._books.get(conversation.book_id)
         if book is None or question.depends_to is None or title == UNTITLED:
             return False
-        lowest = await self._readers.lowest_position(book.id)
-        read_to = question.depends_to if lowest is None else min(question.depends_to, lowest)
+        positions = [read_to for read_to, _ in await self._bounds.positions(book)]
+        read_to = min([question.depends_to, *positions])
         tells = self._spoilers.check(book, read_to, f"{book.title}\n{book.author}\n{question.content}")
         return tells is not None and await tells(title)

@@ -62,11 +62,6 @@ class SQLReaders:
         else:
             await self._database.write(_SET_POSITION, [reader_id, book_id, position.state, position.read_to])
 
-    async def lowest_position(self, book_id: str) -> int | None:
-        sql = f"SELECT min(read_to) AS lowest FROM positions WHERE book_id = ? AND state = ? AND {_TAKES_PART}"  # noqa: S608
-        row = await self._database.read_one(sql, [book_id, PositionState.READING])
-        return None if row is None or row["lowest"] is None else int(row["lowest"])
-
     async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
         sql = (
             "SELECT read_to, reader_id FROM positions "  # noqa: S608

@@ -272,10 +272,9 @@ class TestReaders:
     async def test_the_least_far_is_found_among_those_who_are_underway(self, storage: Storage) -> None:
         await storage.books.save(a_book())
         await storage.readers.set_position("hatter", "alice", ReadingPosition(PositionState.FINISHED))
-        assert await storage.readers.lowest_position("alice") is None
+        assert await storage.readers.list_positions("alice") == []
         for reader, read_to in (("alice", 30), ("dormouse", 20)):
             await storage.readers.set_position(reader, "alice", ReadingPosition(PositionState.READING, read_to))
-        assert await storage.readers.lowest_position("alice") == 20
         assert await storage.readers.list_positions("alice") == [(20, "dormouse"), (30, "alice")]
 
     async def test_a_position_needs_its_book(self, storage: Storage) -> None:
@@ -302,11 +301,10 @@ class TestReaders:
         await storage.readers.set_position("hatter", "alice", here)
         await storage.readers.set_opted_out("hatter", True)
         assert await storage.readers.get_position("hatter", "alice") == ReadingPosition()
-        assert await storage.readers.lowest_position("alice") is None
         assert await storage.readers.list_positions("alice") == []
         await storage.readers.set_opted_out("hatter", False)
         assert await storage.readers.get_position("hatter", "alice") == here
-        assert await storage.readers.lowest_position("alice") == 7
+        assert await storage.readers.list_positions("alice") == [(7, "hatter")]
 
     async def test_verbose_is_unset_until_it_is_set(self, storage: Storage) -> None:
         assert await storage.readers.get_verbose("hatter") is None

@@ -186,3 +186,33 @@ class TestElsewhere:
         shown = last_line(await reading.ann.slash(reading.channel, "recap", public=True))
         assert shown == f"-# Answering up to p. 2, as far as {reading.ben.mention} has read."
         assert "as far as" not in last_line(await reading.ben.slash(reading.channel, "recap", public=True))
+
+
+class TestMembersWhoHaveNotSaidHowFarTheyAre:
+    """They count as not having begun, whatever is shown to all, and wherever on the server."""
+
+    async def test_nothing_is_told_publicly_in_another_channel(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        hall = reading.stage.guild.create_text_channel("hall")
+        options = {"book": reading.book.id, "public": True}
+        told = await reading.ann.slash(hall, "recap", **options)
+        who = reading.ben.mention
+        assert last_line(told) == f"-# {who} hasn't started reading, so I won't reveal anything here yet."
+        assert "Marta" not in text_of(told)
+        reading.calendar.pass_days(60)  # by then Ben is paused
+        assert "Marta" in text_of(await reading.ann.slash(hall, "recap", **options))
+
+    async def test_the_name_of_a_thread_tells_nothing_either(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        reading.stage.model.say("It was his brother.", "Lucian drowned")
+        thread = await reading.stage.chat(reading.book, message="Why was the lamp put out?")
+        await reading.stage.env.settle()
+        assert thread.name == "Why was the lamp put out?"
+        await reading.ben.slash(reading.channel, "club leave")
+        await reading.ann.slash(reading.channel, "club checkin", finished=True)
+        reading.stage.model.say("It was his brother.", "Lucian drowned")
+        thread = await reading.stage.chat(reading.book, message="And why was the lamp put out?")
+        await reading.stage.env.settle()
+        assert thread.name == "Lucian drowned"

@@ -80,7 +80,7 @@ async def _use_everything(storage: Storage) -> None:
     await storage.turns.reopen(retried.id)
     await storage.readers.set_position("hatter", "alice", ReadingPosition())
     await storage.readers.get_position("hatter", "alice")
-    await storage.readers.lowest_position("alice")
+    await storage.readers.list_positions("alice")
     await storage.readers.set_verbose("hatter", True)
     await storage.readers.get_verbose("hatter")
     await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage()))
