@@ -228,6 +228,20 @@ def assert_may_post(interaction: discord.Interaction[Any]) -> None:
     _assert_none(lacking_to_post(interaction), interaction)
 
 
+def assert_may_do(interaction: discord.Interaction[Any], *needed: str) -> None:
+    """Raises:
+    Refusal: the person may not do this here by themselves, so the bot does not do it for them.
+    """
+    if lacking := missing(interaction.permissions, needed):
+        say = speech_of(interaction)
+        raise Refusal(
+            say(
+                "I only do for you what you may do here yourself. You need: {permissions}.",
+                permissions=permission_names(lacking, say),
+            )
+        )
+
+
 def channel_to_post_in(
     interaction: discord.Interaction[Any], needed: Iterable[str], *, opens_threads: bool = False
 ) -> discord.TextChannel:

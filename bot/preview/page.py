@@ -137,7 +137,8 @@ async def open_preview(
         assert bot.user is not None
         await bot.user.edit(username=NAME)
         guild = env.create_guild(GUILD)
-        role = guild.create_role("Readers", permissions=discord.Permissions(create_private_threads=True))
+        may = discord.Permissions(create_private_threads=True, send_polls=True)
+        role = guild.create_role("Readers", permissions=may)
         users = [env.create_user(name.lower(), global_name=name, avatar=name) for name in READERS]
         managers = guild.create_role("Managers", permissions=discord.Permissions(manage_guild=True))
         readers = [guild.add_member(user, roles=[role, managers][: 2 - number]) for number, user in enumerate(users)]

@@ -86,6 +86,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_A_CARD, opens_threads=True)
         if sections is not None and chapters is not None:
             raise Refusal(say("Please use only one of `sections` and `chapters`."))
+        if events:
+            access.assert_may_do(interaction, "create_events")
         found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
         request = PlanRequest(
             start=self._day(start, say),
@@ -368,6 +370,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_POLLS)
+        access.assert_may_do(interaction, "send_polls")
         offered = cards.poll_choices(choices)
         if not 2 <= len(offered) <= cards.POLL_ANSWERS:
             raise Refusal(say("A vote needs 2 to 10 different choices. Put semicolons between them."))
@@ -447,8 +450,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         """
         place = interaction.channel
         channel_id = place.parent_id if isinstance(place, discord.Thread) else interaction.channel_id
-        sees = partial(sees_club, interaction)
-        return await self._clubs.in_channel(shelf_of(interaction), str(channel_id), sees)
+        return await self._clubs.in_channel(shelf_of(interaction), str(channel_id), partial(sees_club, interaction))
 
     async def _own(self, interaction: discord.Interaction[Any]) -> Club:
         """

@@ -66,8 +66,9 @@ async def stage(
 ) -> AsyncIterator[Stage]:
     guild = simcord_env.create_guild("Bookworms")
     channel = guild.create_text_channel("reading-room")
-    own_threads = guild.create_role("readers", permissions=discord.Permissions(create_private_threads=True))
-    ann, ben = (guild.add_member(simcord_env.create_user(name), roles=[own_threads]) for name in ("ann", "ben"))
+    may = discord.Permissions(create_private_threads=True, send_polls=True)
+    readers = guild.create_role("readers", permissions=may)
+    ann, ben = (guild.add_member(simcord_env.create_user(name), roles=[readers]) for name in ("ann", "ben"))
     files = SQLiteBookFiles(tmp_path / "books")
     yield Stage(simcord_env, app, model, guild, channel, ann, ben, files)
     await files.close()

@@ -18,9 +18,12 @@ LET_IN, EVENT = "PUT /channels/{channel}/thread-members/{user}", "POST /guilds/{
 pytestmark = pytest.mark.usefixtures("quick_posting")
 
 
+EVENTS_AND_POLLS = Permission.CREATE_EVENTS | Permission.SEND_POLLS
+
+
 @pytest.fixture(autouse=True)
 def may_make_events_and_polls(discord: DiscordDouble) -> None:
-    discord.world.grant(discord.guild, discord.bot, Permission.CREATE_EVENTS | Permission.SEND_POLLS)
+    discord.world.grant(discord.guild, discord.bot, EVENTS_AND_POLLS)
 
 
 class Club:
@@ -29,6 +32,7 @@ class Club:
     def __init__(self, discord: DiscordDouble, folder: Path) -> None:
         self.discord = discord
         self.ann, self.ben = discord.user("ann"), discord.user("ben")
+        discord.world.grant(discord.guild, self.ann.user, EVENTS_AND_POLLS)
         self._database = folder / "data" / "marginalia.db"
 
     def kept(self, question: str, *values: object) -> list[tuple[object, ...]]:

@@ -271,6 +271,10 @@ class TestPermissions:
         assert "“Embed Links”" in text_of(await reading.start())
 
     async def test_without_create_events_the_club_begins_all_the_same(self, reading: ClubStage) -> None:
+        allow_events(reading)
+        reading.stage.env.backend.remove_member_role(
+            reading.stage.guild.id, reading.stage.env.backend.bot_user.id, reading.stage.guild.roles["events"].id
+        )
         told = text_of(await reading.start(events=True))
         assert "The club has begun" in told
         if "I can't create the events." in told:
@@ -280,10 +284,19 @@ class TestPermissions:
 def allow_events(reading: ClubStage) -> None:
     guild, backend = reading.stage.guild, reading.stage.env.backend
     role = guild.create_role("events", permissions=discord.Permissions(create_events=True))
-    backend.add_member_role(guild.id, backend.bot_user.id, role.id)
+    for who in (backend.bot_user.id, reading.ann.id):
+        backend.add_member_role(guild.id, who, role.id)
 
 
 class TestEvents:
+    async def test_who_may_make_none_has_none_made(self, reading: ClubStage) -> None:
+        allow_events(reading)
+        guild, backend = reading.stage.guild, reading.stage.env.backend
+        backend.remove_member_role(guild.id, reading.ann.id, guild.roles["events"].id)
+        assert "You need: “Create Events”." in text_of(await reading.start(events=True))
+        assert await reading.stage.app.clubs.store.get_running(str(guild.id)) == []
+        assert not backend.get_guild(guild.id).scheduled_events
+
     async def test_there_is_one_for_each_coming_date_which_moves_and_goes_with_it(self, reading: ClubStage) -> None:
         allow_events(reading)
         await reading.start(events=True, start="2026-02-20")
@@ -382,6 +395,16 @@ class TestVotes:
         deny(reading, read_message_history=True)
         refused = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula"))
         assert "I'm missing permissions here: “Read Message History”." in refused
+
+    async def test_who_may_make_no_poll_has_none_made(self, reading: ClubStage) -> None:
+        bits = discord.Permissions(send_polls=True).value
+        everybody = reading.stage.guild.default_role.id
+        backend = reading.stage.env.backend
+        backend.set_overwrite(reading.channel.id, Overwrite(everybody, OverwriteType.ROLE, 0, bits))
+        backend.set_overwrite(reading.channel.id, Overwrite(backend.bot_user.id, OverwriteType.MEMBER, bits, 0))
+        refused = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula"))
+        assert refused == "I only do for you what you may do here yourself. You need: “Create Polls”."
+        assert not [each for each in reading.channel.history() if each.poll]
 
     async def test_choices_are_between_two_and_ten(self, reading: ClubStage) -> None:
         for choices in ("Emma", "Emma;Emma", ";".join(map(str, range(11)))):

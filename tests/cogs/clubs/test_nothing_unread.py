@@ -77,7 +77,7 @@ async def seen(which: int, read_chapters: int, folder: Path, *, private: bool, g
             if not private:
                 bits = discord.Permissions(create_private_threads=True).value
                 env.backend.set_overwrite(channel.id, Overwrite(bot_id, OverwriteType.MEMBER, 0, bits))
-            people = [guild.add_member(env.create_user(name)) for name in ("ann", "ben", "cas")]
+            people = [guild.add_member(env.create_user(name), roles=[role]) for name in ("ann", "ben", "cas")]
             return await _played(env, bot, channel, people, book, calendar, read_chapters, gate)
         finally:
             await files.close()
