@@ -29,10 +29,18 @@ from cogs.interactions import (
     page_turner,
 )
 from cogs.opening import QUESTION_LENGTH, Opening, offer
-from cogs.permissions import in_conversations, may_change
+from cogs.permissions import in_conversations, manages, may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, note_deed, server_of, shelf_of
-from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
+from cogs.threads import (
+    NAME_LENGTH,
+    delete_thread,
+    others_wrote_in,
+    rename_thread,
+    take_over_name,
+    thread_name,
+    thread_of,
+)
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import BookError, MarginaliaError
@@ -185,7 +193,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     @app_commands.autocomplete(conversation=access.conversations)
     async def delete(self, interaction: discord.Interaction[Any], conversation: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
-        found, say = await self._changeable(interaction, conversation), speech_of(interaction)
+        found, say = await self._deletable(interaction, conversation), speech_of(interaction)
         count = sum(map(is_said, await self._use_cases.transcripts.messages(found.id)))
         goes = (
             say.counted(
@@ -233,7 +241,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     async def _delete(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         assert_fresh(interaction)
         await interaction.response.defer()
-        found, say = await self._changeable(interaction, conversation_id), speech_of(interaction)
+        found, say = await self._deletable(interaction, conversation_id), speech_of(interaction)
         thread = await thread_of(server_of(interaction), found)
         # What can be seen goes first: if that fails, the button can be pressed again.
         left = await delete_thread(thread, say) if thread else ""
@@ -253,6 +261,29 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         if not may_change(interaction, conversation):
             raise Refusal(_not_yours(conversation, say))
         return conversation
+
+    async def _deletable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
+        """
+        Raises:
+            Refusal: it is somebody else's; or others have written in it, and the person does not manage threads there.
+        """
+        conversation, say = await self._changeable(interaction, reference), speech_of(interaction)
+        if not manages(interaction, conversation) and await self._others_wrote(interaction, conversation):
+            raise Refusal(
+                say(
+                    "Others have written in this conversation, so only somebody with the permission “Manage Threads” "
+                    "or “Manage Server” can delete it."
+                )
+            )
+        return conversation
+
+    async def _others_wrote(self, interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+        person = str(interaction.user.id)
+        authors = {*await self._use_cases.transcripts.authors(conversation.id)} - {person}
+        if any(map(str.isdecimal, authors)):
+            return True
+        thread = await thread_of(server_of(interaction), conversation)
+        return thread is not None and await others_wrote_in(thread, person)
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await interaction.response.defer()

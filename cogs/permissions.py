@@ -187,8 +187,11 @@ def may_restore_book(interaction: discord.Interaction[Any], book: Book) -> bool:
 
 def may_change(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
     """Whether it is theirs, or they manage its own channel's threads or the server."""
-    if conversation.owner_id == str(interaction.user.id):
-        return True
+    return conversation.owner_id == str(interaction.user.id) or manages(interaction, conversation)
+
+
+def manages(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether they manage the threads of a conversation's own channel, or the server."""
     server = server_of(interaction)
     if server is None:
         return False

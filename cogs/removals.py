@@ -18,7 +18,7 @@ from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient, stead
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
-from cogs.threads import NAME_LENGTH
+from cogs.threads import NAME_LENGTH, others_wrote_in
 from domain.errors import MarginaliaError
 from domain.usage import PersonalPost, PostingPlace, Removal, RemovalKind
 from domain.use_cases import UseCases
@@ -205,7 +205,7 @@ class Removals:
         thread = await self._bot.fetch_channel(int(removal.channel_id))
         if not isinstance(thread, discord.Thread):
             return False
-        if removal.kind is RemovalKind.THREAD and not await _others_wrote_in(thread, removal.reader_id):
+        if removal.kind is RemovalKind.THREAD and not await others_wrote_in(thread, removal.reader_id):
             try:
                 await thread.delete()
             except discord.Forbidden:
@@ -251,15 +251,6 @@ def _by_place(removals: Iterable[Removal]) -> dict[str, list[Removal]]:
     for each in removals:
         places.setdefault(each.guild_id or each.channel_id, []).append(each)
     return places
-
-
-async def _others_wrote_in(thread: discord.Thread, reader_id: str) -> bool:
-    """Whether anybody except this person has written in a thread."""
-    async for message in thread.history(limit=None):
-        is_said = message.type in (discord.MessageType.default, discord.MessageType.reply)
-        if is_said and not message.author.bot and str(message.author.id) != reader_id:
-            return True
-    return False
 
 
 async def _rename(thread: discord.Thread, name: str) -> None:

@@ -338,6 +338,15 @@ async def has_left(server: discord.Guild, person: str) -> bool:
     return False
 
 
+async def others_wrote_in(thread: discord.Thread, reader_id: str) -> bool:
+    """Whether anybody except this person has written in a thread."""
+    async for message in thread.history(limit=None):
+        is_said = message.type in (discord.MessageType.default, discord.MessageType.reply)
+        if is_said and not message.author.bot and str(message.author.id) != reader_id:
+            return True
+    return False
+
+
 async def delete_thread(thread: discord.Thread, say: Speech) -> str:
     """Delete a thread; returns what to say if Discord refuses, else an empty string."""
     try:

@@ -316,6 +316,26 @@ class TestDelete:
         assert await stage.conversations() == []
         assert stage.channel.threads == []
 
+    @pytest.mark.parametrize("is_asked", [True, False])
+    async def test_what_others_wrote_is_deleted_by_who_manages_threads_alone(
+        self, stage: Stage, is_asked: bool
+    ) -> None:
+        thread = await stage.chat(await stage.book())
+        asked = await self.ask(stage, thread)
+        mention = f"<@{stage.bot.user.id}> " if is_asked and stage.bot.user else ""
+        await stage.ben.send(thread, f"{mention}I think it was Hobb.")
+        await stage.env.settle()
+        assert asked.response
+        pressed = await stage.ann.click(asked.response, label="Delete it")
+        assert "Others have written in this conversation" in text_of(pressed)
+        assert "Others have written in this conversation" in text_of(await self.ask(stage, thread))
+        assert len(stage.channel.threads) == len(await stage.conversations()) == 1
+        cat = stage.member("cat", manage_threads=True)
+        sure = await cat.slash(thread, "conversations delete")
+        assert sure.response
+        await cat.click(sure.response, label="Delete it")
+        assert await stage.conversations() == []
+
     async def test_others_are_told_why_not(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book())
         refused = await stage.ben.slash(thread, "conversations delete")
