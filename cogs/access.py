@@ -15,10 +15,12 @@ from cogs.cards import clipped, day_of, question_line, titled
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import (
+    FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
     FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
     FOR_ANSWERS,
     granted_in,
     granted_to,
+    has_private_threads,
     lacking_to_post,
     manages_shelf,
     may_restore_book,
@@ -245,7 +247,7 @@ def assert_may_do(interaction: discord.Interaction[Any], *needed: str) -> None:
 def channel_to_post_in(
     interaction: discord.Interaction[Any], needed: Iterable[str], *, opens_threads: bool = False
 ) -> discord.TextChannel:
-    """The channel to post in; with `opens_threads`, one that can have threads.
+    """The channel to post in; with `opens_threads`, one that can have threads: private ones, if the bot may open those.
 
     Raises:
         Refusal: it is not that kind of channel, or the bot lacks a `needed` permission, or the person may not do
@@ -258,7 +260,8 @@ def channel_to_post_in(
         raise Refusal(bot_lacks(lacking, say))
     assert_may_post(interaction)
     if opens_threads:
-        _assert_none(missing(interaction.permissions, FOR_A_PUBLIC_THREAD_OF_ONES_OWN), interaction)
+        own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if has_private_threads(channel) else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
+        _assert_none(missing(interaction.permissions, own), interaction)
     return channel
 
 

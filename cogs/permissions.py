@@ -88,6 +88,11 @@ def granted_to(who: discord.Member, channel: discord.abc.GuildChannel) -> discor
     return discord.abc.GuildChannel.permissions_for(channel, who)
 
 
+def has_private_threads(channel: discord.TextChannel) -> bool:
+    """Whether the bot may open private threads there; announcement channels have none."""
+    return not channel.is_news() and not missing(granted_to(channel.guild.me, channel), FOR_A_PRIVATE_THREAD)
+
+
 def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:
     """What a member may do in a conversation's own channel, wherever they ask.
 

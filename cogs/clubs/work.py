@@ -18,7 +18,7 @@ from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.errors import DISCORD_ERRORS, bot_lacks, retry_transient
 from cogs.i18n import Speech
-from cogs.permissions import FOR_A_CARD, FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, missing
+from cogs.permissions import FOR_A_CARD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, has_private_threads, missing
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.threads import A_WEEK, public_kind
@@ -173,7 +173,7 @@ class ClubWork:
         clubs, club = self.use_cases.clubs, self.scene.club
         section = (await clubs.get(club.id)).section(section.number)
         if section.thread_id is None:
-            private = not self.channel.is_news() and not missing(self._granted, FOR_A_PRIVATE_THREAD)
+            private = has_private_threads(self.channel)
             if not private and (lacking := missing(self._granted, FOR_A_PUBLIC_THREAD)):
                 self.trouble.threads = lacking
                 await self._tell_lacking(section, lacking)

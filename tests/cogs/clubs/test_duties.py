@@ -44,7 +44,7 @@ class TestReminders:
 
     async def test_a_role_is_notified_where_one_was_given(self, reading: ClubStage) -> None:
         role = reading.stage.guild.create_role("bookworms")
-        host = reading.stage.member("host", mention_everyone=True, create_public_threads=True)
+        host = reading.stage.member("host", mention_everyone=True, create_private_threads=True)
         await host.slash(reading.channel, "club start", book=reading.book.id, sections=3, role=role, **DUE_TOMORROW)
         [told] = reminders(reading)
         assert told.startswith(f"<@&{role.id}> ")

@@ -72,7 +72,8 @@ async def seen(which: int, read_chapters: int, folder: Path, *, private: bool, g
             calendar = Calendar(app.clock().replace(year=2026, month=3, day=1, hour=9))
             app.clubs._clock = calendar
             bot_id = env.backend.bot_user.id
-            role = guild.create_role("events", permissions=discord.Permissions(create_events=True))
+            may = discord.Permissions(create_events=True, create_private_threads=True)
+            role = guild.create_role("readers", permissions=may)
             env.backend.add_member_role(guild.id, bot_id, role.id)
             if not private:
                 bits = discord.Permissions(create_private_threads=True).value

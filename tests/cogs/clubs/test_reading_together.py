@@ -51,6 +51,17 @@ class TestStarting:
         await reading.start()
         assert "A club is already reading here" in text_of(await reading.start())
 
+    async def test_who_may_open_no_private_threads_begins_no_club_that_has_them(self, reading: ClubStage) -> None:
+        dan = reading.stage.member("dan")
+        options = {"book": reading.book.id, "sections": 3}
+        refused = text_of(await dan.slash(reading.channel, "club start", **options))
+        assert "You need: “Create Private Threads”." in refused
+        channel = reading.stage.bot.get_channel(reading.channel.id)
+        assert isinstance(channel, discord.TextChannel)
+        await channel.set_permissions(channel.guild.me, create_private_threads=False)
+        await reading.stage.env.settle()
+        assert "The club has begun" in text_of(await dan.slash(reading.channel, "club start", **options))
+
     async def test_nobody_pings_a_role_they_may_not_ping_themselves(self, reading: ClubStage) -> None:
         role = reading.stage.guild.create_role("everybody else")
         assert "You can't notify" in text_of(await reading.start(role=role))
@@ -355,7 +366,7 @@ class TestFromElsewhere:
     async def _among_friends(self, reading: ClubStage) -> MemberActor:
         """Somebody whose club reads in a channel that Ben does not see."""
         guild = reading.stage.guild
-        friends = guild.create_role("friends")
+        friends = guild.create_role("friends", permissions=discord.Permissions(create_private_threads=True))
         hidden, seen = discord.PermissionOverwrite(view_channel=False), discord.PermissionOverwrite(view_channel=True)
         rules: dict[Any, discord.PermissionOverwrite] = {guild.default_role: hidden, friends: seen, guild.me: seen}
         den = guild.create_text_channel("den", overwrites=rules)
