@@ -392,7 +392,7 @@ class FirstSteps(commands.Cog):
         if not own:
             return
         book = await self._use_cases.shelf.get(book_id)
-        position = await self._use_cases.positions.get(reader_id, book)
+        position = await self._use_cases.positions.seen_by_others(reader_id, book)
         pages = await (await self._use_cases.shelf.open(book)).pages()
         for conversation, place in own[:MOST_CARDS]:
             try:

@@ -171,8 +171,10 @@ def contents_lines(
     return lines
 
 
-def position_line(position: ReadingPosition, book: Book, pages_of_book: Sequence[Page], say: Speech) -> str:
-    """Where a reader is, and what that means for answers."""
+def position_line(position: ReadingPosition | None, book: Book, pages_of_book: Sequence[Page], say: Speech) -> str:
+    """Where a reader is, and what that means for answers; None: others see it, and the reader hides their place."""
+    if position is None:
+        return say("I go as far as you've told me you've read.")
     match position.state:
         case PositionState.UNSET:
             return say("You haven't told me how far you've read, so I may talk about the whole book.")
@@ -264,7 +266,7 @@ def welcome_buttons(conversation: Conversation, questions: Sequence[str], say: S
 
 def moved_card(
     card: discord.Embed,
-    position: ReadingPosition,
+    position: ReadingPosition | None,
     conversation: Conversation,
     book: Book,
     pages_of_book: Sequence[Page],

@@ -343,14 +343,14 @@ class Opening:
         return bound
 
     async def _position(self, interaction: discord.Interaction[Any], book: Book) -> str:
-        """Where the reader is in the book, as a sentence.
+        """Where the reader is in the book, as a sentence that others see.
 
         Raises:
             BookError: INVALID_STATE, the book cannot be opened, which is better found out before there is a
             thread.
         """
         file = await self._use_cases.shelf.open(book)
-        position = await self._use_cases.positions.get(str(interaction.user.id), book)
+        position = await self._use_cases.positions.seen_by_others(str(interaction.user.id), book)
         return position_line(position, book, await file.pages(), speech_for_all(interaction))
 
     async def _welcome(

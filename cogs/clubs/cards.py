@@ -133,9 +133,9 @@ def _section_line(scene: ClubScene, section: Section, say: Speech, bound: int, r
 
 def _members(scene: ClubScene, say: Speech) -> str:
     club = scene.club
-    active = {each.reader_id for each in club.active(scene.now)}
+    active = club.active(scene.now)
     names = [
-        f"<@{each.reader_id}>" if each.reader_id in active else say("{who} (paused)", who=f"<@{each.reader_id}>")
+        f"<@{each.reader_id}>" if each.hidden or each in active else say("{who} (paused)", who=f"<@{each.reader_id}>")
         for each in club.taking_part
     ]
     return say.listed(names) or say("Nobody yet. Press **Join**.")

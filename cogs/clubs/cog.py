@@ -302,6 +302,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if (member := club.member(reader)) is None:
             raise Refusal(say("You aren't in this club, so you aren't on its board."))
         club = await self._clubs.hide(club, reader, hidden=hide)
+        interaction.client.dispatch("position_moved", reader, club.book_id)
         line = cards.board_line(member, say, hide=hide)
         await self._answer(interaction, club, [line], say)
 

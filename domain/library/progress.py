@@ -195,6 +195,10 @@ class ManagePositions:
     async def get(self, reader_id: str, book: Book) -> ReadingPosition:
         return await self._readers.get_position(reader_id, book.id)
 
+    async def seen_by_others(self, reader_id: str, book: Book) -> ReadingPosition | None:
+        """The reader's position as it may be shown to others; None if they hide it in a club on the book."""
+        return None if await self.bounds.hides(reader_id, book) else await self.get(reader_id, book)
+
     async def lowest(self, people: Iterable[str], book: Book) -> int:
         """How far into the book these people may look together, as an offset."""
         return await self.bounds.of(people, book)

@@ -230,6 +230,22 @@ async def test_the_card_says_how_far_its_owner_is_wherever_they_have_said_so(sta
     assert spoilers(thread).startswith("You've finished it")
 
 
+async def test_the_card_shows_no_place_to_others_while_its_owner_hides_it(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
+    await stage.ann.slash(stage.channel, "club start", book=book.id, sections=3)
+    thread = await stage.chat(book)
+    assert spoilers(thread).startswith("You're at page 2.")
+    await stage.ann.slash(stage.channel, "club board", hide=True)
+    assert spoilers(thread).startswith("I go as far as you've told me you've read. Change that with /progress.")
+    await stage.ann.slash(stage.channel, "progress", book=book.id, page="1")
+    assert "page 1" not in spoilers(thread)
+    assert "page 1" not in spoilers(await stage.chat(book, title="Another"))
+    assert "You're at page 1" in text_of(await stage.ann.slash(thread, "progress"))
+    await stage.ann.slash(stage.channel, "club board", hide=False)
+    assert spoilers(thread).startswith("You're at page 1.")
+
+
 async def test_a_card_stays_in_its_language_and_is_changed_only_where_it_says_something_else(stage: Stage) -> None:
     book = await stage.book()
     thread = await stage.chat(book)

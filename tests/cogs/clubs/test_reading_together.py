@@ -171,6 +171,16 @@ class TestTheBoard:
         await reading.ben.slash(reading.channel, "club board", hide=False)
         assert reading.ben.mention in text_of(await reading.press(reading.ann, "Board"))
 
+    async def test_whoever_hides_is_not_shown_as_paused_either(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        reading.calendar.pass_days(60)
+        await reading.sweep()
+        assert f"{reading.ben.mention} (paused)" in text_of(reading.card())
+        await reading.ben.slash(reading.channel, "club board", hide=True)
+        assert reading.ben.mention in text_of(reading.card())
+        assert f"{reading.ben.mention} (paused)" not in text_of(reading.card())
+
     async def test_the_board_in_the_channel_is_kept_up_to_date(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.ann.slash(reading.channel, "club board")
