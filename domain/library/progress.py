@@ -152,6 +152,15 @@ class SharedBounds:
         silent = {each.reader_id for club in clubs for each in club.active(now) if not each.position.is_set}
         return [*((0, each) for each in sorted(silent)), *await self._readers.list_positions(book.id)]
 
+    async def position(self, person: str, book: Book) -> ReadingPosition:
+        """Where a person is in the book. Whoever takes part in a club on it and has not said counts as not having
+        begun, so that nothing is spoiled for them.
+        """
+        known = await self._readers.get_position(person, book.id)
+        if known.is_set or not await self._readers.is_in_club(person, book.id):
+            return known
+        return ReadingPosition(PositionState.READING)
+
     async def hides(self, person: str, book: Book) -> bool:
         """Whether a person hides their place in a club on the book."""
         clubs = await self._clubs.get_by_reader(person, book.id)
@@ -159,7 +168,7 @@ class SharedBounds:
 
     async def _each(self, people: Iterable[str], book: Book) -> dict[str, int]:
         known = sorted({*people} - {""})
-        positions = await asyncio.gather(*(self._readers.get_position(person, book.id) for person in known))
+        positions = await asyncio.gather(*(self.position(person, book) for person in known))
         return {person: position.bound(book.length) for person, position in zip(known, positions, strict=True)}
 
 
@@ -193,7 +202,7 @@ class ManagePositions:
         self._files = files
 
     async def get(self, reader_id: str, book: Book) -> ReadingPosition:
-        return await self._readers.get_position(reader_id, book.id)
+        return await self.bounds.position(reader_id, book)
 
     async def seen_by_others(self, reader_id: str, book: Book) -> ReadingPosition | None:
         """The reader's position as it may be shown to others; None if they hide it in a club on the book."""

@@ -285,6 +285,10 @@ class ReaderRepository(Protocol):
         """UNSET forgets the position."""
         ...
 
+    async def is_in_club(self, reader_id: str, book_id: str) -> bool:
+        """Whether somebody takes part in a running club on a book."""
+        ...
+
     async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
         """The offset and the id of each reader in the middle of a book, the slowest first."""
         ...

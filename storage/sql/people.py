@@ -23,6 +23,12 @@ ON CONFLICT (reader_id, book_id) DO UPDATE SET state = excluded.state, read_to =
 
 _TAKES_PART = "NOT EXISTS (SELECT 1 FROM readers WHERE readers.id = positions.reader_id AND opted_out = 1)"
 
+_IN_A_CLUB = """
+SELECT 1 FROM club_members JOIN clubs ON clubs.id = club_id
+WHERE reader_id = ?1 AND book_id = ?2 AND left_at IS NULL AND ended_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM readers WHERE id = ?1 AND opted_out = 1)
+"""
+
 _SET_VERBOSE = """
 INSERT INTO readers (id, "verbose") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "verbose" = excluded."verbose"
 """
@@ -61,6 +67,9 @@ class SQLReaders:
             )
         else:
             await self._database.write(_SET_POSITION, [reader_id, book_id, position.state, position.read_to])
+
+    async def is_in_club(self, reader_id: str, book_id: str) -> bool:
+        return await self._database.read_one(_IN_A_CLUB, [reader_id, book_id]) is not None
 
     async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
         sql = (

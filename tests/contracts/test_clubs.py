@@ -56,6 +56,19 @@ class TestClubs:
         await storage.readers.set_opted_out("ben", True)
         assert list(await storage.clubs.list_to_look_at(at(10))) == []
 
+    async def test_it_is_known_who_takes_part_in_one_that_runs(self, storage: Storage) -> None:
+        await storage.clubs.create(a_club())
+        assert await storage.readers.is_in_club("ben", "alice")
+        assert not await storage.readers.is_in_club("cas", "alice")
+        assert not await storage.readers.is_in_club("ben", "emma")
+        await storage.readers.set_opted_out("ben", True)
+        assert not await storage.readers.is_in_club("ben", "alice")
+        await storage.readers.set_opted_out("ben", False)
+        await storage.clubs.put_member("club", replace(MEMBERS[1], left_at=at(2)))
+        assert not await storage.readers.is_in_club("ben", "alice")
+        await storage.clubs.end("club", at(5))
+        assert not await storage.readers.is_in_club("ann", "alice")
+
     async def test_a_channel_has_one_running_club(self, storage: Storage) -> None:
         assert await storage.clubs.create(a_club())
         assert not await storage.clubs.create(a_club("second"))

@@ -9,6 +9,7 @@ from simcord.results import InteractionResult
 from domain.book import PositionState, ReadingPosition
 from tests.cogs.clubs.conftest import ClubStage
 from tests.cogs.stage import text_of
+from tests.doubles.scripted_chat import call, calls
 
 HIDDEN = "-# Answering up to p. 1, as far as a member has read who hides their place."
 
@@ -193,6 +194,7 @@ class TestMembersWhoHaveNotSaidHowFarTheyAre:
 
     async def test_nothing_is_told_publicly_in_another_channel(self, reading: ClubStage) -> None:
         await reading.start()
+        await reading.ann.slash(reading.channel, "club checkin", finished=True)
         await reading.press(reading.ben, "Join")
         hall = reading.stage.guild.create_text_channel("hall")
         options = {"book": reading.book.id, "public": True}
@@ -202,6 +204,25 @@ class TestMembersWhoHaveNotSaidHowFarTheyAre:
         assert "Marta" not in text_of(told)
         reading.calendar.pass_days(60)  # by then Ben is paused
         assert "Marta" in text_of(await reading.ann.slash(hall, "recap", **options))
+
+    async def test_nothing_is_told_them_alone_either_until_they_say_so(self, reading: ClubStage) -> None:
+        await reading.start()
+        ben, book = reading.ben, {"book": reading.book.id}
+        assert "Marta" in text_of(await ben.slash(reading.channel, "recap", **book))
+        await reading.press(ben, "Join")
+        assert "You haven't started reading." in text_of(await ben.slash(reading.channel, "recap", **book))
+        assert await ben.autocomplete(reading.channel, "who", "name", "", **book) == []
+        assert await ben.autocomplete(reading.channel, "recap", "since", "", **book) == []
+        assert "You haven't started reading" in text_of(await ben.slash(reading.channel, "progress", **book))
+        reading.stage.model.say(calls(call("search_book", query="brother drowned")), "I do not know.")
+        await ben.slash(reading.channel, "ask", question="Whose brother drowned?", **book)
+        assert "search_book" in str(reading.stage.model.requests[-1])
+        assert "Lucian" not in str(reading.stage.model.requests[-1])
+        await reading.press(ben, "I'm there")
+        assert "Marta" in text_of(await ben.slash(reading.channel, "recap", **book))
+        await ben.slash(reading.channel, "progress", clear=True, **book)
+        await ben.slash(reading.channel, "club leave")
+        assert "the whole book" in text_of(await ben.slash(reading.channel, "recap", **book))
 
     async def test_the_name_of_a_thread_tells_nothing_either(self, reading: ClubStage) -> None:
         await reading.start()

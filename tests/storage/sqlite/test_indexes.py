@@ -81,6 +81,7 @@ async def _use_everything(storage: Storage) -> None:
     await storage.readers.set_position("hatter", "alice", ReadingPosition())
     await storage.readers.get_position("hatter", "alice")
     await storage.readers.list_positions("alice")
+    await storage.readers.is_in_club("hatter", "alice")
     await storage.readers.set_verbose("hatter", True)
     await storage.readers.get_verbose("hatter")
     await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage()))
