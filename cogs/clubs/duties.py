@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 LOOK_S = 20.0
 """The interval between checks for due work."""
 LATER = timedelta(minutes=10)
-"""When something is retried that Discord did not allow."""
+"""When something is retried that Discord or the server's managers did not allow."""
 ROLL_CALL = "roll"
 """The key of the time at which Discord was last asked which members are still on the server."""
 LOOKED_FOR = 50
@@ -170,6 +170,9 @@ class ClubDuties:
                 await self._clubs.end(club)
                 await self._clubs.store.look_again(club.id, None)
                 return trouble
+            if not await self._may_be_used_in(guild, channel):
+                await self._clubs.store.look_again(club.id, self._clubs.now() + LATER)
+                return trouble
             await self._do_all(club, channel, trouble)
             self._log(club_id, channel, trouble)
             await self._look_again(club_id, trouble)
@@ -268,6 +271,11 @@ class ClubDuties:
             moments.append(now + LATER)
         await self._clubs.store.look_again(club_id, min(filter(None, moments), default=None))
 
+    async def _may_be_used_in(self, guild: discord.Guild, channel: discord.abc.GuildChannel) -> bool:
+        """Whether the server's managers allow the bot there; otherwise it posts nothing."""
+        ids = (channel.id, channel.category_id)
+        return await self._use_cases.servers.may_be_used_in(str(guild.id), [str(each) for each in ids if each])
+
     async def _channel(self, guild: discord.Guild, club: Club) -> discord.TextChannel | None:
         """The club's channel; None if it was deleted."""
         known = guild.get_channel(int(club.channel_id))
@@ -311,6 +319,10 @@ class ClubDuties:
                 return ""
             guild = self._bot.get_guild(int(vote.guild_id))
             if guild is None or guild.unavailable:
+                return ""
+            channel = guild.get_channel(int(vote.channel_id))
+            if channel is not None and not await self._may_be_used_in(guild, channel):
+                self._votes_later[vote_id] = now + LATER
                 return ""
             try:
                 return await self._do_vote(vote, guild)

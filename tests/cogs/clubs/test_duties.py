@@ -531,3 +531,21 @@ async def test_the_periodic_look_goes_on_after_any_error(
         monkeypatch.setattr(state.app.clubs.store, "list_to_look_at", list_to_look_at)
         await double.until(lambda: looked > 2)
     assert "what is due for clubs cannot be looked up" in caplog.text
+
+
+async def test_where_the_bot_may_not_be_used_any_more_it_posts_nothing(reading: ClubStage) -> None:
+    await reading.start(start="2026-03-01")
+    await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula", days=1)
+    servers, server = reading.stage.app.servers, str(reading.stage.guild.id)
+    other = str(reading.stage.guild.create_text_channel("hall").id)
+    await servers.change_channels(server, add=other, existing=[other])
+    before = len(reading.channel.history())
+    reading.calendar.pass_days(6.2)
+    await reading.sweep()
+    await reading.cog.duties.attend((await reading.club()).id)
+    assert len(reading.channel.history()) == before
+    await servers.change_channels(server, remove=other)
+    reading.calendar.pass_days(0.1)
+    await reading.sweep()
+    assert len(reminders(reading)) == 1
+    assert "The vote is over. Nobody has voted." in reading.said()
