@@ -434,6 +434,7 @@ class FirstSteps(commands.Cog):
         conversation = await defer_if_slow(interaction, bound_conversation(interaction), thinking=False)
         if conversation is None or conversation.id != argument.partition(":")[0]:
             raise Refusal(speech_of(interaction)("This button belongs to a conversation that isn't open here now."))
+        assert_may_post(interaction)
         assert interaction.message is not None
         question = _label_of(interaction, custom_id)
         left = [each for each in buttons_of(interaction.message) if each.custom_id != custom_id]

@@ -376,13 +376,7 @@ class Opening:
         return welcome_buttons(conversation, [each for each in questions if each != asked], say)
 
     async def ask(self, interaction: discord.Interaction[Any], conversation: Conversation, question: str) -> None:
-        """Ask a question in a conversation, for the person who has pressed a button there.
-
-        Raises:
-            Refusal: they may not write there.
-        """
-        if not conversation.is_direct:
-            assert_may_write_in(interaction, conversation)
+        """Ask a question in a conversation, for the person who has pressed a button there and may write there."""
         if asked := await self._keep(interaction, conversation, question):
             assert isinstance(interaction.channel, discord.abc.Messageable)
             await self._repeat(interaction, interaction.channel, conversation, asked)

@@ -146,8 +146,10 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
     """What the person lacks for writing in this place of a server; the bot posts nothing there for them, then."""
     if server_of(interaction) is None:
         return []
-    writing = "send_messages_in_threads" if isinstance(interaction.channel, discord.Thread) else "send_messages"
-    return missing(interaction.permissions, ("view_channel", writing))
+    needed = ["view_channel", "send_messages"]
+    if isinstance(place := interaction.channel, discord.Thread):
+        needed = ["view_channel", "send_messages_in_threads", *(["manage_threads"] if place.locked else [])]
+    return missing(interaction.permissions, needed)
 
 
 def sees_club(interaction: discord.Interaction[Any], club: Club) -> bool:

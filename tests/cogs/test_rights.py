@@ -58,6 +58,23 @@ async def test_a_thread_is_opened_only_where_the_person_may_open_one(stage: Stag
     assert list(quiet.threads) == []
 
 
+@pytest.mark.parametrize("label", ["Try again", "How does the book begin?"])
+async def test_in_a_locked_thread_a_button_posts_only_for_who_may_write_there(stage: Stage, label: str) -> None:
+    thread = await stage.chat(await stage.book(), message="Who is Hobb?")
+    shown = stage.bot.get_channel(thread.id)
+    assert isinstance(shown, discord.Thread)
+    await shown.edit(locked=True)
+    await stage.env.settle()
+    [button] = [each for each in thread.history() if label in str([row.to_dict() for row in each.components])]
+    asked, said = len(stage.model.requests), len(thread.history())
+    assert "You need: “Manage Threads”." in text_of(await stage.ann.click(button, label=label))
+    assert (len(stage.model.requests), len(thread.history())) == (asked, said)
+    await shown.edit(locked=False)
+    await stage.env.settle()
+    await stage.ann.click(button, label=label)
+    assert len(stage.model.requests) == asked + 1
+
+
 class TestMoving:
     """A conversation whose thread is gone is taken up where more people can see it only after a question."""
 
