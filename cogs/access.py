@@ -18,6 +18,7 @@ from cogs.permissions import (
     FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
     FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
     FOR_ANSWERS,
+    FOR_READING,
     granted_in,
     granted_to,
     has_private_threads,
@@ -288,6 +289,18 @@ def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Con
     server = server_of(interaction)
     if server is not None:
         _assert_none(missing(granted_in(server, conversation, interaction.user), FOR_ANSWERS), interaction)
+
+
+def assert_may_read_back(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
+    """Raises:
+    Refusal: the person may not read what was said in the conversation's channel before; their own may be read.
+    """
+    server = server_of(interaction)
+    if server is None or conversation.owner_id == str(interaction.user.id):
+        return
+    if lacking := missing(granted_in(server, conversation, interaction.user), FOR_READING):
+        say = speech_of(interaction)
+        raise Refusal(say("You need: {permissions}.", permissions=permission_names(lacking, say)))
 
 
 def _assert_none(lacking: Sequence[str], interaction: discord.Interaction[Any]) -> None:

@@ -230,6 +230,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         found = await resolve_conversation(interaction, conversation)
+        access.assert_may_read_back(interaction, found)
         book, form = await self._use_cases.shelf.get(found.book_id), ExportFormat(format)
         messages = await self._use_cases.transcripts.messages(found.id)
         say = speech_of(interaction)

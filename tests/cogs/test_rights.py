@@ -75,6 +75,21 @@ async def test_in_a_locked_thread_a_button_posts_only_for_who_may_write_there(st
     assert len(stage.model.requests) == asked + 1
 
 
+async def test_what_was_said_is_exported_only_for_who_may_read_it(stage: Stage) -> None:
+    few, all_of_it = (discord.PermissionOverwrite(read_message_history=may) for may in (False, True))
+    silent = _overwritten(stage, "silent", everyone=few, me=all_of_it)
+    book = await stage.book()
+    await stage.ann.slash(silent, "chat", book=book.id, message="Who is Hobb?")
+    [thread] = silent.threads
+    conversation = await stage.conversation(thread)
+    for place, options in ((thread, {}), (stage.channel, {"conversation": conversation.id})):
+        refused = await stage.ben.slash(place, "conversations export", **options)
+        assert text_of(refused) == "You need: “Read Message History”."
+    own = await stage.ann.slash(thread, "conversations export")
+    assert own.response
+    assert own.response.attachments
+
+
 class TestMoving:
     """A conversation whose thread is gone is taken up where more people can see it only after a question."""
 
