@@ -179,6 +179,10 @@ class MessageIntake:
         """Whether all messages there have been taken in; ask while holding the `order`."""
         return thread_id in self._up_to_date
 
+    def is_readable(self, message: discord.Message) -> bool:
+        """Whether Discord tells the bot what a message says; if it does, one without a text says nothing."""
+        return self._reads_messages or message.guild is None or bool(message.content)
+
     async def accept(self, message: discord.Message, conversation: Conversation, bot_id: int) -> IntakeResult:
         """Take in a message.
 
@@ -189,9 +193,8 @@ class MessageIntake:
         if await self.leaves_out(message.author):
             return IntakeResult.OVERHEARD
         text = words_of(message, bot_id)
-        is_direct = message.guild is None
-        addressed = is_direct or is_addressed(message, bot_id)
-        if addressed and not (self._reads_messages or is_direct or message.content):
+        addressed = message.guild is None or is_addressed(message, bot_id)
+        if addressed and not self.is_readable(message):
             return IntakeResult.UNREADABLE
         if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
             await self._use_cases.company.note_present(conversation.id, author)
@@ -268,11 +271,9 @@ class MessageIntake:
         numbered = {each.external_id or "": each for each in questions}
         kept = {int(number): each for number, each in numbered.items() if number.isdecimal()}
         kept = {number: each for number, each in kept.items() if first <= number <= last}
-        edited = (there[each] for each in kept if each in there and there[each].edited_at is not None)
-        return CaughtUp(
-            deleted=tuple(each for each in kept if each not in there),
-            edited=tuple(each for each in edited if words_of(each, bot_id) not in ("", kept[each.id].content)),
-        )
+        edited = [there[each] for each in kept if each in there and there[each].edited_at is not None]
+        edited = [each for each in edited if self.is_readable(each) and words_of(each, bot_id) != kept[each.id].content]
+        return CaughtUp(deleted=tuple(each for each in kept if each not in there), edited=tuple(edited))
 
     async def _may_answer_in(self, message: discord.Message, conversation: Conversation) -> bool:
         """Whether the server's managers allow the bot in the thread's channel."""
@@ -333,8 +334,12 @@ class Corrections:
         await self._let_it_arrive(message.channel.id)
         if await self._intake.leaves_out(message.author):
             return
+        words = words_of(message, bot_id)
+        if not words and self._intake.is_readable(message):  # a question without words is none
+            await self._go_on(await self._use_cases.chat.take_back(str(message.id)))
+            return
         before = await self._use_cases.transcripts.question(str(message.id))
-        taken = await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id))
+        taken = await self._use_cases.chat.revise(str(message.id), words)
         await self._go_on(taken)
         if taken is None and before is not None:
             await self._offer_again(before)

@@ -51,6 +51,24 @@ class TestQuestions:
         assert reply.content.startswith("I do not know.\n\n-# 🗑 The question was deleted.")
         assert await in_storage(room, "Hobb") == set()
 
+    @pytest.mark.parametrize("words_left", ["", "<@{bot}>"])
+    async def test_so_it_is_when_all_its_words_are_taken_out(self, room: Scene, words_left: str) -> None:
+        question, reply = await answered(room)
+        await room.ann.edit(question, words_left.format(bot=room.double.bot.id))
+        await asked_to_keep(room, reply)
+        assert await in_storage(room, "Hobb") == set()
+
+    async def test_so_it_is_when_they_were_taken_out_while_the_bot_was_away(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            question, reply = await answered(room)
+        await room.ann.edit(question, "")
+        async with again(room) as after:
+            await asked_to_keep(after, reply)
+            assert await in_storage(after, "Hobb") == set()
+
     async def test_an_export_says_so_too(self, room: Scene) -> None:
         question, reply = await answered(room)
         await room.ann.delete(question)
