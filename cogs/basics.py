@@ -29,7 +29,7 @@ from cogs.interactions import (
     written_in,
 )
 from cogs.opening import Opening
-from cogs.permissions import everywhere, in_conversations, may_change, missing
+from cogs.permissions import everywhere, in_conversations, manages_shelf, may_change, missing
 from cogs.reading import ReadingCog
 from cogs.services import ServingBot, is_direct, is_guest, server_of, shelf_of
 from cogs.threads import cards_in
@@ -210,7 +210,7 @@ class Usage(commands.Cog):
             left = say("{left:,} of {limit:,} tokens", left=max(0, limit - today.tokens), limit=limit)
             card.add_field(name=say("Left today"), value=left, inline=False)
         server = server_of(interaction)
-        if server is not None and interaction.permissions.manage_guild:
+        if server is not None and manages_shelf(interaction):
             await self._add_server(card, str(server.id), say, midnight, lately)
         model = self._use_cases.facts.model if self._use_cases.has_model else say("the built-in answerer")
         card.set_footer(text=f"{model} · " + say("days start at midnight UTC"))

@@ -27,7 +27,7 @@ from cogs.interactions import (
     reply,
     row,
 )
-from cogs.permissions import everywhere
+from cogs.permissions import everywhere, manages_shelf
 from cogs.removals import PostingPlaces, PostNotes, Removals
 from cogs.services import Conversing, ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
@@ -249,8 +249,7 @@ class Privacy(commands.Cog):
 
 
 def _manages_server(interaction: discord.Interaction[Any]) -> bool:
-    granted = interaction.permissions
-    return server_of(interaction) is not None and (granted.manage_guild or granted.administrator)
+    return server_of(interaction) is not None and manages_shelf(interaction)
 
 
 def _refuse_who_does_not_manage(interaction: discord.Interaction[Any], say: Speech) -> None:

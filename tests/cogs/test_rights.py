@@ -90,6 +90,14 @@ async def test_what_was_said_is_exported_only_for_who_may_read_it(stage: Stage) 
     assert own.response.attachments
 
 
+async def test_manage_server_in_one_channel_alone_is_none(stage: Stage) -> None:
+    own = _overwritten(stage, "own", everyone=discord.PermissionOverwrite(manage_guild=True))
+    await stage.book()
+    shown = await stage.ann.slash(own, "privacy")
+    assert labels(shown) == ["Give me a copy", "Erase it all", "Leave me out"]
+    assert "This server" not in text_of(await stage.ann.slash(own, "usage"))
+
+
 class TestMoving:
     """A conversation whose thread is gone is taken up where more people can see it only after a question."""
 
