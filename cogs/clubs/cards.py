@@ -201,6 +201,11 @@ def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str
     return f"`{'█' * full}{'░' * (CELLS - full)}` <@{member.reader_id}> · {where}{paused}"
 
 
+def not_begun_line(say: Speech) -> str:
+    """To a member who has not said how far they are."""
+    return say("Until you say how far you are (**I'm there** or /club checkin), you count as not having started.")
+
+
 def moved_line(coming: Section | None, say: Speech) -> str:
     """The outcome of moving the dates; `coming` is the next section that is due."""
     if coming is None:

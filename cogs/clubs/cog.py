@@ -105,6 +105,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         lines = [say("The club has begun, and you're in it.")]
         if card and card.message_id:
             lines = [f"{lines[0]} {channel.get_partial_message(int(card.message_id)).jump_url}"]
+        if (host := club.member(club.host)) and not host.position.is_set:
+            lines.append(cards.not_begun_line(say))
         await interaction.edit_original_response(content="\n".join([*lines, *trouble.sentences(say)]))
 
     def _day(self, typed: str | None, say: Speech) -> date:
@@ -178,9 +180,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if club.host == reader != host:
             lines.append(say("Nobody else is in the club, so you're its host now."))
         if member and not member.position.is_set:
-            lines.append(
-                say("Until you say how far you are (**I'm there** or /club checkin), you count as not having started.")
-            )
+            lines.append(cards.not_begun_line(say))
         elif member and club.is_paused(member, self._clubs.now()):
             lines.append(say("You're behind the plan, but you aren't holding anybody up. Check in whenever you like."))
         back_to = [] if known else [each.number for each in club.sections]

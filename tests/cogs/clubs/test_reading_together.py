@@ -19,6 +19,7 @@ class TestStarting:
     async def test_the_card_shows_sections_pages_dates_and_who_takes_part(self, reading: ClubStage) -> None:
         told = await reading.start()
         assert "The club has begun, and you're in it." in text_of(told)
+        assert "you count as not having started" in text_of(told)
         assert reading.lines() == [
             "**1** · p. 1 · <t:1772971200:D>",
             "**2** · p. 2 · <t:1773576000:D>",
