@@ -233,11 +233,11 @@ class PassageMatcher:
             before = _only_name(first.text)
 
 
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*)?[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
 
 
 def is_heading(line: str) -> bool:
-    """Whether a line of an answer is a heading, which claims nothing; a bold one ends without a stop."""
+    """Whether a line, or the end of one, is a heading, which claims nothing; a bold one ends without a stop."""
     return _HEADING.match(line) is not None
 
 

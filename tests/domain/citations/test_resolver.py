@@ -905,7 +905,7 @@ async def test_a_quotation_without_a_key_is_cited(said: str, page: str) -> None:
 
 
 @pytest.mark.parametrize("step", [1, 3, 400])
-@pytest.mark.parametrize("line", ["**{}**", "## {}", "**{}?**"])
+@pytest.mark.parametrize("line", ["**{}**", "## {}", "**{}?**", "**Chapter 3. {}**"])
 async def test_a_heading_has_no_page_though_the_book_has_its_words(line: str, step: int) -> None:
     words = sentences()[0].text.rstrip(".")
     heading = line.format(words)
