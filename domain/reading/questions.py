@@ -4,8 +4,9 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import cycle
 
 from domain.book import Chapter, Citation, Sentence
 from domain.library.names import TITLES_OF_PEOPLE, name_phrases
@@ -32,6 +33,9 @@ class DiscussionKind(StrEnum):
     PUZZLE = "puzzle"
     CHANGE = "change"
     PICTURE = "picture"
+    MISSING = "missing"
+    EXPLAIN = "explain"
+    OPINION = "opinion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,12 @@ def _of_nobody(kind: DiscussionKind, say: Say) -> str:
             return say("What lies behind this feeling, do you think?")
         case DiscussionKind.PUZZLE:
             return say("What do you make of this? What might be behind it?")
+        case DiscussionKind.MISSING:
+            return say("What would you like to know about this that isn't said here?")
+        case DiscussionKind.EXPLAIN:
+            return say("How would you say this in your own words?")
+        case DiscussionKind.OPINION:
+            return say("Do you agree? What speaks for it, and what against it?")
     return say("Why do you think the book tells us this, and why in this way?")
 
 
@@ -150,7 +160,15 @@ def _chosen(sentences: Sequence[Sentence], count: int) -> list[_Draft]:
         fitting = [d for d in drafts if d.sentences[-1].start in starts and taken.isdisjoint(d.sentences)]
         if fitting:
             chosen.append(max(fitting, key=lambda d: d.weight / (1 + 2 * kinds[d.kind]) / (1 + names[d.name] / 2)))
-    return sorted(chosen, key=lambda draft: draft.sentences[-1].start)
+    of_matters = cycle(_OF_MATTERS)
+    return [
+        replace(draft, kind=next(of_matters)) if draft.kind is DiscussionKind.PICTURE and not draft.name else draft
+        for draft in sorted(chosen, key=lambda draft: draft.sentences[-1].start)
+    ]
+
+
+_OF_MATTERS = (DiscussionKind.PICTURE, DiscussionKind.MISSING, DiscussionKind.EXPLAIN, DiscussionKind.OPINION)
+"""What is asked about sentences that are about nobody, in turn: a book that explains something has no others."""
 
 
 def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:

@@ -21,6 +21,7 @@ from tests.journeys.reading_room import tale, the_book
 NOVEL_BOOK = read_book(SAMPLE.read_bytes(), SAMPLE.name)
 NOVEL = NOVEL_BOOK.text
 HALF = len(NOVEL) // 2
+PARTS = ("filter", "valve", "handle", "screw", "hose", "lid", "tank", "seal")
 
 
 @pytest.fixture
@@ -165,6 +166,17 @@ async def test_questions_are_worded_and_quote_what_they_are_about(companion: Rea
     assert len(re.findall(r"^\*\*\d\. [A-Z].*\?\*\*$", text, re.MULTILINE)) == 5
     assert all(each.kind is not DiscussionKind.WRITTEN for each in discussion.questions)
     assert len(quotes(text)) >= 5
+
+
+async def test_a_book_that_explains_something_is_asked_about_in_different_ways(tmp_path: Path) -> None:
+    lines = [f"The {part} of the pump has to be cleaned with water and dried before it is put back." for part in PARTS]
+    manual = BookText(text := " ".join(lines), (Page(1, "1", 0, len(text)),), (), "txt", "The Pump")
+    files = SQLiteBookFiles(tmp_path)
+    await files.write(the_book(manual).sha256, manual)
+    discussion = await ReadingCompanion(files=files, writer=None).discuss(the_book(manual), len(text), count=4)
+    await files.close()
+    asked = re.findall(r"^\*\*\d\. (.*)\*\*$", discussion.text(), re.MULTILINE)
+    assert len({*asked}) == 4
 
 
 async def test_they_are_said_in_the_askers_language(companion: ReadingCompanion, book: Book) -> None:
