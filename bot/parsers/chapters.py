@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -49,6 +49,8 @@ _LONG_SECTION = 6_000
 _WORD = re.compile(r"\w")
 _LEADERS = re.compile(r"(?:(?:[.…·_]\s?){4}|(?:\s\.){2})\s?[\divxlc]*\s*\Z")
 """The end of a line of contents: "4 Functions . . . . . 17"."""
+_COPYRIGHT = re.compile(r"©|\bcopyright\b", re.IGNORECASE)
+_PAGE_BEHIND = re.compile(r"\s(?:\d{1,4}|[ivxl]{1,7})\s*\Z")
 _SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
@@ -162,8 +164,8 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
 def _is_front_matter(text: str, heading: Heading, below: Heading) -> bool:
     if heading.start > _FRONT_MATTER_CHARACTERS:
         return False
-    is_short = below.start - heading.end <= _TITLE_PAGE_CHARACTERS or text.find("©", heading.end, below.start) >= 0
-    return is_short or bool(_BYLINE.fullmatch(heading.title))
+    is_short = below.start - heading.end <= _TITLE_PAGE_CHARACTERS
+    return is_short or bool(_COPYRIGHT.search(text, heading.end, below.start) or _BYLINE.fullmatch(heading.title))
 
 
 def _is_author(text: str, heading: Heading) -> bool:
@@ -231,12 +233,23 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
         if (
             holds_deeper
             or is_not_the_book(heading.title)
-            or (full[at] and not (key in later and _ends_contents(headings, full, at)))
+            or (
+                full[at]
+                and not (key in later and _ends_contents(headings, full, at))
+                and not _is_listed(heading, later)
+            )
         ):
             kept.append(heading)
             following = following if is_not_the_book(heading.title) else heading
-        later.add(key)
+        label = label_of(heading)
+        later |= {key, letters(f"{label.number}{label.title}") if label else key}
     return kept[::-1]
+
+
+def _is_listed(heading: Heading, later: Container[str]) -> bool:
+    """Whether it is a line of contents with a page behind it, "2 Knots 17", of what begins later."""
+    page = _PAGE_BEHIND.search(heading.title)
+    return page is not None and letters(heading.title[: page.start()]) in later
 
 
 def _is_above(heading: Heading, below: Heading) -> bool:

@@ -444,7 +444,7 @@ def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
     Such numbers are those of a series only if they count 1, 2, 3 on one level; they may begin again.
     """
     known = [*map(label_of, headings)]
-    labels = [label or _counted(heading.title) for label, heading in zip(known, headings, strict=True)]
+    labels = [label or counted(heading.title) for label, heading in zip(known, headings, strict=True)]
     found: dict[tuple[int, str], list[int]] = {}
     for heading, label, before in zip(headings, labels, known, strict=True):
         if label and label.value is not None and (label.rank in (Rank.NUMERAL, None) or not before):
@@ -457,7 +457,8 @@ def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
     ]
 
 
-def _counted(title: str) -> Label | None:
+def counted(title: str) -> Label | None:
+    """The label of a title that begins with a number, "1 Markets", which only others of its series make one."""
     match = _COUNTED.match(title[:_LONGEST_NUMERAL])
     number = next(filter(None, match.group("number", "words", "of_kind", "han")), "") if match else ""
     value = _value_of(number) if number else None

@@ -11,6 +11,7 @@ from bot.parsers.headings import (
     RANK_OF,
     Heading,
     Rank,
+    counted,
     is_bare_label,
     is_label,
     is_not_the_book,
@@ -29,7 +30,7 @@ _SMALL = frozenset(_SMALL_WORDS.split())
 _ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})\W*")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
-_LINE_ABOVE = re.compile(r"(?<=\n)(?P<label>[^\n]+)\n\s*\Z")
+_LINE_ABOVE = re.compile(r"(?:\A|(?<=\n))(?P<label>[^\n]+)\n\s*\Z")
 _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _CAPTION = re.compile(
@@ -141,14 +142,19 @@ def joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
 
 
 def _with_label_above(text: str, end: int, heading: Heading) -> Heading:
-    """The heading with a label that is printed above its title, as in books whose outline has only the titles; `end` is
-    that of the last heading.
+    """The heading with a label that is printed above its title, as in books whose outline has only the titles or
+    numbers; `end` is that of the last heading.
     """
-    above = _LINE_ABOVE.search(text, max(end, heading.start - _LONGEST_LABEL_ABOVE), heading.start)
-    label = parse_label(above["label"]) if above and not label_of(heading) else None
-    if above is None or label is None or label.rank is None or label.title:
+    found = _LINE_ABOVE.search(text, max(end, heading.start - _LONGEST_LABEL_ABOVE), heading.start)
+    above, own = parse_label(found["label"]) if found else None, label_of(heading)
+    if found is None or above is None or above.rank is None or above.title:
         return heading
-    return replace(heading, start=above.start("label"), title=with_subtitle(above["label"], heading.title))
+    number = own or counted(heading.title)
+    is_same = number is not None and number.rank is Rank.NUMERAL and number.value == above.value
+    if own and not is_same:
+        return heading
+    title = with_subtitle(found["label"], number.title if number and is_same else heading.title)
+    return replace(heading, start=found.start("label"), title=title, label=None)
 
 
 def _adds_nothing(text: str, above: Heading, below: Heading) -> bool:

@@ -554,7 +554,7 @@ def test_a_manual_whose_chapters_open_with_their_own_contents(chapter: str, cont
 
 
 def test_lines_of_a_printed_table_with_dots_are_no_chapters() -> None:
-    lines = ["<h2>1 Setup . . . . . . . . . 9</h2>", "<h2>2 Tools . . 18</h2>", "<h2>3 Repair.......... xi</h2>"]
+    lines = ["<h2>1 Setup . . . . . . . . . 9</h2>", "<h2>2 Tools . . 18</h2>", "<h2>3 Repair 27</h2>"]
     chapters = [f"<h2>{at} {name}</h2><p>{paragraph(at)}</p>" for at, name in enumerate(MANUAL, start=1)]
     book = check(read_book(epub({"a.xhtml": "<p>Text</p>".join(lines), "b.xhtml": "".join(chapters)}), "a.epub"))
     assert titles(book) == ["1 Setup", "2 Tools", "3 Repair"]
@@ -569,6 +569,16 @@ def test_a_chapter_begins_with_the_label_above_the_title_that_the_contents_name(
     book = check(read_book(epub(parts, nav=contents), "a.epub"))
     assert titles(book) == [f"Chapter {at}. {name}" for at, name in enumerate(MANUAL, start=1)]
     assert all(book.text[each.start :].startswith(f"Chapter {each.number}") for each in book.chapters)
+
+
+def test_parts_whose_contents_have_only_their_numbers_hold_chapters() -> None:
+    def part(number: str, name: str) -> str:
+        chapters = "".join(f"<h2>{each}</h2><p>{paragraph(at)}</p>" for at, each in enumerate(MANUAL))
+        return f"<p>Part {number}</p><h1>{number} {name}</h1><p>{paragraph(9)}</p>{chapters}"
+
+    book = check(read_book(epub({"a.xhtml": part("I", "Knots"), "b.xhtml": part("II", "Boats")}), "a.epub"))
+    inner = [f"  {name}" for name in MANUAL]
+    assert titles(book) == ["Part I. Knots", *inner, "Part II. Boats", *inner]
 
 
 def test_a_part_holds_its_stories_though_their_list_stands_between() -> None:
