@@ -348,7 +348,8 @@ def _fault_in_message(message: object) -> str:
 
 def _parse_error(error: ValidationError) -> SessionMessage:
     """The response to a line that is no valid message, with the line's id if there is one."""
-    line = error.errors(include_url=False)[0]["input"]
+    inputs = [each["input"] for each in error.errors(include_url=False)]
+    line = next((each for each in inputs if isinstance(each, dict) and "id" in each), inputs[0])
     try:
         message = json.loads(line) if isinstance(line, str) else line
     except (ValueError, RecursionError):

@@ -591,8 +591,9 @@ class TestTransports:
         half = (
             '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_books","arguments":{"a":"\\ud800"}}}'
         )
-        process.stdin.write(f'{half}\nno json\n{{"jsonrpc":"2.0","id":9}}\n'.encode())
-        replies = [json.loads(await process.stdout.readline()) for _ in range(3)]
+        listed = '{"jsonrpc":"2.0","id":10,"method":"tools/call","params":[1,2]}'
+        process.stdin.write(f'{half}\nno json\n{{"jsonrpc":"2.0","id":9}}\n{listed}\n'.encode())
+        replies = [json.loads(await process.stdout.readline()) for _ in range(4)]
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         initialize = {"jsonrpc": "2.0", "id": 8, "method": "initialize", "params": hello}
         process.stdin.write(json.dumps(initialize).encode() + b"\n")
@@ -603,8 +604,9 @@ class TestTransports:
             (7, types.INVALID_REQUEST),
             (None, types.PARSE_ERROR),
             (9, types.INVALID_REQUEST),
+            (10, types.INVALID_REQUEST),
         ]
-        assert ["half a character" in reply["error"]["message"] for reply in replies] == [True, False, False]
+        assert ["half a character" in reply["error"]["message"] for reply in replies] == [True, False, False, False]
         assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (8, "marginalia")
         assert f"Serving 1 book from {tmp_path}" in said.decode()
 
