@@ -149,6 +149,8 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
     """The headings without those before the first chapter that only name the book and its author."""
     if headings and _is_book_title(text, headings, letters(book_title)):
         headings = headings[1:]
+        if len(headings) > 1 and _is_above_all(headings) and not has_words(text, headings[0].end, headings[1].start):
+            headings = headings[1:]  # the author, below the title
     first_label = next((at for at, heading in enumerate(headings) if label_of(heading)), 0)
     titled = Counter(heading.level for heading in headings[first_label:] if not label_of(heading))
     front = [
@@ -181,7 +183,7 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
     if not others or label_of(first) or first.start > _FRONT_MATTER_CHARACTERS:
         return False
     key = letters(first.title)
-    if (book_key and (key in book_key or book_key in key)) or all(heading.level > first.level for heading in others):
+    if (book_key and (key in book_key or book_key in key)) or _is_above_all(headings):
         return True
     usual = middle(
         below.start - above.end for above, below in pairwise([*others, Heading(len(text), len(text), "", 0)])
@@ -189,6 +191,11 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
     if others[0].level > first.level:
         return False
     return first.start == 0 and others[0].start - first.end < min(_TITLE_PAGE_CHARACTERS, usual / _LIKE_A_CHAPTER)
+
+
+def _is_above_all(headings: Sequence[Heading]) -> bool:
+    """Whether the first heading has no label, and all others are deeper."""
+    return not label_of(headings[0]) and all(heading.level > headings[0].level for heading in headings[1:])
 
 
 def _stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:

@@ -308,3 +308,9 @@ def test_what_a_site_adds_to_the_title_of_its_page_is_not_the_books() -> None:
 )
 def test_small_numbers_stand_apart_from_what_they_are_beside(markup: str, text: str) -> None:
     assert html.read(f"<p>{markup}</p>".encode(), "a.html").text == text
+
+
+@pytest.mark.parametrize("author", ["by Ann Author", "Ann Author"])
+def test_an_author_below_the_title_is_no_part(author: str) -> None:
+    stories = "".join(f"<h3>{title}</h3><p>{paragraph(at)}</p>" for at, title in enumerate(("Dusk", "Noon", "Dawn")))
+    assert titles(read(f"<h1>The Title</h1><h2>{author}</h2>{stories}")) == ["Dusk", "Noon", "Dawn"]
