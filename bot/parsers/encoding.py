@@ -402,7 +402,13 @@ def without_doctype(markup: str) -> str:
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:
     if encoding := _marked(data) or _unmarked_utf16(data):
-        return data.decode(encoding, "replace"), ()
+        text = data.decode(encoding, "replace")
+        broken = text.count("\ufffd")
+        if broken <= max(1, _MOST_REPLACED * len(text)):
+            return text, _DAMAGED if broken else ()
+        if encoding != "utf-8-sig":
+            raise _no_text()
+        data = data.removeprefix(codecs.BOM_UTF8)  # an editor's mark, before text in an older encoding
     for escape, encoding in _ESCAPES:
         if escape in data:
             return data.decode(encoding, "replace"), ()

@@ -422,6 +422,13 @@ def _warnings(lost: Sequence[str]) -> list[str]:
     if not lost:
         return []
     names = ", ".join(one_line(path.rpartition("/")[2])[:_LONGEST_NAME] for path in lost[:3])
+    if len(lost) == 1:
+        return [
+            Worded(
+                "A part of this EPUB is missing or damaged ({names}), so its text is not in the book.",
+                names=names,
+            )
+        ]
     return [
         Worded(
             "{count} parts of this EPUB are missing or damaged ({names}), so their text is not in the book.",

@@ -167,3 +167,18 @@ def test_any_bytes_are_text_or_refused(data: bytes, declared: str) -> None:
 
 def test_a_byte_order_mark_is_no_letter() -> None:
     assert decode(codecs.BOM_UTF16_LE + "Ahoy".encode("utf-16-le"))[0] == "Ahoy"
+
+
+def test_a_mark_of_utf_8_before_older_letters_makes_no_garbage() -> None:
+    assert decode(codecs.BOM_UTF8 + (_GERMAN * 20).encode("cp1252"))[0] == _GERMAN * 20
+
+
+def test_what_a_byte_order_mark_calls_text_may_be_none() -> None:
+    with pytest.raises(BookError, match="does not look like text"):
+        decode(codecs.BOM_UTF16_LE + b"\x00\xd8AN" * 5_000)
+
+
+def test_a_broken_character_of_marked_text_is_a_warning() -> None:
+    text, warnings = decode(codecs.BOM_UTF16_LE + (_FRENCH * 20).encode("utf-16-le") + b"\x00\xd8a\x00")
+    assert text == f"{_FRENCH * 20}\ufffda"
+    assert len(warnings) == 1
