@@ -28,11 +28,11 @@ from domain.library.numerals import number_value
 
 _START = re.compile(
     r"\*{3}\s*START\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG[^*]{0,400}\*{3}\s*"
-    r"|\*END\*?\s*THE\s+SMALL\s+PRINT!?[^*]{0,200}\*END\*\s*",
+    r"|\*END\*?\s*THE\s+SMALL\s+PRINT!?[\s\S]{0,200}?\*END\*\s*",
 )
 _END = re.compile(
     r"^[ \t]*(?:\*{3}\s*END\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
-    r"|End\s+of\s+(?:the\s+|this\s+)?Project\s+Gutenberg(?:['’]s|(?:['’]s)?\s+E-?(?:Book|text)))",
+    r"|(?:End|Ende|Fin|Fine|Fim|Einde)\b[^.\n]{0,20}\sProje[ck]?t\s+Gutenberg(?:['’]s|(?:['’]s)?\s+E-?(?:Book|text)))",
     re.MULTILINE | re.IGNORECASE,
 )
 _FIELD = re.compile(r"^[ \t]*(Title|Author|Language):[ \t]*([^\n]+(?:\n[ \t]{2,}[^\n]+)*)", re.MULTILINE)

@@ -46,6 +46,25 @@ def test_gutenberg_licence_is_left_out_and_its_header_names_the_book() -> None:
     assert (book.title, book.author, book.language) == ("Emma", "Jane Austen", "en")
 
 
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        (
+            "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*",
+            "End of The Project Gutenberg Etext of Emma, by Jane Austen",
+        ),
+        (
+            "*END THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.12.12.00\nFOR COPYRIGHT PROTECTED ETEXTS*END*",
+            "Ende dieses Projekt Gutenberg Etextes Emma, von Jane Austen",
+        ),
+        ("***START OF THE PROJECT GUTENBERG EBOOK EMMA***", "Fin du Projet Gutenberg Etext de Emma"),
+    ],
+)
+def test_the_licences_of_old_and_foreign_etexts_are_left_out_too(start: str, end: str) -> None:
+    text = f"Project Gutenberg Etext of Emma\n\nSmall print\n\n{start}\n\n{prose(1)}\n\n{end}\n\nDonate.\n"
+    assert check(parser.read(text.encode(), "emma10.txt")).text == prose(1)
+
+
 def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
     text = f"*** START OF THE PROJECT GUTENBERG EBOOK EMMA ***\n\n{prose(1)}"
     assert parser.read_plain(text).text == text
