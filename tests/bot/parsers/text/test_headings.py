@@ -330,3 +330,9 @@ def test_sections_of_sections_are_no_chapters() -> None:
         f"Chapter {at}. Topic {at}\n\n{at}.1. First¶\n\n{at}.1.1. Detail¶\n\n{at}.1.2. More¶" for at in range(1, 5)
     ]
     assert titles(check(read_plain(book_of(*parts)))) == [f"Chapter {at}. Topic {at}" for at in range(1, 5)]
+
+
+@pytest.mark.parametrize(("left", "right"), [("(", ")"), ("[", "]"), ("（", "）"), ("［", "］"), ("【", "】")])
+def test_numbers_in_brackets_of_any_kind_are_chapters(left: str, right: str) -> None:
+    book = check(read_plain(book_of(*(f"\n\n{left}{number}{right}¶" for number in "一二三四五"))))
+    assert [chapter.printed for chapter in book.chapters] == [*"一二三四五"]
