@@ -279,12 +279,14 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         return conversation
 
     async def _others_wrote(self, interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
-        person = str(interaction.user.id)
-        authors = {*await self._use_cases.transcripts.authors(conversation.id)} - {person}
-        if any(map(str.isdecimal, authors)):
+        person, use_cases = str(interaction.user.id), self._use_cases
+        heard = {*await use_cases.transcripts.authors(conversation.id), *await use_cases.company.of(conversation.id)}
+        if any(map(str.isdecimal, heard - {person})):
             return True
         thread = await thread_of(server_of(interaction), conversation)
-        return thread is not None and await others_wrote_in(thread, person)
+        with suppress(discord.Forbidden):  # then it has to do with what it has heard
+            return thread is not None and await others_wrote_in(thread, person)
+        return False
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await interaction.response.defer()
