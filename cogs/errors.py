@@ -13,7 +13,15 @@ from discord import app_commands
 from cogs.i18n import Speech, later, speech_of, speeches_in_all_languages
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
-from domain.errors import BookError, ConversationError, DownloadError, MarginaliaError, StorageError, StorageErrorCode
+from domain.errors import (
+    BookError,
+    ConversationError,
+    DownloadError,
+    MarginaliaError,
+    StorageError,
+    StorageErrorCode,
+    Worded,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -165,7 +173,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case Refusal():
             return error.sentence
         case MarginaliaError():
-            return inert(say.error(error), ours=not isinstance(error, NAMING_BOOKS))
+            return inert(say.error(error), ours=not isinstance(error, NAMING_BOOKS) or _is_ours_alone(error.message))
         case app_commands.MissingPermissions():
             return say("You need: {permissions}.", permissions=permission_names(error.missing_permissions, say))
         case app_commands.BotMissingPermissions():
@@ -183,6 +191,11 @@ def sentence_for(error: BaseException, say: Speech) -> str:
     number = secrets.token_hex(3)
     logger.error("unexpected error %s", number, exc_info=error)
     return say("Something went wrong on my side (error {number}). Please try again.", number=number)
+
+
+def _is_ours_alone(sentence: str) -> bool:
+    """Whether nothing in a sentence is anybody else's words, so that its commands may be clicked."""
+    return isinstance(sentence, Worded) and not any(type(value) is str for value in sentence.fields.values())
 
 
 def _refusal_of_discord(error: discord.DiscordException, say: Speech) -> str:

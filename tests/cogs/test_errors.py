@@ -120,6 +120,14 @@ def test_in_another_language_no_english_is_left(error: MarginaliaError, sentence
     assert sentence_for(error, speech_for(discord.Locale.german)) == sentence
 
 
+def test_a_command_can_be_clicked_in_a_sentence_of_ours_alone() -> None:
+    full = BookError(BookErrorCode.TOO_LARGE, Worded("Only {limit} books fit. Use /books remove.", limit=3))
+    assert sentence_for(full, SAY) == "Only 3 books fit. Use /books remove."
+    named = BookError(BookErrorCode.NOT_FOUND, Worded("There's no book called “{title}”.", title="/books remove"))
+    assert sentence_for(named, SAY) != named.message
+    assert sentence_for(named, SAY).replace("\u200b", "") == named.message
+
+
 def test_a_worded_sentence_takes_nothing_but_the_names_of_values() -> None:
     assert Worded("{one} of {two:,}", one="{}", two=1_000) == "{} of 1,000"
     for template in ("{one.__class__}", "{0}", "{one[0]}"):
