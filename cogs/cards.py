@@ -174,7 +174,7 @@ def contents_lines(
 def position_line(position: ReadingPosition | None, book: Book, pages_of_book: Sequence[Page], say: Speech) -> str:
     """Where a reader is, and what that means for answers; None: others see it, and the reader hides their place."""
     if position is None:
-        return say("I go as far as you've told me you've read.")
+        return say("I only go as far as you've read.")
     match position.state:
         case PositionState.UNSET:
             return say("You haven't told me how far you've read, so I may talk about the whole book.")

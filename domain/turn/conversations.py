@@ -11,6 +11,7 @@ from string import Template
 
 from domain.chat import ChatMessage, MessageRole, PromptKind
 from domain.citations.matching import find_uncited
+from domain.citations.page_numbers import named_pages, without_typed_pages
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer
@@ -457,7 +458,11 @@ class TitleWriter:
         first_line = title.strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
         if first_line in _NO_TITLE:
             return UNTITLED
-        return title_from(first_line) if first_line else ""
+        pages = {*named_pages(first_line)}
+        if pages - {*named_pages(question.content)}:
+            return ""
+        title = first_line if pages else without_typed_pages(first_line)
+        return title_from(title) if title else ""
 
     async def _record(self, conversation: Conversation, question: ChatMessage, spent: RequestUsage) -> None:
         asker, place = question.author_id, conversation.server_id

@@ -237,7 +237,7 @@ async def test_the_card_shows_no_place_to_others_while_its_owner_hides_it(stage:
     thread = await stage.chat(book)
     assert spoilers(thread).startswith("You're at page 2.")
     await stage.ann.slash(stage.channel, "club board", hide=True)
-    assert spoilers(thread).startswith("I go as far as you've told me you've read. Change that with /progress.")
+    assert spoilers(thread).startswith("I only go as far as you've read. Change that with /progress.")
     await stage.ann.slash(stage.channel, "progress", book=book.id, page="1")
     assert "page 1" not in spoilers(thread)
     assert "page 1" not in spoilers(await stage.chat(book, title="Another"))

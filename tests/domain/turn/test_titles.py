@@ -48,6 +48,22 @@ async def test_a_title_is_the_first_line_without_ornaments(tmp_path: Path, said:
         assert await titled(app, talk) == title
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "title"),
+    [
+        ("Who lit the lamp?", "The lit lamp (p. 3)", "The lit lamp"),
+        ("Who lit the lamp?", "The lamp on page 3", None),
+        ("What happens on page 3?", "What happens on page 3", "What happens on page 3"),
+        ("What happens on page 3?", "What happens on page 4", None),
+    ],
+)
+async def test_a_title_names_no_page_that_the_reader_has_not_named(
+    tmp_path: Path, asked: str, said: str, title: str | None
+) -> None:
+    async with a_talk(tmp_path, said) as (app, _, talk):
+        assert await titled(app, talk, replace(ASKED, content=asked)) == title
+
+
 async def test_the_tokens_are_on_the_account_of_whoever_asked(tmp_path: Path) -> None:
     spent = TokenUsage(90, 4)
     async with a_talk(tmp_path, ChatResponse(text="The Lamp", usage=spent)) as (app, _, talk):
