@@ -42,6 +42,8 @@ VOTES_COUNTED_WITHIN = timedelta(minutes=10)
 """Discord recounts the votes when a poll ends; after this time its count is taken as it is."""
 
 
+BAD_REQUEST = 400
+"""Discord's status for what is wrong in itself, whenever it is tried."""
 AT_A_TIME = 10
 """Clubs and votes for which something is done at the same time, because it is due."""
 STEPS_ASIDE_S = 3.0
@@ -311,7 +313,11 @@ class ClubDuties:
     # Votes
 
     async def attend_vote(self, vote_id: str) -> str:
-        """Post a vote that was kept, or announce its result. Returns the link of its poll, if there is one."""
+        """Post a vote that was kept, or announce its result. Returns the link of its poll, if there is one.
+
+        Raises:
+            ClubError: Discord will never accept it.
+        """
         async with self._order_of(vote_id):
             now = self._clubs.now()
             vote = next((each for each in await self._clubs.store.list_votes(now) if each.id == vote_id), None)
@@ -330,6 +336,8 @@ class ClubDuties:
                 await self._clubs.store.put_vote(replace(vote, told=True))
             except DISCORD_ERRORS as error:
                 logger.warning("a vote cannot be posted or told of: %s", error)
+                if not vote.message_id and getattr(error, "status", 0) == BAD_REQUEST:
+                    await self._clubs.drop_vote(vote)
                 self._votes_later[vote_id] = now + (LATER if isinstance(error, discord.Forbidden) else SOON)
             return ""
 

@@ -378,5 +378,16 @@ class ManageClubs:
             )
         return vote
 
+    async def drop_vote(self, vote: Vote) -> None:
+        """Forget a vote that cannot be posted as it is.
+
+        Raises:
+            ClubError: INVALID_PLAN, always: so whoever waits for it is told.
+        """
+        await self.store.put_vote(replace(vote, told=True))
+        raise ClubError(
+            ClubErrorCode.INVALID_PLAN, "Discord doesn't accept this vote. Please word the choices differently."
+        )
+
     def now(self) -> datetime:
         return self._clock()

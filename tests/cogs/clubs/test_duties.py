@@ -406,6 +406,14 @@ class TestVotes:
         assert refused == "I only do for you what you may do here yourself. You need: “Create Polls”."
         assert not [each for each in reading.channel.history() if each.poll]
 
+    async def test_one_that_discord_never_accepts_is_dropped_and_another_can_begin(self, reading: ClubStage) -> None:
+        posting = f"/channels/{reading.channel.id}/messages"
+        reading.stage.env.inject_error("POST", posting, status=400, code=50035)
+        told = text_of(await reading.ann.slash(reading.channel, "club vote", choices="\u200b;\u200b\u200b"))
+        assert told == "Discord doesn't accept this vote. Please word the choices differently."
+        again = await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula")
+        assert "The vote is on" in text_of(again)
+
     async def test_choices_are_between_two_and_ten(self, reading: ClubStage) -> None:
         for choices in ("Emma", "Emma;Emma", ";".join(map(str, range(11)))):
             told = text_of(await reading.ann.slash(reading.channel, "club vote", choices=choices))
