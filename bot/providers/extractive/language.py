@@ -242,9 +242,9 @@ class Cues:
     """Regular expressions for the signs of answers in a sentence, in one language.
 
     `unit` matches units of length, weight, age and time. `reason` joins a cause to its effect within the sentence;
-    `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure; `hence` opens a
-    sentence whose cause precedes it. `naming` introduces a person or thing, `called` gives it a name. `money`, `size`
-    and `age` are units, `looks` words for somebody's appearance, `fate` for what became of somebody.
+    `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure. `naming` introduces
+    a person or thing, `called` gives it a name. `money`, `size` and `age` are units, `looks` words for somebody's
+    appearance, `fate` for what became of somebody.
     """
 
     number: re.Pattern[str]
@@ -254,7 +254,6 @@ class Cues:
     reason: re.Pattern[str]
     because: re.Pattern[str]
     purpose: re.Pattern[str]
-    hence: re.Pattern[str]
     feeling: re.Pattern[str]
     speech: re.Pattern[str]
     naming: re.Pattern[str]

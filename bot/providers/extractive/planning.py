@@ -1,6 +1,6 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import groupby
@@ -22,7 +22,7 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, LastQuoted, gather
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from domain.book import Passage
+from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
@@ -174,6 +174,8 @@ def _looks(since: Sequence[PromptMessage]) -> Iterator[Look]:
             yield Look(calls[message.tool_use_id], message)
 
 
+_Results = Sequence[Sequence[Passage]]
+
 _TELLING_CHARACTERS = 400
 """Characters of a book from which its language can be determined."""
 
@@ -200,26 +202,26 @@ class Choices:
     def _best(self, question: Question) -> Choice:
         story, question = self.told_in(question)
         results = [[p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results]
-        new = self._choose(question, self._untold(results, question))
-        return self._choose(question, results) if new.confidence is Confidence.NONE else new
+        told = self._told(results, question)
+        new = self._choose(question, results, told)
+        return new if new.candidates or not told else self._choose(question, results)
 
-    def _choose(self, question: Question, results: Sequence[Sequence[Passage]]) -> Choice:
+    def _choose(self, question: Question, results: _Results, told: Collection[Sentence] = ()) -> Choice:
         candidates = gather(results, question.language)
         evidence = Evidence(question, candidates)
         if not self._knows(question, candidates):
             return NOTHING
-        choice = choose(evidence, most_words=self._most_words)
-        return wording.with_context(evidence, choice, most_words=self._most_words)
+        choice = choose(evidence, told, most_words=self._most_words)
+        choice = wording.with_context(evidence, choice, most_words=self._most_words)
+        return replace(choice, candidates=tuple(each for each in choice.candidates if each.sentence not in told))
 
-    def _untold(self, results: Sequence[Sequence[Passage]], question: Question) -> Sequence[Sequence[Passage]]:
-        """The results; for a mere "why?" without what the last answer quoted, unless that states a cause and was no
-        answer to "why?" itself.
-        """
+    def _told(self, results: _Results, question: Question) -> set[Sentence]:
+        """For a mere "why?", what the last answer quoted; a cause only if that answered a "why?" itself."""
         if not (self.transcript.earlier and question.leans_on_past and question.kind is QuestionKind.WHY):
-            return results
+            return set()
         last = self.transcript.earlier[-1]
         is_again = analyse(last.question).kind is QuestionKind.WHY
-        return [[quotation.without_quoted(p, last.answer, causes=is_again) for p in passages] for passages in results]
+        return quotation.quoted_of(results, last.answer, causes=is_again)
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
@@ -441,10 +443,8 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
         return calls
     if expected := wording.answer_queries(question):
         calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
-    if confidence is Confidence.LIKELY:
-        return calls
     one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one
-    return calls + intents.search(question, tools, one_by_one)
+    return calls if confidence is Confidence.LIKELY else calls + intents.search(question, tools, one_by_one)
 
 
 def _story_again(wish: intents.Overview | intents.Cast, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:

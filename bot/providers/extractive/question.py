@@ -86,7 +86,7 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class Question:
     """`names` are the stems of terms that are names; `setting` those in a clause that only says when or why ("after
-    the storm", "because he was poor"): the answer usually follows that. `story` is what it names of a collection.
+    the storm", "because he was poor"), which is searched on its own. `story` is what it names of a collection.
     """
 
     text: str

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
@@ -441,17 +441,12 @@ def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted 
     return None
 
 
-def quoted_of(passage: Passage, answer: str) -> set[Sentence]:
-    """The sentences of a passage of which an answer quotes enough to be noticed."""
+def quoted_of(results: Iterable[Sequence[Passage]], answer: str, *, causes: bool) -> set[Sentence]:
+    """The sentences of which an answer quotes enough to be noticed; those that state a cause only if `causes`."""
     told = fold(answer)
-    return {each for each in passage.sentences if _quoted_words(each, told) >= FEWEST_REPEATED}
-
-
-def without_quoted(passage: Passage, answer: str, *, causes: bool) -> Passage:
-    """The passage without the sentences that an answer quotes; those with a cause only if `causes`."""
-    old = quoted_of(passage, answer)
-    new = (each for each in passage.sentences if each not in old or (CAUSE.search(each.text) and not causes))
-    return replace(passage, sentences=tuple(new))
+    every = {each for passages in results for passage in passages for each in passage.sentences}
+    quoted = (each for each in every if _quoted_words(each, told) >= FEWEST_REPEATED)
+    return {each for each in quoted if causes or not CAUSE.search(each.text)}
 
 
 def _quoted_words(sentence: Sentence, answer: str) -> int:

@@ -39,6 +39,7 @@ from bot.providers.extractive.language import (
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
+from domain.book import Sentence
 from domain.library.search.phrases import texts_with_line, together
 from domain.library.search.words import fold, without_possessive, words_of
 
@@ -157,7 +158,6 @@ def features(evidence: Evidence) -> list[dict[str, float]]:
     return [
         {
             **_by_words(evidence, at),
-            **_by_setting(evidence, at),
             **{name: value * factor for name, value in _by_kind(evidence, at).items()},
         }
         for at in range(len(evidence.candidates))
@@ -178,17 +178,8 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
         "verbatim": _verbatim(evidence, at),
-        "is speech": _found(_QUOTES, candidate.text),
         "is question": _found(_ASKS, candidate.text),
     }
-
-
-def _by_setting(evidence: Evidence, at: int) -> dict[str, float]:
-    setting, previous = evidence.question.setting, evidence.previous(at)
-    if not setting:
-        return {}
-    after = 0.0 if previous is None else evidence.share(setting, previous)
-    return {"main clause": evidence.share(frozenset(evidence.weight) - setting, at), "after setting": after}
 
 
 def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
@@ -210,12 +201,13 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
                 "named place": float(names_a_place(text, question.text)),
             }
         case QuestionKind.WHY:
-            return _reasons(evidence, at, cues)
+            reasons = (cues.reason, cues.because, cues.purpose)
+            return {"cause": _found(CAUSE, text), "reason": max(_found(each, text) for each in reasons)}
         case QuestionKind.WHO_IS:
             return _introduction(evidence, at, cues)
         case QuestionKind.WHO:
-            named = {"new name": _has_new_name(evidence, text), "naming": _found(cues.naming, text)}
-            return {**named, "holder": _names_the_holder(evidence, at), "related": _names_a_relative(evidence, at)}
+            named = {"new name": _has_new_name(evidence, text), "holder": _names_the_holder(evidence, at)}
+            return {**named, "related": _names_a_relative(evidence, at)}
         case QuestionKind.NAMED:
             full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
             calls = [not is_title(word) for word in cues.called.findall(text)]
@@ -235,17 +227,6 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             return {name: _found(pattern, text) for name, pattern in signs.get(kind, {}).items()}
 
 
-def _reasons(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
-    text, following = evidence.candidates[at].text, evidence.following(at)
-    return {
-        "reason": _found(cues.reason, text),
-        "because": _found(cues.because, text),
-        "cause": _found(CAUSE, text),
-        "purpose": _found(cues.purpose, text),
-        "hence follows": _found(cues.hence, evidence.candidates[following].text) if following is not None else 0.0,
-    }
-
-
 def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     """A feature for sentences that introduce somebody: at the first occurrence of the name, and explicitly."""
     question = evidence.question
@@ -256,7 +237,7 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     return {
         "introduced": float(named > 0 and introduces(name, text, cues.naming)),
         "role": float(named > 0 and gives_a_role(name, text)),
-        "only speaks": float(bool(_QUOTES.search(text)) and named > 0 and _found(cues.speech, text)),
+        "only speaks": float(named > 0 and _found(_QUOTES, text) * _found(cues.speech, text)),
         "first named": float(named >= 1.0 and not earlier),
     }
 
@@ -370,12 +351,16 @@ On questions put to their own book, 86 % are above the first and 1 % below the s
 """
 
 
-def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:
-    """Take the best candidates until the confidence is sufficient, or the space is used up."""
+def choose(
+    evidence: Evidence, told: Collection[Sentence] = (), *, most_words: int = MOST_WORDS, most: int = MOST_PIECES
+) -> Choice:
+    """Take the best candidates until the confidence is sufficient, or the space is used up. If some sentences were
+    `told` before, it is asked what follows from them.
+    """
     if not evidence.candidates or evidence.lacks_names():
         return NOTHING
     shares = scores(evidence)
-    chosen = _best(evidence, shares, most_words, most)
+    chosen = _best(evidence, shares, told, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
     question = evidence.question
     is_told = question.names or question.story or evidence.quoted or evidence.lines
@@ -465,10 +450,14 @@ def _may_show_it(evidence: Evidence, at: int) -> bool:
             return not evidence.relatives or _is_their_relative(evidence, at)
 
 
-def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: int) -> list[int]:
+def _best(
+    evidence: Evidence, shares: Sequence[float], told: Collection[Sentence], most_words: int, most: int
+) -> list[int]:
     """The best candidates in up to `most` pieces; a neighbour of one that is chosen already makes it longer instead."""
     candidates = evidence.candidates
     tells = [not (each.is_heading or evidence.question.names >= {*each.stems}) for each in candidates]
+    if told:
+        tells = [it and evidence.behind[at] > 0 and candidates[at].sentence not in told for at, it in enumerate(tells)]
     ranking = sorted(range(len(candidates)), key=lambda at: (not tells[at], -shares[at], at))
     best, pieces, chosen = ranking[0], 1, ranking[:1]
     is_sure = shares[best] >= _SURE and _may_show_it(evidence, best)
