@@ -52,55 +52,19 @@ FINISHED = _whole(*language.WORDINGS["finished"])
 SOMEWHERE = _whole(*language.WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
 _ELSEWHERE = language.WORDINGS
-_SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
 CONTENTS = _anywhere(*_ELSEWHERE["contents"])
 CAST = _whole(*language.WORDINGS["cast"])
-_PART_NUMBER = r"(?:book|part|volume|act|teil|buch|band|partie|livre|parte|libro) (?:\d+|[ivxlc]+\b|[^\W\d_]+)"
-_CHAPTER_NUMBER = (
-    r"(?:chapter|letter|scene|kapitel|brief|szene|chapitre|lettre|capítulo) "
-    r"(?:\d+|[ivxlc]+\b|(?:twenty|thirty|forty|fifty)[ -]\w+|\w+)"
-)
-_SOME = r"(?:(?:this|the|first|last|latest|final|two|three|four|five|\d) ){0,3}"
-OVERVIEW = _anywhere(
-    rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter|{_CHAPTER_NUMBER})"
-    r"(?: all)? about\b",
-    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|{_SOME}chapters?\b))",
-    rf"(?:story|plot|book) {_SO_FAR}",
-    *_ELSEWHERE["overview"],
-)
-CHAPTER = _anywhere(
-    rf"(?P<address>{_PART_NUMBER},? {_CHAPTER_NUMBER}|"
-    rf"{_CHAPTER_NUMBER},? (?:of|in|aus|von|de|du|del) (?:the |la )?{_PART_NUMBER})",
-    r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)",
-    rf"(?P<words>{_CHAPTER_NUMBER})",
-)
-BARE_CHAPTER = _whole(
-    rf"{_POLITE}(?:(?:what(?:['’]s| is| happens| happened) in|what about|and|about|was (?:passiert|geschieht) in"
-    rf"|und|que se passe-t-il (?:dans|au)|qué pasa en(?: el)?) )?(?:the )?(?:{_PART_NUMBER},? )?{_CHAPTER_NUMBER}"
-)
+OVERVIEW = _anywhere(*_ELSEWHERE["overview"])
+CHAPTER = _anywhere(*_ELSEWHERE["chapter"])
+BARE_CHAPTER = _whole(*_ELSEWHERE["bare_chapter"])
 NAMED_PART = _each(*_ELSEWHERE["named_part"])
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(*_ELSEWHERE["onward"])
 HOW_TO = _whole(*_ELSEWHERE["how_to"])
 """What only a book that explains something can answer."""
 
-_MENTIONED = r"(?:mentioned|referred to|named|appear(?:s|ed)?|occur(?:s|red)?|comes? up|crops? up|shows? up)\b"
-_AUXILIARY = "(?:is|are|was|were|does|do|did|has|have)"
-COUNTS = _each(
-    rf"how (?:often|many times|frequently) {_AUXILIARY} (?P<term>.+?) (?:been )?{_MENTIONED}",
-    r"how many (?:mentions|occurrences) (?:are there )?of (?P<term>[^?]+)",
-    r"(?:count|number of)(?: all| the)* (?:mentions|occurrences) of (?P<term>[^?]+)",
-    r"how (?:often|many times) (?:is|does) (?P<term>the (?:word|name) .+?) used\b",
-    *_ELSEWHERE["counts"],
-)
-_WHERE = "(?:where|when|on (?:which|what) page|in (?:which|what) chapter)"
-PLACES = _each(
-    rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) (?P<place>first|last) {_MENTIONED}",
-    rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) {_MENTIONED} for the (?P<place>first|last) time\b",
-    r"(?P<place>first|last) (?:mention|appearance|occurrence) of (?P<term>[^?]+)",
-    *_ELSEWHERE["places"],
-)
-
+COUNTS = _each(*_ELSEWHERE["counts"])
+PLACES = _each(*_ELSEWHERE["places"])
 MEETINGS = _each(*_ELSEWHERE["meetings"])
 BEGINNING = _whole(*_ELSEWHERE["beginning"])
 NARRATOR = _whole(*_ELSEWHERE["narrator"])
@@ -112,10 +76,13 @@ QUOTED = re.compile(
 ASKS_FOR_PLACE = _whole(*_ELSEWHERE["lines_of"])
 """The wording around a quoted line when the place of that line is wanted."""
 
-SPEAKER_OF_IT = _whole(_ELSEWHERE["whereabouts"][0])
-"""What asks who says what was just quoted."""
-_ASKS_WHERE_IT_IS = _whole(*_ELSEWHERE["whereabouts"])
+_OF_IT = _whole(*_ELSEWHERE["of_it"])
+"""What asks for the place of what was just quoted, or who says it."""
+_ABOUT_IT = _whole(*_ELSEWHERE["about_it"])
+"""What asks for something in the passage that was just quoted."""
+_ASKS_WHERE_IT_IS = _whole(*_ELSEWHERE["of_it"], *_ELSEWHERE["whereabouts"])
 """What asks for the place of a passage, and not for something in it."""
+ASKS_FOR_CHAPTER = _anywhere("(?:which|what|welche\\w*|quel|qué) (?:chapter|kapitel|chapitre|capítulo)")
 _BLOCK = re.compile(r"^> ?(.*)$", re.MULTILINE)
 _INSIDE = re.compile(r"[“„»«\"]([^“”„»«\"]+)[”“«»\"]")
 
@@ -321,6 +288,13 @@ def is_asked(part: str) -> bool:
 def parted(text: str) -> tuple[str, str]:
     """The words of a message, and what they are about: the passage that it quotes as a block, on one line."""
     return _BLOCK.sub("", text).strip(), " ".join(" ".join(_BLOCK.findall(text)).split())
+
+
+def of_last(text: str, quoted: Sequence[str], question: Question) -> Intent | None:
+    """What a message wants that points at the last of the sentences quoted before, if it does."""
+    if quoted and _OF_IT.fullmatch(text):
+        return Line(quoted[-1], SPEAKER.fullmatch(text) is not None)
+    return Cited(tuple(quoted[-_MOST_LINES:]), question, frozenset()) if quoted and _ABOUT_IT.fullmatch(text) else None
 
 
 def about_passage(words: str, passage: str, question: Question) -> Intent:

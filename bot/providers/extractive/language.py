@@ -52,7 +52,7 @@ KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 DENSE_KINDS: dict[str, str] = _WORDS["dense_kinds"]
 FILLERS: list[str] = _WORDS["fillers"]
 POINTS_BACK: dict[str, str] = _WORDS["points_back"]
-"""Regular expressions by phrase that answers, by intent (some of English stand in the code), by kind, by language."""
+"""Regular expressions by phrase that answers, by intent, by kind, by language."""
 
 ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""

@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby, takewhile
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
+    ASKS_FOR_CHAPTER,
     HOW_TO,
     OF_THE_BOOK,
     ONWARD,
@@ -64,7 +66,7 @@ from bot.providers.extractive.wording import (
     story_chapter,
     tally_of,
 )
-from domain.book import Passage, Sentence
+from domain.book import Passage
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.library.numerals import number_value
 from domain.library.search.words import words_of
@@ -111,22 +113,17 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
         number = number_value(same[0]["printed"]) if same else None
         return phrases.which_chapter.format(len(same), number) if len(same) > BOTH else phrases.no_chapter
     passages = [passage for look in looks for passage in look.result.passages]
-    titles = {sentence: passage.chapter for passage in passages for sentence in passage.sentences}
     found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
     told = [each for each in found if not is_of_names(words_of(each.raw))]
     if not told:
         return phrases.no_summary
-    chapters = _by_chapter(told[-_MOST_TOLD:] if wish.latest else told, titles)
+    last = told[-_MOST_TOLD:] if wish.latest else told
+    chapters = [_Chapter(title, list(each)) for title, each in groupby(last, key=attrgetter("chapter"))]
     shown = chapters if wish.latest else _story(chapters)
     lead = phrases.telling if len(shown) == len(chapters) else phrases.telling_some.format(len(shown), len(chapters))
     if len(looks) > BOTH:  # the first found none
         lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])
-
-
-def _by_chapter(told: Sequence[Candidate], titles: Mapping[Sentence, str]) -> list[_Chapter]:
-    grouped = groupby(told, key=lambda candidate: titles[candidate.sentence])
-    return [_Chapter(title, list(candidates)) for title, candidates in grouped]
 
 
 def _story(chapters: Sequence[_Chapter]) -> list[_Chapter]:
@@ -279,6 +276,8 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
     pieces = [piece for hit in hits for piece in spoken(hit, around, language, with_speaker=wish.speaker)]
     lead = phrases.line if stands_in(wish.text, hits[0].text) else phrases.line_similar
+    if hits[0].chapter and ASKS_FOR_CHAPTER.search(transcript.asked):
+        lead = f"{lead[:-1].rstrip()}, {phrases.in_chapter.format(hits[0].chapter)}:"
     return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
 
 
@@ -324,9 +323,9 @@ def onward(transcript: Transcript, language: Language) -> str:
     read = [p for look in transcript.looks_for("read_around") for p in look.result.passages] or [quoted.passage]
     following = [candidate for candidate in gather([read], language) if candidate.start >= quoted.sentence.end]
     if not following:
-        return phrases.no_more
-    kept = _opening(following)
-    return introduce(phrases.onward, render(quotations(kept), language))
+        chapter = quoted.passage.chapter if transcript.book["open"] else ""
+        return phrases.chapter_ends.format(" ".join(chapter.split())) if chapter else phrases.no_more
+    return introduce(phrases.onward, render(quotations(_opening(following)), language))
 
 
 def cast(transcript: Transcript, language: Language) -> str:

@@ -48,9 +48,6 @@ class Exchange:
     passages: tuple[Passage, ...] = ()
 
 
-_UNKNOWN: dict[str, Any] = {"title": "", "author": "", "open": True}
-
-
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with the
@@ -94,9 +91,9 @@ class Transcript:
         return known or (LastQuoted(again[0].sentences[-1], again[0]) if again else None)
 
     @property
-    def last_line(self) -> str:
-        """The last sentence that an answer quoted; empty if none did."""
-        return next(filter(None, (quotation.line_quoted(each.answer) for each in reversed(self.earlier))), "")
+    def last_lines(self) -> list[str]:
+        """The last sentence of each quotation of the last answer that had any."""
+        return next(filter(None, (quotation.lines_quoted(each.answer) for each in reversed(self.earlier))), [])
 
     @property
     def missing(self) -> dict[str, list[str]]:
@@ -127,7 +124,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
     asked, since = turns[-1] if turns else ([], [])
     return Transcript(
         asked=_words(asked),
-        book={**_UNKNOWN, **about},
+        book={"title": "", "author": "", "open": True, **about},
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
         looks=tuple(_looks(since)),
         handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
@@ -261,8 +258,7 @@ class Choices:
     def spoken(self, question: Question) -> Language:
         """The language to answer in: the book's, if the question may as well be in that."""
         language = self.book_language
-        is_shared = language and language_of(question.text, language) is language
-        return language if language and is_shared else question.language
+        return language if language and language_of(question.text, language) is language else question.language
 
     @cached_property
     def book_language(self) -> Language | None:
@@ -313,8 +309,6 @@ class Wish:
 def wishes_of(transcript: Transcript) -> list[Wish]:
     """The wishes in the message that is to be answered."""
     past, answer = _past(transcript)
-    if intents.SPEAKER_OF_IT.fullmatch(transcript.asked) and transcript.last_line:
-        return [Wish(intents.Line(transcript.last_line, speaker=True), analyse(transcript.asked))]
     words, passage = intents.parted(transcript.asked)
     if words and passage:
         question = in_context(words, analyse(passage))
@@ -333,7 +327,9 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
     question = in_context(text, past, answer, transcript.spoken)
-    intent = intents.intent_of(text, question, transcript.book["title"], has_past=bool(transcript.last_line))
+    lines = transcript.last_lines
+    of_last = intents.of_last(text, lines, question) if text == transcript.asked else None
+    intent = of_last or intents.intent_of(text, question, transcript.book["title"], has_past=bool(lines))
     if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
         question = in_context(printed, past, answer, transcript.spoken)
         intent = intents.Lookup(question)
@@ -346,7 +342,9 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
     answer = ""
     for exchange in transcript.earlier[-_REMEMBERED:]:
         question = in_context(exchange.question, past, answer, transcript.spoken)
-        if isinstance(intents.intent_of(exchange.question, question, has_past=True), intents.Lookup | intents.Count):
+        of_last = intents.of_last(exchange.question, [answer], question)
+        wanted = of_last or intents.intent_of(exchange.question, question, has_past=True)
+        if isinstance(wanted, intents.Lookup | intents.Count | intents.Cited):
             past, answer = question, exchange.answer
     return past, answer
 
@@ -489,7 +487,7 @@ def _onward(transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]
     """Read on behind the last quotation, or find that again."""
     if quoted := transcript.last_quoted:
         return tools.call("read_around", passage=quoted.passage.source, before=0, after=1)
-    return tools.call("find_phrase", text=transcript.last_line) if transcript.last_line else []
+    return [call for line in transcript.last_lines[-1:] for call in tools.call("find_phrase", text=line)]
 
 
 def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:

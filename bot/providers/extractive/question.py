@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import zip_longest
+from itertools import permutations, zip_longest
 
 from bot.providers.extractive.language import (
     BEARERS,
@@ -13,7 +13,9 @@ from bot.providers.extractive.language import (
     DENSE_KINDS,
     FILLERS,
     KINDS,
+    MACROS,
     POINTS_BACK,
+    WORDINGS,
     Language,
     alike,
     any_accents,
@@ -167,14 +169,8 @@ class Question:
         return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
 
 
-_SOMEBODY = (
-    r"(?!.*\b(?:of|to|at|on|in|by|with|before|after|who|that"
-    r"|(?<!van )(?<!von )(?<!mr )(?<!mrs )(?<!dr )(?-i:[a-z]+ing))\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
-)
-"""A name or a few words for a person, and nothing more."""
-
 _KINDS = {
-    Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", _SOMEBODY)) for kind, words in kinds]
+    Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", MACROS["SOMEBODY"])) for kind, words in kinds]
     for name, kinds in KINDS.items()
 }
 _DENSE_KINDS = [(QuestionKind(kind), words) for kind, words in DENSE_KINDS.items()]
@@ -185,15 +181,9 @@ _PATTERNS = {
 YES_OR_NO = re.compile(
     r"\W*(?:did|does|do|was|were|is|are|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
 )
-_SETTING = {
-    Language.ENGLISH: r"after|before|when|while|because|once|until",
-    Language.GERMAN: r"nachdem|bevor|als|während|weil|bis|nach",
-    Language.FRENCH: r"après|avant|quand|lorsqu\w+|pendant|parce",
-    Language.SPANISH: r"después|antes|cuando|mientras|porque|tras",
-}
 _CLAUSES = {
     language: re.compile(rf"\w.*?\b(?:{words})\b(.*)", re.IGNORECASE | re.DOTALL)
-    for language, words in _SETTING.items()
+    for language, words in zip(Language, WORDINGS["setting"], strict=True)
 }
 _FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
 _TITLES = frozenset(" ".join(BEARERS.values()).split())
@@ -281,11 +271,7 @@ def _is_before_name(word: str, following: str) -> bool:
 
 FULL_NAME = re.compile(r"\b(?:sur|(?:last|first|family|full|whole|christian|given) )names?\b", re.IGNORECASE)
 
-_MEASURE = re.compile(
-    r"\b(?:how|wie) (old|long|far|tall|big|large|high|deep|wide|heavy|soon|late|rich|alt|reich|groß|hoch|lange?)\b"
-    r"|\bhow much\b.*?\b(worth|money)\b|\b(?:what|which) (year|month|time|hour|place|town|city|country|age|amount)\b",
-    re.IGNORECASE,
-)
+_MEASURE = re.compile(WORDINGS["measure"][0], re.IGNORECASE)
 """What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""
 
 MEASURED = 0.25
@@ -357,18 +343,14 @@ _BORROWED, _MEANT = 0.5, 0.9
 stands for.
 """
 
-_CONTINUES = re.compile(
-    r"\W*(?:and|but|so|then|what about|how about|und|aber|was ist mit|et|mais|y|pero|e)\b(?: (?:what|how) about\b)?",
-    re.IGNORECASE,
-)
+_CONTINUES = re.compile(WORDINGS["continues"][0], re.IGNORECASE)
 _SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
-MEANS_A_MATTER = re.compile(
-    r"\b(?:it|its|this|that|so|th(?:ey|em|ese|ose)|there|es|das|dies\w*|dort|cela|ça|y|eso|esto|lo|allí)\b",
-    re.IGNORECASE,
-)
+MEANS_A_MATTER = re.compile(WORDINGS["matter"][0], re.IGNORECASE)
 _NAMES = re.compile(r"(?:(?<=[a-zà-ÿ,;] )|(?<=[“\"«„])|(?<=^)|(?<=\. ))[A-ZÀ-Þ][\w’'-]+")
 _FEW_WORDS = 3
 _MOST_NAMES = 2
+_GENDERS = [re.compile(words, re.IGNORECASE) for words in WORDINGS["genders"]]
+"""Words for men, and for women."""
 
 
 def in_context(text: str, before: Question | None, answer: str = "", spoken: Language = Language.ENGLISH) -> Question:
@@ -385,9 +367,10 @@ def in_context(text: str, before: Question | None, answer: str = "", spoken: Lan
         meant = _antecedents(question, before, answer) if _points_back(question) else ()
         return _borrow(question, (*meant, *before.terms), before)
     if _is_elliptical(question):
-        return _borrow(_as_before(question, before), _unless_replaced(question, before), before)
+        kind = QuestionKind.WHO if before.kind is QuestionKind.WHO_IS and not question.names else before.kind
+        return _borrow(replace(question, kind=kind), _unless_replaced(question, before), before, _MEANT)
     if _points_back(question) or _has_no_subject(question):
-        return _borrow(question, _antecedents(question, before, answer), before, name=_MEANT)
+        return _borrow(question, _antecedents(question, before, answer), before)
     return question
 
 
@@ -405,31 +388,32 @@ def _is_elliptical(question: Question) -> bool:
     )
 
 
-def _as_before(question: Question, before: Question) -> Question:
-    kind = QuestionKind.WHO if before.kind is QuestionKind.WHO_IS and not question.names else before.kind
-    return replace(question, kind=kind)
-
-
 def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
     """The earlier terms; a new name replaces the old ones, and so does a word that is all of the question. Words for
     people give way to another one, or to a name if there was none: of "Ann's mother", "and her brother?" keeps
     "Ann's".
     """
     bare = split_words(_CONTINUES.sub("", question.text, count=1), question.language)
-    is_name = question.names or (bare and not any(is_little(word, question.language) for word in bare))
+    has_role = any(is_role(without_possessive(term.word)) for term in question.terms)
+    is_bare = bare and not has_role and not any(is_little(word, question.language) for word in bare)
+    is_name = question.names or is_bare
     gone = before.names if is_name and not _points_back(question) else frozenset()
-    if (is_name and not before.names) or any(is_role(without_possessive(term.word)) for term in question.terms):
+    if has_role or (is_name and not before.names):
         gone |= {term.stem for term in before.terms if is_role(without_possessive(term.word))}
     return tuple(term for term in before.terms if term.stem not in gone)
 
 
+def _pronoun(question: Question) -> re.Match[str] | None:
+    pattern = rf"\b(?:{POINTS_BACK[question.language]})\b"
+    return re.search(pattern, without_fillers(question.text), re.IGNORECASE)
+
+
 def _points_back(question: Question) -> bool:
     """Whether a pronoun precedes any name or noun in the question that it could refer to."""
-    text = without_fillers(question.text)
-    found = re.search(rf"\b(?:{POINTS_BACK[question.language]})\b", text, re.IGNORECASE)
+    found = _pronoun(question)
     if found is None:
         return False
-    ahead = text[: found.start()]
+    ahead = found.string[: found.start()]
     stems = {stem(word, question.language) for word in split_words(ahead, question.language)}
     return not (stems & question.names or _SOMETHING.search(ahead))
 
@@ -443,14 +427,27 @@ def _has_no_subject(question: Question) -> bool:
 
 
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
-    """What the pronouns refer to: the names asked about, or found if it was asked who; for "it", everything asked
-    about.
+    """What the pronouns refer to: the names asked about, with the relative of theirs, or found if it was asked who; for
+    "it", everything asked about.
     """
-    names = [term for term in before.terms if term.stem in before.names]
-    if before.kind is QuestionKind.WHO:
-        names += _names_in(answer, before)
-    matter = not names or MEANS_A_MATTER.search(question.text)
-    return tuple(names) + (before.terms if matter else ())
+    relation = relation_in(before.text)
+    meant = [
+        term
+        for term in before.terms
+        if term.stem in before.names
+        or ((relation or term.weight < 1.0) and is_role(term.word) and _may_mean(question, term.word))
+    ]
+    if before.kind is QuestionKind.WHO and not relation:
+        meant += _names_in(answer, before)
+    matter = not meant or MEANS_A_MATTER.search(question.text)
+    return tuple(meant) + (before.terms if matter else ())
+
+
+def _may_mean(question: Question, word: str) -> bool:
+    """Whether the first pronoun of a question may stand for a word: "she" stands for no father."""
+    pronoun = _pronoun(question)
+    apart = permutations(_GENDERS)
+    return not (pronoun and any(one.fullmatch(pronoun[0]) and other.fullmatch(word) for one, other in apart))
 
 
 def _names_in(answer: str, before: Question) -> list[Term]:
@@ -461,12 +458,12 @@ def _names_in(answer: str, before: Question) -> list[Term]:
     return [Term(stem(name, before.language), name) for name, _ in counted.most_common(_MOST_NAMES)]
 
 
-def _borrow(question: Question, terms: tuple[Term, ...], before: Question, name: float = _BORROWED) -> Question:
+def _borrow(question: Question, terms: tuple[Term, ...], before: Question, words: float = _BORROWED) -> Question:
     own = _own_terms(question)
     known = {term.stem for term in own}
     names = before.names | {term.stem for term in terms if term.word[0].isupper()}
     lent = {
-        term.stem: replace(term, weight=term.weight * (name if term.stem in names else _BORROWED))
+        term.stem: replace(term, weight=term.weight * (_MEANT if term.stem in names else words))
         for term in terms
         if term.stem not in known
     }
@@ -480,14 +477,16 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
     """A question for a search in another language: all of it if it may be in that language as well, else its names.
 
     Where nothing is capitalised, its names are the words that the book has, or else those it spells otherwise. Names of
-    an earlier question count only where a pronoun may stand for them.
+    an earlier question count only where it has a pronoun, or neither a name nor a noun.
     """
     if language_of(question.text, language) is language:
         lent = tuple(_translated(term, language) for term in question.terms if term.weight < 1.0)
         own = analyse(question.text, language)
         return replace(own, terms=(*own.terms, *(term for term in lent if term not in own.terms)))
-    new = [] if _points_back(question) else [term for term in question.terms if term.weight == 1.0]
-    words = [without_possessive(term.word) for term in new or question.terms]
+    typed = [term for term in question.terms if term.weight == 1.0]
+    is_new = any(term.word[0].isupper() for term in typed) or _SOMETHING.search(question.text)
+    meant = typed if is_new and not _points_back(question) else question.terms
+    words = [without_possessive(term.word) for term in meant]
     named = [word for word in words if word[0].isupper()] or [word for word in words if word not in missing] or words
     terms = tuple(Term(stem(word, language), word) for word in named if missing.get(word) != [])
     return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))

@@ -1,13 +1,13 @@
 """Quotations: the sentences that can be quoted, and how they are rendered, with the keys that prove them."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from bot.providers.extractive.language import CAUSE, Language, is_little, stem, stems_of
+from bot.providers.extractive.language import CAUSE, WORDINGS, Language, is_little, stem, stems_of
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
@@ -34,16 +34,8 @@ FEWEST_REPEATED = 4
 _GAP = 5
 """Characters between neighbours at most: white space, and nothing left out."""
 
-_CLAUSE_END = re.compile(
-    r"[;:；：]\s*|(?:--+|[—–])(?:[”’]|[\"'](?=\s))*\s*|[，、]"
-    r"|, (?=(?:and|but|for|so|when|while|who|which|as|until|because|where|und|aber|denn|weil|dass|der|die|das|als"
-    r"|et|mais|car|qui|que|où|quand|y|pero|porque|cuando|que|donde)\b)"
-)
-_NUMBERED = re.compile(
-    r"(?:chapter|kapitel|chapitre|capítulo|book|part|teil|livre|libro)\b\W*[\divxlc]+\b"
-    r"|[\w./%-]+\.(?:jpe?g|png|gif|svg|webp)\b",
-    re.IGNORECASE,
-)
+_CLAUSE_END = re.compile(WORDINGS["clause_end"][0])
+_NUMBERED = re.compile(WORDINGS["numbered"][0], re.IGNORECASE)
 _ANNOUNCES = re.compile(r":[\s—–\"”’-]*$")
 _SPACE = re.compile(r"\s+")
 _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w|\A\W*\d+\W*\Z", re.IGNORECASE)
@@ -67,6 +59,7 @@ class Candidate:
     run: int
     standing: float
     is_heading: bool
+    chapter: str
 
     @property
     def raw(self) -> str:
@@ -140,9 +133,10 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
         if found and start - found[-1].end > _GAP:
             run += 1
         stems = stems_of(sentence.text[first:last], language)
-        heading = is_heading(sentence.text, chapters[sentence])
+        chapter = chapters[sentence]
+        heading = is_heading(sentence.text, chapter)
         if stems:
-            found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading))
+            found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading, chapter))
     return found
 
 
@@ -278,12 +272,10 @@ def is_telling(candidate: Candidate) -> bool:
 
 def render(quoted: Sequence[Quotation], language: Language) -> str:
     """Quotations as Markdown, each followed by its keys."""
-    texts = [_bare(quotation.text) for quotation in quoted]
-    if any(_DOUBLE.search(text) for text in texts):
-        return "\n\n".join(f"> {_paired(quotation.text)} {quotation.keys}" for quotation in quoted)
+    if any(_DOUBLE.search(_bare(each.text)) for each in quoted):
+        return "\n\n".join(f"> {_paired(each.text)} {each.keys}" for each in quoted)
     opening, closing = _MARKS.get(language, ("“", "”"))
-    lines = zip(texts, quoted, strict=True)
-    return " ".join(f"{opening}{_paired(text)}{closing} {quotation.keys}" for text, quotation in lines)
+    return " ".join(f"{opening}{_paired(_bare(each.text))}{closing} {each.keys}" for each in quoted)
 
 
 def introduce(lead: str, rendered: str) -> str:
@@ -429,15 +421,23 @@ class LastQuoted:
     passage: Passage
 
 
+_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()]*\)")
+
+
 def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted | None:
-    """The end of the first of these answers, each with its passages, that quoted anything."""
+    """The end of the first of these answers, each with its passages, that quoted anything: in the chapter it quoted
+    most of.
+    """
     for answer, passages in answers:
-        told = fold(answer)
-        quoted = [(_quoted_words(s, told), LastQuoted(s, p)) for p in passages for s in p.sentences]
-        least = min(max((words for words, _ in quoted), default=0), FEWEST_REPEATED)  # "Miss Prism." is everywhere
+        told = fold(" ".join(_REFERENCE.split(answer)[:-1]))
+        ends = {s: p for p in sorted(passages, key=lambda each: each.end) for s in p.sentences}
+        words = {sentence: _quoted_words(sentence, told) for sentence in ends}
+        least = min(max(words.values(), default=0), FEWEST_REPEATED)  # "Miss Prism." is everywhere
         if least > 1:
-            found = [each for words, each in quoted if words >= least]
-            return max(found, key=lambda each: (each.sentence.end, each.passage.end))
+            quoted = [sentence for sentence in ends if words[sentence] >= least]
+            share = Counter(ends[sentence].chapter for sentence in quoted for _ in range(words[sentence]))
+            last = max(quoted, key=lambda each: (share[ends[each].chapter], each.end))
+            return LastQuoted(last, ends[last])
     return None
 
 
@@ -455,16 +455,17 @@ def _quoted_words(sentence: Sentence, answer: str) -> int:
     return max((len(words.split()) for words in clauses if words in answer), default=0)
 
 
-_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()]*\)")
 _BEFORE_QUOTED = re.compile(r"^[^“«„]*[“«„]")
 
 
-def line_quoted(answer: str) -> str:
-    """The last sentence that an answer quotes, before the last reference to a page; empty if there is none."""
-    *quoted, _ = _REFERENCE.split(answer)
-    sentences = [quoted[-1][start:end] for start, end in split_sentences(quoted[-1])] if quoted else []
-    telling = (each for each in reversed(sentences) if len(words_of(each)) >= FEWEST_REPEATED)
-    return _BEFORE_QUOTED.sub("", next(telling, "")).strip('> “”«»„"…\n')
+def lines_quoted(answer: str) -> list[str]:
+    """The last telling sentence of each quotation in an answer, before its reference to a page."""
+    lines: list[str] = []
+    for quoted in _REFERENCE.split(answer)[:-1]:
+        sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
+        telling = [each.strip('> “”«»„"…\n') for each in sentences if len(words_of(each)) >= FEWEST_REPEATED]
+        lines += [_BEFORE_QUOTED.sub("", each) for each in telling[-1:]]
+    return lines
 
 
 def stands_in(line: str, text: str) -> bool:

@@ -12,6 +12,7 @@ from bot.providers.extractive.language import (
     CAUSE,
     CUES,
     NUMBERS,
+    WORDINGS,
     Language,
     as_meant,
     has_number,
@@ -90,6 +91,7 @@ class Phrases:
     first: str
     last: str
     onward: str
+    chapter_ends: str
     begins: str
     ends: str
     end_ahead: str
@@ -109,6 +111,7 @@ class Phrases:
     narrator: str
     unclear: str
     sorry: str
+    sure: str
     opinion: str
     off_topic: str
 
@@ -387,7 +390,6 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
 
 _MOST_TITLE_WORDS = 6
 _EDGES = " .,;:!?…“”\"«»„‘’'()[]"
-_UNTITLED = "About the book"
 
 
 def title_of(text: str) -> str:
@@ -397,7 +399,7 @@ def title_of(text: str) -> str:
     telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
     places = [place for place, word in enumerate(words) if word in telling]
     if not places:
-        return _UNTITLED
+        return "About the book"
     last = max(place for place in places if place < places[0] + _MOST_TITLE_WORDS)
     title = " ".join(words[places[0] : last + 1])
     return title[:1].upper() + title[1:]
@@ -446,9 +448,7 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
 _CONTEXT_WORDS = 30
 """Words that neighbours may add to what is quoted."""
 
-_POINTS_BACK = re.compile(
-    r"\W*(?:s?he|it|they|this|that|these|those|his|her|their|er|sie|es|dies\w*|il|elle|él|ella)\b", re.I
-)
+_POINTS_BACK = re.compile(WORDINGS["stands_in"][0], re.IGNORECASE)
 
 
 def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:

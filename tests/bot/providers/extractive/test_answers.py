@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from bot.providers.extractive.language import Language
+from bot.providers.extractive.quotation import last_quoted
 from bot.providers.extractive.wording import PHRASES
 from domain.tools.registry import error_output
-from tests.bot.providers.extractive.reading import Talk, reading
+from tests.bot.providers.extractive.reading import Talk, opened_view, reading
 
 SAY = PHRASES[Language.ENGLISH]
 
@@ -217,6 +218,48 @@ async def test_who_says_it_is_asked_of_what_was_quoted(talk: Talk) -> None:
     assert turn.tools == ["find_phrase", "read_around"]
     assert turn.text.startswith(SAY.line)
     assert "“Sixty posts,” he said at last." in turn.text
+
+
+@pytest.mark.parametrize(
+    ("message", "lead", "told"),
+    [
+        ("where was that?", SAY.there, "Marta found a brass key under the stairs."),
+        ("and what did she do with that?", SAY.there, "It opened a cupboard in the kitchen."),
+        ("in which chapter?", f"{SAY.line[:-1]}, in “II. The Lamp”:", "In the cupboard lay a red book"),
+        ("are you sure?", SAY.sure, ""),
+    ],
+)
+async def test_what_points_at_a_quotation_is_answered_where_that_stands(
+    talk: Talk, message: str, lead: str, told: str
+) -> None:
+    await talk.ask("What did Marta find under the stairs?")
+    turn = await talk.ask(message)
+    assert turn.text.startswith(lead)
+    assert told in turn.text
+    assert "p. 3" not in turn.text
+
+
+async def test_the_place_that_was_asked_for_does_not_change_what_the_talk_is_about(talk: Talk) -> None:
+    await talk.ask("Who is Lucian?")
+    await talk.ask("in which chapter?")
+    assert "Lucian lies in the churchyard behind the mill." in (await talk.ask("Where does he lie?")).text
+
+
+async def test_reading_on_stays_in_the_chapter_and_says_where_that_ends(talk: Talk) -> None:
+    await talk.ask("When did Marta come to the island?")
+    assert "She carried a crate of tools." in (await talk.ask("and then?")).text
+    assert (await talk.ask("and then?")).text == SAY.chapter_ends.format("I. The Arrival")
+    talk.is_open = False
+    assert (await talk.ask("and then?")).text == SAY.no_more
+
+
+async def test_it_reads_on_in_the_chapter_of_which_most_was_quoted(tmp_path: Path) -> None:
+    async with opened_view(tmp_path, CHAPTERS) as view:
+        passages = [passage for query in ("steps", "churchyard") for passage in await view.search([query], 1)]
+    quoted = "“There were ninety-five steps to the lamp. Marta found a brass key under the stairs.” (p. 2)"
+    last = last_quoted([(f"{quoted} “Lucian lies in the churchyard behind the mill.” (p. 3)", passages)])
+    assert last is not None
+    assert last.passage.chapter == "II. The Lamp"
 
 
 async def test_and_then_reads_on_from_what_was_quoted(talk: Talk) -> None:

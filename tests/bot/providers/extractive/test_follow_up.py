@@ -34,6 +34,9 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
         ("Who is Hobb?", "", "What did Marta give him?", {"Marta", "give"}),
         ("Who is Hobb?", "", "What did the ferryman say he wanted?", {"ferryman", "say", "wanted"}),
         ("Who is Hobb?", "", "Does it say anything about a bishop?", {"bishop"}),
+        ("Does Hobb have a wife?", "", "and children?", {"children", "Hobb"}),
+        ("Who is Hobb’s father?", "“My father,” said Tom. (p. 3)", "Why did he die?", {"die", "father", "Hobb’s"}),
+        ("Who is Hilda’s father?", "", "How old is she?", {"old", "Hilda’s"}),
     ],
 )
 def test_what_is_left_out_is_borrowed(before: str, answer: str, text: str, query: set[str]) -> None:
@@ -48,6 +51,18 @@ def test_what_is_borrowed_weighs_less() -> None:
 def test_a_name_that_a_pronoun_stands_for_weighs_nearly_as_much_as_one_of_the_question() -> None:
     terms = in_context("How did he die?", analyse("What happened to Hobb?")).terms
     assert {term.word: term.weight for term in terms} == {"die": 1.0, "Hobb": 0.9}
+
+
+def test_of_a_question_with_a_new_subject_the_rest_weighs_nearly_as_much() -> None:
+    terms = in_context("And Tom?", analyse("Who killed Hilda?")).terms
+    assert {term.word: term.weight for term in terms} == {"Tom": 1.0, "killed": 0.9}
+
+
+def test_somebody_s_father_is_remembered_through_several_questions() -> None:
+    before = in_context("and his father?", analyse("Who is Hobb?"))
+    for text in ("Why did he die?", "Where is he buried?"):
+        before = in_context(text, before)
+        assert {"father", "Hobb"} < {term.word for term in before.terms}
 
 
 def test_a_subject_alone_is_asked_the_same() -> None:
