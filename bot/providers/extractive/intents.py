@@ -4,8 +4,9 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bot.providers.extractive import language, wording
 from bot.providers.extractive.language import OF_ANY_BOOK, any_accents
@@ -87,7 +88,7 @@ _BLOCK = re.compile(r"^> ?(.*)$", re.MULTILINE)
 _INSIDE = re.compile(r"[“„»«\"]([^“”„»«\"]+)[”“«»\"]")
 
 LINES = _each(*_ELSEWHERE["lines"])
-SAYING = _each(*_ELSEWHERE["saying"])
+SAYING = [*map(_whole, _ELSEWHERE["saying"])]
 """A line without quotation marks, if it stands in the book."""
 SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
 TOPIC = re.compile(r"about\b", re.IGNORECASE)
@@ -142,11 +143,12 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The place of a line. `speaker`: who says it. Unless it is `sure`, it may be something else than a line."""
+    """The place of a line. `speaker`: who says it; `after`: what follows. Unless it is `sure`, it may be none."""
 
     text: str
     speaker: bool
     sure: bool = True
+    after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,17 @@ def intent_of(text: str, question: Question, title: str = "", *, has_past: bool)
 
 
 OF_THE_BOOK = ("book", "origin", "pages")
+
+
+def book_told(reply: str, book: Mapping[str, Any], phrases: wording.Phrases) -> str:
+    """What the book is, or how many pages it has, as far as that is known."""
+    title, author, pages = (book.get(each) for each in ("title", "author", "pages"))
+    if reply == "pages" and pages:
+        return (phrases.pages_about if book.get("estimated") else phrases.pages).format(pages)
+    if not title:
+        return phrases.abilities
+    told = phrases.book.format(title, author) if author else phrases.title.format(title)
+    return f"{told} {phrases.origin}" if reply == "origin" and author else told
 
 
 def _remark(text: str, title: str) -> Remark | None:
@@ -360,13 +373,14 @@ def _line(text: str) -> Line | None:
 
 def _said(text: str, question: Question) -> Line | None:
     """A line without quotation marks: what somebody says, or a message that is no question."""
-    found = next((match["text"] for asked in SAYING if (match := asked.search(text))), "")
+    found = next((match["text"] for asked in SAYING if (match := asked.fullmatch(text))), "")
     if not found and _is_bare_phrase(text, question):
         found = text
     if TOPIC.match(found) or _length(found) < _FEWEST_OF_A_LINE:
         return None
     is_sure = not question.says_something and _length(found) > _LONGEST_REMARK  # "To be or not to be"
-    return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=is_sure)
+    is_after = question.kind is QuestionKind.HAPPENED
+    return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=is_sure, after=is_after)
 
 
 def _is_bare_phrase(text: str, question: Question) -> bool:

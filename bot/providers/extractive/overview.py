@@ -28,6 +28,7 @@ from bot.providers.extractive.intents import (
     Remark,
     StoryEnd,
     asks_nothing,
+    book_told,
     tells_of_people,
 )
 from bot.providers.extractive.language import Language
@@ -58,7 +59,6 @@ from bot.providers.extractive.wording import (
     BOTH,
     PHRASES,
     Phrases,
-    book_told,
     lead_in,
     names_author,
     nothing_found,
@@ -252,8 +252,12 @@ def _parted(rendered: str) -> tuple[str, str]:
 def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
     """The sentence in which a name first stands, and the next."""
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
-    pieces = with_neighbours(first, around, language, reach=1)
-    return render(quotations([each for each in pieces if each.end > first.start and not each.is_heading]), language)
+    return render(quotations(_and_next(first, around, language)), language)
+
+
+def _and_next(hit: Passage, around: Sequence[Passage], language: Language) -> list[Candidate]:
+    pieces = with_neighbours(hit, around, language, reach=1)
+    return [each for each in pieces if each.end > hit.start and not each.is_heading]
 
 
 def _around(term: str, passage: Passage, language: Language) -> str:
@@ -274,7 +278,9 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     if not hits:
         return _similar(wish, transcript, language)
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
-    pieces = [piece for hit in hits for piece in spoken(hit, around, language, with_speaker=wish.speaker)]
+    told = [_and_next(each, around, language) for each in hits] if wish.after else []
+    told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
+    pieces = [piece for each in told for piece in each]
     lead = phrases.line if stands_in(wish.text, hits[0].text) else phrases.line_similar
     if hits[0].chapter and ASKS_FOR_CHAPTER.search(transcript.asked):
         lead = f"{lead[:-1].rstrip()}, {phrases.in_chapter.format(hits[0].chapter)}:"

@@ -7,13 +7,14 @@ from itertools import groupby
 from typing import Any
 
 from bot.providers.extractive import intents, quotation, wording
-from bot.providers.extractive.language import Language, as_meant, language_of
+from bot.providers.extractive.language import Language, as_meant, language_of, stems_of
 from bot.providers.extractive.question import (
     Question,
     QuestionKind,
     Term,
     analyse,
     as_printed,
+    asked_in,
     in_context,
     in_language,
     is_title,
@@ -75,7 +76,7 @@ class Transcript:
     def spoken(self) -> Language:
         """The language of the readers so far."""
         return reduce(
-            lambda spoken, each: language_of(each.question, spoken), self.earlier[-_REMEMBERED:], Language.ENGLISH
+            lambda spoken, each: asked_in(each.question, spoken), self.earlier[-_REMEMBERED:], Language.ENGLISH
         )
 
     @property
@@ -258,7 +259,7 @@ class Choices:
     def spoken(self, question: Question) -> Language:
         """The language to answer in: the book's, if the question may as well be in that."""
         language = self.book_language
-        return language if language and language_of(question.text, language) is language else question.language
+        return language if language and asked_in(question.text, language) is language else question.language
 
     @cached_property
     def book_language(self) -> Language | None:
@@ -283,7 +284,8 @@ class Choices:
         return wording.essential(question, self._gone(question), len(self._respelt(question)), is_foreign=is_foreign)
 
     def _gone(self, question: Question) -> list[Term]:
-        told = {stem for candidate in self.of(question).candidates for stem in candidate.stems}
+        found = self.of(question).candidates
+        told = {stem for each in found for stem in (*each.stems, *stems_of(each.words, question.language))}
         return wording.absent(question, self.transcript.missing, told)
 
 

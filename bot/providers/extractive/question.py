@@ -112,14 +112,15 @@ class Question:
 
     @property
     def of_a_line(self) -> frozenset[str]:
-        """Its own words, folded, if it may be about a line of an English book: it points at one, or asks for nothing
-        else and names nobody.
+        """Its own words, folded, if it may be about a line: it points at one, is in another language than the book, or
+        asks for nothing else and names nobody.
         """
+        is_foreign = asked_in(self.text, self.language) is not self.language
         is_pointed = not POINTING.isdisjoint(words_of(fold(self.text))) and self.kind is not QuestionKind.HAPPENED
         is_open = self.kind in (QuestionKind.WHAT, QuestionKind.OTHER) and not self.names
-        may_be = self.language is Language.ENGLISH and (is_pointed or is_open) and not self.leans_on_past
-        own = {fold(term.word) for term in self.terms if term.stem not in self.names} if may_be else set[str]()
-        return frozenset(own - POINTING)
+        may_be = (is_foreign or is_pointed or is_open) and not self.leans_on_past
+        own = {fold(term.word) for term in self.terms if is_foreign or term.stem not in self.names}
+        return frozenset(own - POINTING) if may_be else frozenset()
 
     def searched(self, word: str) -> str:
         """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""
@@ -178,9 +179,7 @@ _PATTERNS = {
     language: tuple((kind, re.compile(rf"\b(?:{any_accents(pattern)})", re.IGNORECASE)) for kind, pattern in kinds)
     for language, kinds in _KINDS.items()
 }
-YES_OR_NO = re.compile(
-    r"\W*(?:did|does|do|was|were|is|are|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
-)
+YES_OR_NO = re.compile(WORDINGS["yes_or_no"][0], re.IGNORECASE)
 _CLAUSES = {
     language: re.compile(rf"\w.*?\b(?:{words})\b(.*)", re.IGNORECASE | re.DOTALL)
     for language, words in zip(Language, WORDINGS["setting"], strict=True)
@@ -188,10 +187,9 @@ _CLAUSES = {
 _FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
 _TITLES = frozenset(" ".join(BEARERS.values()).split())
 _APART = {"man": "wife maid woman", "wife": "man maid", "maid": "man wife", "woman": "man"}
-_FIRST_NAME = r"(?!Mrs|Mme|Madame|Frau|Lady)[A-Z][a-zé]+"
 _OTHERS = {
     title: rf"(?i:{'|'.join(BEARERS[each].replace(' ', '|') for each in apart.split())})\.?(?: (?:von|de|[A-Z][\w-]+))?"
-    + (f"|{_FIRST_NAME}" if bearer == "wife" else "")
+    + ("|(?!Mrs|Mme|Madame|Frau|Lady)[A-Z][a-zé]+" if bearer == "wife" else "")
     for bearer, apart in _APART.items()
     for title in BEARERS[bearer].split()
 }
@@ -200,13 +198,21 @@ _RANKS = frozenset({"doctor", "professor", "captain", "lord"})
 """Words that also say what somebody is: "Captain Ahab", but "the captain of the ship"."""
 
 _DENSE_FILLERS = re.compile(
-    "|".join([words for _, words in _DENSE_KINDS]) + "|[的了是在有吗呢嗎はがをにのでとも은는이가을를]"
+    "|".join(words for _, words in _DENSE_KINDS) + "|[的了是在有吗呢嗎はがをにのでとも은는이가을를]"
 )
+
+
+def asked_in(text: str, spoken: Language = Language.ENGLISH) -> Language:
+    """The language of a question by its first words if they tell, since it may go on in the book's: "wer sagt call me
+    Ishmael".
+    """
+    opening = [] if any(word[0].isupper() for word in text.split()[1:2]) else text.split()[:2]
+    return language_of(" ".join(opening), language_of(text, spoken))
 
 
 def analyse(text: str, language: Language | None = None) -> Question:
     """Analyse a question, whose words tell its language if none is given."""
-    language = language or language_of(text)
+    language = language or asked_in(text)
     terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
     clause = _CLAUSES[language].match(text)
     setting = {stem(word, language) for word in split_words(clause[1], language)} if clause else set()
@@ -357,12 +363,12 @@ def in_context(text: str, before: Question | None, answer: str = "", spoken: Lan
     """The analysis of a question, with missing words taken from the question before and its answer; it is in the
     language `spoken` so far if it may be.
     """
-    question = analyse(text, language_of(text, spoken))
+    question = analyse(text, asked_in(text, spoken))
     if before is None:
         is_bare = question.kind is QuestionKind.OTHER and question.names == {term.stem for term in question.terms}
         return replace(question, kind=QuestionKind.WHO_IS) if is_bare and question.names else question
     if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
-        question = analyse(text, language_of(text, before.language))
+        question = analyse(text, asked_in(text, before.language))
     if not _own_terms(question):
         meant = _antecedents(question, before, answer) if _points_back(question) else ()
         return _borrow(question, (*meant, *before.terms), before)
@@ -395,8 +401,7 @@ def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
     """
     bare = split_words(_CONTINUES.sub("", question.text, count=1), question.language)
     has_role = any(is_role(without_possessive(term.word)) for term in question.terms)
-    is_bare = bare and not has_role and not any(is_little(word, question.language) for word in bare)
-    is_name = question.names or is_bare
+    is_name = question.names or (bare and not has_role and not any(is_little(word, question.language) for word in bare))
     gone = before.names if is_name and not _points_back(question) else frozenset()
     if has_role or (is_name and not before.names):
         gone |= {term.stem for term in before.terms if is_role(without_possessive(term.word))}
@@ -414,8 +419,7 @@ def _points_back(question: Question) -> bool:
     if found is None:
         return False
     ahead = found.string[: found.start()]
-    stems = {stem(word, question.language) for word in split_words(ahead, question.language)}
-    return not (stems & question.names or _SOMETHING.search(ahead))
+    return question.names.isdisjoint(stems_of(ahead, question.language)) and not _SOMETHING.search(ahead)
 
 
 def _has_no_subject(question: Question) -> bool:
@@ -431,12 +435,8 @@ def _antecedents(question: Question, before: Question, answer: str) -> tuple[Ter
     "it", everything asked about.
     """
     relation = relation_in(before.text)
-    meant = [
-        term
-        for term in before.terms
-        if term.stem in before.names
-        or ((relation or term.weight < 1.0) and is_role(term.word) and _may_mean(question, term.word))
-    ]
+    theirs = [term for term in before.terms if (relation or term.weight < 1.0) and _may_mean(question, term.word)]
+    meant = [term for term in before.terms if term.stem in before.names or term in theirs]
     if before.kind is QuestionKind.WHO and not relation:
         meant += _names_in(answer, before)
     matter = not meant or MEANS_A_MATTER.search(question.text)
@@ -444,10 +444,12 @@ def _antecedents(question: Question, before: Question, answer: str) -> tuple[Ter
 
 
 def _may_mean(question: Question, word: str) -> bool:
-    """Whether the first pronoun of a question may stand for a word: "she" stands for no father."""
+    """Whether the first pronoun of a question may stand for what somebody is: "she" stands for no father."""
     pronoun = _pronoun(question)
     apart = permutations(_GENDERS)
-    return not (pronoun and any(one.fullmatch(pronoun[0]) and other.fullmatch(word) for one, other in apart))
+    return is_role(word) and not (
+        pronoun and any(one.fullmatch(pronoun[0]) and other.fullmatch(word) for one, other in apart)
+    )
 
 
 def _names_in(answer: str, before: Question) -> list[Term]:
@@ -468,9 +470,8 @@ def _borrow(question: Question, terms: tuple[Term, ...], before: Question, words
         if term.stem not in known
     }
     every = (*own, *lent.values()) or question.terms
-    return replace(
-        question, terms=every, names=(question.names | names) & {term.stem for term in every}, setting=frozenset()
-    )
+    stems = {term.stem for term in every}
+    return replace(question, terms=every, names=(question.names | names) & stems, setting=frozenset())
 
 
 def in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
@@ -479,7 +480,7 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
     Where nothing is capitalised, its names are the words that the book has, or else those it spells otherwise. Names of
     an earlier question count only where it has a pronoun, or neither a name nor a noun.
     """
-    if language_of(question.text, language) is language:
+    if asked_in(question.text, language) is language:
         lent = tuple(_translated(term, language) for term in question.terms if term.weight < 1.0)
         own = analyse(question.text, language)
         return replace(own, terms=(*own.terms, *(term for term in lent if term not in own.terms)))
@@ -488,6 +489,8 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
     meant = typed if is_new and not _points_back(question) else question.terms
     words = [without_possessive(term.word) for term in meant]
     named = [word for word in words if word[0].isupper()] or [word for word in words if word not in missing] or words
+    if question.language is Language.GERMAN:  # where every noun has a capital
+        named = [word.lower() if missing.get(word) == [] else word for word in named]
     terms = tuple(Term(stem(word, language), word) for word in named if missing.get(word) != [])
     return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))
 

@@ -33,7 +33,7 @@ from bot.providers.extractive.question import (
 from bot.providers.extractive.quotation import Candidate, Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
 from domain.library.numerals import number_value
-from domain.library.search.phrases import quoted_in
+from domain.library.search.phrases import LEAST_RUN, quoted_in
 from domain.library.search.words import fold, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
@@ -272,7 +272,9 @@ def other_phrasings(question: Question) -> list[str]:
     if any(term.others for term in question.terms):
         parts.append(answer)
     quoted = (f'"{" ".join(words)}"' for words in quoted_in(question.text))
-    typed = [without_fillers(question.text)] if question.of_a_line else []
+    is_long = len(words_of(question.text)) >= LEAST_RUN + 2  # it may have a run of a book in another language
+    may_quote = question.of_a_line if question.language is Language.ENGLISH else is_long
+    typed = [without_fillers(question.text)] if may_quote else []
     phrasings = dict.fromkeys([*quoted, *typed, *(" ".join(words) for words in parts)])
     return [phrasing for phrasing in phrasings if phrasing != question.query]
 
@@ -350,17 +352,6 @@ def names_author(question: Question, author: str, told: Collection[Candidate]) -
     """Whether a question has the surname of the book's author, which is in nothing that is told."""
     surname = {*stems_of(author, question.language)[-1:]} & {term.stem for term in question.terms if term.weight == 1.0}
     return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
-
-
-def book_told(reply: str, book: Mapping[str, Any], phrases: Phrases) -> str:
-    """What the book is, or how many pages it has, as far as that is known."""
-    title, author, pages = (book.get(each) for each in ("title", "author", "pages"))
-    if reply == "pages" and pages:
-        return (phrases.pages_about if book.get("estimated") else phrases.pages).format(pages)
-    if not title:
-        return phrases.abilities
-    told = phrases.book.format(title, author) if author else phrases.title.format(title)
-    return f"{told} {phrases.origin}" if reply == "origin" and author else told
 
 
 def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bool) -> str:

@@ -459,13 +459,13 @@ def shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
 
 
 def texts_with_line(asked: Sequence[str], telling: Collection[str], texts: Iterable[Sequence[str]]) -> frozenset[int]:
-    """The texts, by their places in the list, with the longest run of the asked words that any has, if that has all
-    telling words and stands in few of them.
+    """The texts, by their places in the list, with the longest run of the asked words that has all telling ones, if it
+    stands in few of them.
     """
     runs = [shared_run(asked, words) for words in texts] if telling else []
-    longest = max(runs, key=len, default=())
-    places = frozenset(at for at, run in enumerate(runs) if run == longest)
-    return places if longest and {*telling} <= {*longest} and len(places) <= _FEW_PLACES else frozenset()
+    longest = max((run for run in runs if {*telling} <= {*run}), key=len, default=())
+    places = frozenset(at for at, run in enumerate(runs) if longest and run == longest)
+    return places if len(places) <= _FEW_PLACES else frozenset()
 
 
 _PAIR_REACH = 4

@@ -306,6 +306,8 @@ async def test_a_line_of_little_words_is_found(tmp_path: Path) -> None:
         "What are the children of the lamp?",
         "the children of the lamp - what does that mean",
         "who are meant by CHILDREN OF THE LAMP?",
+        "I remember the children of the lamp, who was that",
+        "warum heißt es the children of the lamp?",
     ],
 )
 async def test_a_line_wins_over_its_words_scattered_without_quotation_marks_too(tmp_path: Path, asked: str) -> None:
@@ -313,6 +315,33 @@ async def test_a_line_wins_over_its_words_scattered_without_quotation_marks_too(
     line = "Moths came in. “Listen to them, the children of the lamp,” said Ned. It grew late."
     async with reading(tmp_path, {"I. The House": scattered, "II. The Moths": line}) as talk:
         assert "the children of the lamp" in (await talk.ask(asked)).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "language"),
+    [
+        ("what does the book mean by the stairs for", Language.ENGLISH),
+        ("wer sagt the stairs for want", Language.GERMAN),
+        ("Was bedeutet “the stairs for want of”?", Language.GERMAN),
+        ("que veut dire the stairs for want", Language.FRENCH),
+        ("¿qué significa the stairs for want?", Language.SPANISH),
+    ],
+)
+async def test_a_run_of_the_book_is_found_in_a_question_of_any_language(
+    tmp_path: Path, asked: str, language: Language
+) -> None:
+    story = "The stairs were long. Ned slept on the stairs for want of a bed. “For shame!” cried Ann on the stairs."
+    async with reading(tmp_path, {"I. The House": story}) as talk:
+        turn = await talk.ask(asked)
+    assert turn.text.startswith(PHRASES[language].line)
+    assert "Ned slept on the stairs for want of a bed." in turn.text
+
+
+async def test_what_happens_after_words_of_the_book_stands_behind_them(talk: Talk) -> None:
+    turn = await talk.ask("what happens after she saw the tower")
+    assert (
+        turn.text == f"{SAY.line} “Marta was glad when she saw the tower. Her trade was the mending of clocks.” (p. 1)"
+    )
 
 
 async def test_a_weak_search_is_repeated_wider_before_it_says_so(talk: Talk) -> None:

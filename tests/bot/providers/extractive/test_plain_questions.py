@@ -231,6 +231,7 @@ async def test_a_question_in_another_language_than_the_books_is_answered_as_far_
     assert "Mr. Ahrens, a doctor from Bremen" in turn.text
     assert "Mr. Ahrens, a doctor from Bremen" in (await talk.ask("wo wohnt ahrens")).text
     assert not (await talk.ask("Who is Wilhelmina?")).text.startswith(PHRASES[Language.GERMAN].foreign)
+    assert "The doctor died in Bremen that winter." in (await talk.ask("Was passierte im Winter?")).text
     await talk.ask("Wer ist Wilhelmina?")
     turn = await talk.ask("Wie heißt ihr Schwiegervater?")
     assert turn.text.startswith(PHRASES[Language.GERMAN].foreign)

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.providers.extractive.language import Language, as_meant, language_of, stem, stems_of
-from bot.providers.extractive.question import QuestionKind, analyse, as_printed
+from bot.providers.extractive.question import QuestionKind, analyse, as_printed, asked_in
 from bot.providers.extractive.wording import answer_queries
 
 
@@ -160,6 +160,21 @@ def test_forms_of_a_word_are_the_same_word() -> None:
 )
 def test_short_questions_and_remarks_tell_their_language(text: str, language: Language) -> None:
     assert language_of(text) is language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("wer sagt the children of the night", Language.GERMAN),
+        ("was trinkt alice?", Language.GERMAN),
+        ("que significa what music they make", Language.SPANISH),
+        ("qui dit it is not down in any map", Language.FRENCH),
+        ("El Dorado, what is that?", Language.ENGLISH),
+        ("what does “wer ist der Mann” mean", Language.ENGLISH),
+    ],
+)
+def test_the_first_words_of_a_question_tell_its_language(text: str, language: Language) -> None:
+    assert asked_in(text) is language
 
 
 @pytest.mark.parametrize(
