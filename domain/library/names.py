@@ -292,9 +292,11 @@ _SHORTEST_WITHIN = 4
 def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, list[str]]:
     """See BookView.missing_words. The vocabulary is searched only if a word is missing."""
     typed = [without_possessive(word) for word in words_of(text)[:MOST_LOOKED_UP]]
-    words = (word for word in dict.fromkeys(typed) if fold(word) not in STOP_WORDS)
-    missing = [word for word in words if not _occurs(index, layout, word)]
-    wanted = [_Wanted(word, fold(word), _beside(index, layout, typed, word)) for word in missing if not is_dense(word)]
+    missing = [w for w in dict.fromkeys(typed) if fold(w) not in STOP_WORDS and not _occurs(index, layout, w)]
+    wanted = [
+        _Wanted(word, fold(word), _beside(index, layout, typed, word), _beside(index, layout, typed, word, STOP_WORDS))
+        for word in missing
+    ]
     near = _near(index, layout, [each for each in (*wanted, *_misplaced(index, layout, typed)) if each.is_compared])
     return {word: near.get(word) or _last_part(index, layout, word) for word in (*missing, *(near.keys() - missing))}
 
@@ -307,7 +309,7 @@ def _misplaced(index: BookIndex, layout: BookLayout, typed: Sequence[str]) -> "I
         places = {position for form in find_forms(index, layout, word) for position in form.positions}
         beside = _beside(index, layout, typed, word, but=STOP_WORDS) if places else frozenset[int]()
         if beside and places.isdisjoint(beside):
-            yield _Wanted(word, fold(word), beside, is_there=True)
+            yield _Wanted(word, fold(word), beside, beside, is_there=True)
 
 
 def _last_part(index: BookIndex, layout: BookLayout, word: str) -> list[str]:
@@ -342,18 +344,19 @@ def _beside(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A missing word; `beside` is where the other part of its name puts it. `is_there`: it is a word that the book has,
-    but not in that place: "Father Maple".
+    """A missing word; `beside` is where the other part of its name puts it, and `there` where a title does, too.
+    `is_there`: it is a word that the book has, but not in that place: "Father Maple".
     """
 
     word: str
     folded: str
     beside: frozenset[int]
+    there: frozenset[int]
     is_there: bool = False
 
     @property
     def is_compared(self) -> bool:
-        return len(self.word) <= _LONGEST and (self.is_long_enough or bool(self.beside))
+        return not is_dense(self.word) and len(self.word) <= _LONGEST and (self.is_long_enough or bool(self.beside))
 
     @property
     def is_long_enough(self) -> bool:
@@ -392,7 +395,7 @@ another word, 3 for a longer one; and how often it has been read, as a negative 
 
 def _near(index: BookIndex, layout: BookLayout, wanted: Sequence[_Wanted]) -> dict[str, list[str]]:
     """What has been read and is spelt like each word, best first."""
-    found: defaultdict[str, list[tuple[_Likeness, str]]] = defaultdict(list)
+    found: defaultdict[str, list[tuple[tuple[bool, int, int, int], str]]] = defaultdict(list)
     initials = {each.folded[0] for each in wanted}
     for written in index.vocabulary() if wanted else ():
         if not (written[0].isupper() or written[0] in initials):
@@ -400,9 +403,10 @@ def _near(index: BookIndex, layout: BookLayout, wanted: Sequence[_Wanted]) -> di
         folded = fold(bare := without_possessive(written))
         for each in wanted:
             if likeness := _likeness(index, layout, each, written, folded):
-                found[each.word].append((likeness, bare))
-    spelt = {word: [bare for _, bare in sorted(alike)] for word, alike in found.items()}
-    return {word: list(dict.fromkeys(alike))[:MOST_SPELLINGS] for word, alike in spelt.items()}
+                is_elsewhere = each.there.isdisjoint(_positions_written(index, layout, written))
+                found[each.word].append(((is_elsewhere, *likeness), bare))
+    ranked = {word: dict.fromkeys(bare for _, bare in sorted(alike)) for word, alike in found.items()}
+    return {word: [*spelt][:MOST_SPELLINGS] for word, spelt in ranked.items()}
 
 
 def _likeness(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:

@@ -6,7 +6,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import permutations, takewhile
 
 from domain.book import Citation, Sentence
 from domain.library.names import NAME_WORD, SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer, bare_name, name_phrases
@@ -290,7 +290,7 @@ _SIGNS = {
 _LEAD = 24
 """Characters examined before a name, and behind it."""
 
-MOST_LISTED = 12
+MOST_LISTED = 16
 """Names that are listed."""
 
 _RARE = 0.02
@@ -318,25 +318,32 @@ def people_among(totals: Mapping[str, int], text: str) -> list[str]:
     for name in (name for name, total in totals.items() if total >= fewest):
         called = _called(name, totals, text)
         is_person = called != name or _is_person(name, text)
-        if is_person and not any(_is_same(called, other) for other in kept):
+        if is_person and not any(_is_same(called, other, text) for other in kept):
             kept[called] = totals[name]
     return sorted(kept, key=lambda each: -kept[each])[:MOST_LISTED]
 
 
 def _called(name: str, others: Iterable[str], text: str) -> str:
     """A name, or the one that a title alone stands for: "Count Crake" for "the Count"."""
-    is_title = _shares(name, text)["role"] > _AT_TIMES
-    return next((other for other in others if is_title and other.startswith(f"{name} ")), name)
+    if _shares(name, text)["role"] <= _AT_TIMES:
+        return name
+    titled = next((other for other in others if other.startswith(f"{name} ")), name)
+    return next((f"{name} {other}" for other in others if f"{name} {other}" in text), titled)
 
 
-def _is_same(name: str, other: str) -> bool:
-    """Whether two names share a word, and no titles tell that they are two persons: "Mr Crake" and "Mrs Crake"."""
-    words, others = ({*fold(each).split()} for each in (name, other))
+def _is_same(name: str, other: str, text: str) -> bool:
+    """Whether two names share a word, or the text joins them ("Ann Crake": "Madam Ann" and "Mrs Crake"), and no titles
+    tell that they are two persons: "Mr Crake" and "Mrs Crake".
+    """
+    words, others = (fold(each).split() for each in (name, other))
     titles, others_titles = (
-        [at for at, group in enumerate(_DIFFERENT_PEOPLE) if each & group] for each in (words, others)
+        [at for at, group in enumerate(_DIFFERENT_PEOPLE) if group & {*each}] for each in (words, others)
     )
     is_apart = titles and others_titles and titles != others_titles
-    return not (is_apart or (words & others) <= TITLES_OF_PEOPLE)
+    are_alike = (words[0] in TITLES_OF_PEOPLE) is (others[0] in TITLES_OF_PEOPLE)
+    joined = (" ".join(each.split()[-1] for each in pair) for pair in permutations((name, other)))
+    is_joined = are_alike and any(each in text for each in joined)
+    return not is_apart and (is_joined or not ({*words} & {*others}) <= TITLES_OF_PEOPLE)
 
 
 def _is_person(name: str, text: str) -> bool:

@@ -4,7 +4,7 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from bot.providers.extractive.question import (
     analyse,
     without_fillers,
 )
+from bot.providers.extractive.quotation import Candidate
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
 from domain.library.search.sentences import split_sentences
@@ -254,6 +255,13 @@ def intent_of(text: str, question: Question, title: str = "", *, has_past: bool)
 OF_THE_BOOK = ("book", "origin", "pages")
 
 
+def names_author(question: Question, author: str, told: Collection[Candidate]) -> bool:
+    """Whether a question has the surname of the book's author, which is in nothing that is told."""
+    own = {term.stem for term in question.terms if term.weight == 1.0}
+    surname = own.intersection(language.stems_of(author, question.language)[-1:])
+    return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
+
+
 def book_told(reply: str, book: Mapping[str, Any], phrases: wording.Phrases) -> str:
     """What the book is, or how many pages it has, as far as that is known."""
     title, author, pages = (book.get(each) for each in ("title", "author", "pages"))
@@ -282,20 +290,17 @@ _SECOND_QUESTION = re.compile(
     r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"[?？][^\w?？]*$")
+ENDS_AS_QUESTION = re.compile(r"[?？][^\w?？]*$")
 
 
 def questions_in(text: str) -> Iterator[str]:
     """The sentences of a message; a sentence with several questions is divided."""
     for start, end in split_sentences(text):
         sentence = text[start:end]
-        parts = _SECOND_QUESTION.split(sentence) if _ASKS.search(sentence) else [sentence]
-        yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
-
-
-def is_asked(part: str) -> bool:
-    """Whether it ends as a question does."""
-    return _ASKS.search(part) is not None
+        parts = _SECOND_QUESTION.split(sentence) if ENDS_AS_QUESTION.search(sentence) else [sentence]
+        yield from (
+            part if ENDS_AS_QUESTION.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip()
+        )
 
 
 def parted(text: str) -> tuple[str, str]:
@@ -346,16 +351,11 @@ def tells_of_people(text: str, spoken: language.Language | None) -> bool:
 def _count(text: str) -> Count | None:
     for asked in (*MEETINGS, *PLACES, *COUNTS):
         if found := asked.search(text):
-            term = _clean_term(found["term"])
+            term = ARTICLES.sub("", TAIL.sub("", found["term"]).strip(WRAPPING)).strip(WRAPPING)
             place = found.groupdict().get("place") or "first"
             kind = "met" if asked in MEETINGS else place.lower() if asked in PLACES else "all"
             return Count(term, kind) if term else None
     return None
-
-
-def _clean_term(text: str) -> str:
-    bare = TAIL.sub("", text).strip(WRAPPING)
-    return ARTICLES.sub("", bare).strip(WRAPPING)
 
 
 def _line(text: str) -> Line | None:

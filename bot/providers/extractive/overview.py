@@ -29,6 +29,7 @@ from bot.providers.extractive.intents import (
     StoryEnd,
     asks_nothing,
     book_told,
+    names_author,
     tells_of_people,
 )
 from bot.providers.extractive.language import Language
@@ -59,8 +60,8 @@ from bot.providers.extractive.wording import (
     BOTH,
     PHRASES,
     Phrases,
+    as_typed,
     lead_in,
-    names_author,
     nothing_found,
     numbered,
     story_chapter,
@@ -276,7 +277,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
         return ""
     phrases = PHRASES[language]
     if not hits:
-        return _similar(wish, transcript, language)
+        return phrases.no_line
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
     told = [_and_next(each, around, language) for each in hits] if wish.after else []
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
@@ -311,15 +312,6 @@ def cited(wish: Cited, transcript: Transcript, language: Language) -> str:
     return introduce(phrases.there, render(quotations([*dict.fromkeys(told)]), language))
 
 
-def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
-    question = analyse(wish.text, language)
-    choice = choose(Evidence(question, gather(transcript.results, language)), most=1)
-    phrases = PHRASES[language]
-    if not any(is_like(wish.text, each.text, language) for each in choice.candidates):
-        return phrases.no_line
-    return introduce(phrases.line_similar, render(quotations(choice.candidates), language))
-
-
 def onward(transcript: Transcript, language: Language) -> str:
     """What follows; empty if nothing was quoted before."""
     quoted = transcript.last_quoted
@@ -339,7 +331,9 @@ def cast(transcript: Transcript, language: Language) -> str:
     phrases = PHRASES[language]
     counted = {look.call.arguments["term"]: look.result for look in transcript.looks_for("count_mentions")}
     totals = {name: (result.data or {}).get("total", 0) for name, result in counted.items() if result.passages}
-    first = {name: first_told(counted[name].passages).sentences[0] for name in people_among(totals, transcript.told)}
+    told = "\n".join(passage.text for passages in transcript.results for passage in passages)
+    people = people_among(totals, told)
+    first = {name: first_told(counted[name].passages).sentences[0] for name in people}
     lines = [f"* {phrases.cast_line.format(name)} [{key_of(first[name])}]" for name in first]
     return "\n".join([phrases.cast, *lines]) if lines else ""
 
@@ -351,7 +345,8 @@ def beginning(wish: Beginning, transcript: Transcript, language: Language) -> st
     read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
     found = gather([read], language)
     opening = next((each.start for each in found if key_of(each.sentence) == chapter.get("key")), 0)
-    told = [*dropwhile(_is_a_number, (each for each in found if each.start >= opening and not each.is_heading))]
+    story = (each for each in found if each.start >= opening and not each.is_heading)
+    told = [*dropwhile(lambda each: each.length == 1, story)]  # the number of its chapter
     lead = phrases.narrator if wish.narrator else phrases.begins
     return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
 
@@ -386,11 +381,6 @@ def ending(transcript: Transcript, language: Language) -> str:
     told = [each for each in story if not each.is_heading]
     kept = _opening(told[::-1])[::-1] if told else []
     return introduce(PHRASES[language].ends, render(quotations(kept), language)) if kept else ""
-
-
-def _is_a_number(candidate: Candidate) -> bool:
-    """Whether it is no more than the number of a chapter."""
-    return candidate.length == 1
 
 
 def _opening(following: list[Candidate]) -> list[Candidate]:
@@ -479,7 +469,11 @@ def _lookup(question: Question, choices: Choices) -> str:
         words = (named if is_foreign else []) or unknown or missing or question.name_words
         nothing = nothing_found(words, question.text, phrases, reading=reading)
         return " ".join([*foreign, nothing])
-    meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
+    spelt = choices.mended(question)
+    mended = {
+        words: " ".join(spelt.get(each, each) for each in words.split()) for words in as_typed([*spelt], question.text)
+    }
+    meant = [phrases.did_you_mean.format(*each) for each in mended.items()]
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
 

@@ -241,20 +241,12 @@ class Choices:
         book.
         """
         named = self._in_book(question)
-        return with_words(named, self._respelt(named))
+        return with_words(named, wording.respelt(named, self.transcript.missing))
 
     def _in_book(self, question: Question) -> Question:
         if self.book_language in (None, question.language):
             return question
         return in_language(question, self.book_language, self.transcript.missing)
-
-    def _respelt(self, question: Question) -> dict[str, str]:
-        """The words of a question that the book spells otherwise, and how, unless an answer may do without them. Those
-        that were printed as names since had been searched small.
-        """
-        own = [without_possessive(term.word) for term in question.terms if not wording.is_replaceable(term, question)]
-        missing = self.transcript.missing
-        return {word: spelt[0] for word in own if (spelt := missing.get(word) or missing.get(word.lower()))}
 
     def spoken(self, question: Question) -> Language:
         """The language to answer in: the book's, if the question may as well be in that."""
@@ -270,7 +262,11 @@ class Choices:
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how; what is borrowed has been told before."""
         own = {without_possessive(term.word) for term in question.terms if term.weight == 1.0}
-        return {word: spelt for word, spelt in self._respelt(self._in_book(question)).items() if word in own}
+        return {
+            word: spelt
+            for word, spelt in wording.respelt(self._in_book(question), self.transcript.missing).items()
+            if word in own
+        }
 
     def missing(self, question: Question) -> list[str]:
         """Words of a question that the book has in no spelling; first those that no other word can replace."""
@@ -281,7 +277,12 @@ class Choices:
     def unknown(self, question: Question) -> list[str]:
         """Missing words without which a question has no answer."""
         is_foreign = self.book_language not in (None, question.language)  # whose other words it cannot have
-        return wording.essential(question, self._gone(question), len(self._respelt(question)), is_foreign=is_foreign)
+        return wording.essential(
+            question,
+            self._gone(question),
+            len(wording.respelt(question, self.transcript.missing)),
+            is_foreign=is_foreign,
+        )
 
     def _gone(self, question: Question) -> list[Term]:
         found = self.of(question).candidates
@@ -292,7 +293,7 @@ class Choices:
 MOST_PLACES = 3
 """Places of a line that are quoted."""
 
-_MOST_TRIED = 18
+_MOST_TRIED = 24
 """Names that are counted for a list, and looked at, since many are those of places."""
 
 MOST_WISHES = 3
@@ -322,7 +323,7 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
     for part in intents.questions_in(transcript.asked):
         wish = _wish(part, past, answer, transcript)
         past = past if isinstance(wish.intent, intents.Remark) else wish.question
-        if intents.is_asked(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
+        if intents.ENDS_AS_QUESTION.search(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
             asked.append(wish)
     return asked[:MOST_WISHES] or [whole]
 
@@ -333,8 +334,7 @@ def _wish(text: str, past: Question | None, answer: str, transcript: Transcript)
     of_last = intents.of_last(text, lines, question) if text == transcript.asked else None
     intent = of_last or intents.intent_of(text, question, transcript.book["title"], has_past=bool(lines))
     if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
-        question = in_context(printed, past, answer, transcript.spoken)
-        intent = intents.Lookup(question)
+        return _wish(printed, past, answer, transcript)
     return Wish(intent, question)
 
 

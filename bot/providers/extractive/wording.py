@@ -30,7 +30,7 @@ from bot.providers.extractive.question import (
     is_title,
     without_fillers,
 )
-from bot.providers.extractive.quotation import Candidate, Choice, Confidence, with_whole_replies
+from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
 from domain.library.numerals import number_value
 from domain.library.search.phrases import LEAST_RUN, quoted_in
@@ -220,8 +220,22 @@ def absent(question: Question, missing: Mapping[str, Sequence[str]], told: Colle
     `missing` are words that the book does not have, each with similar ones that it has.
     """
     own = (term for term in question.terms if term.weight == 1.0 and term.stem not in told)
-    gone = (term for term in own if missing.get(without_possessive(term.word)) == [])
+    spelt = respelt(question, missing).keys()
+    lost = {word for word, each in missing.items() if not each or word not in spelt}
+    gone = (term for term in own if without_possessive(term.word) in lost)
     return [term for term in gone if not is_replaceable(term, question) or term.others.isdisjoint(told)]
+
+
+def respelt(question: Question, missing: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The words of a question that the book spells otherwise, and how, unless an answer may do without them: names as
+    names, and so any word beside one that is nowhere. Those printed as names since had been searched small.
+    """
+    own = {without_possessive(term.word): term for term in question.terms if not is_replaceable(term, question)}
+    spelt = {word: missing.get(word) or missing.get(word.lower(), ()) for word in own}
+    is_strange = any(missing.get(word) == spelt[word] == [] for word in own)
+    names = {word for word, term in own.items() if is_strange or term.stem in question.names}
+    meant = {word: [s for s in each if s[0].isupper() or word not in names] for word, each in spelt.items()}
+    return {word: each[0] for word, each in meant.items() if each}
 
 
 _ANSWER_WORDS = {
@@ -329,11 +343,11 @@ def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading
     """That nothing was found, and about what, as far as that is known, in the words of the question."""
     if not words:
         return phrases.nothing_yet if reading else phrases.nothing
-    listed = ", ".join(f"*{word}*" for word in _as_typed(words, asked))
+    listed = ", ".join(f"*{word}*" for word in as_typed(words, asked))
     return (phrases.nothing_about_yet if reading else phrases.nothing_about).format(listed)
 
 
-def _as_typed(words: Sequence[str], asked: str) -> list[str]:
+def as_typed(words: Sequence[str], asked: str) -> list[str]:
     """The words with what belongs to them: "d'Artagnon", and neighbours as one: "Mock Turtle"."""
     typed: list[str] = []
     end = -1
@@ -346,12 +360,6 @@ def _as_typed(words: Sequence[str], asked: str) -> list[str]:
             typed.append(found[0] if found else word)
         end = found.end() if found else len(asked)
     return typed
-
-
-def names_author(question: Question, author: str, told: Collection[Candidate]) -> bool:
-    """Whether a question has the surname of the book's author, which is in nothing that is told."""
-    surname = {*stems_of(author, question.language)[-1:]} & {term.stem for term in question.terms if term.weight == 1.0}
-    return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
 
 
 def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bool) -> str:

@@ -167,6 +167,7 @@ def test_letters_tell_more_than_the_sound() -> None:
     ("asked", "missing"),
     [
         ("father maple", {"maple": ["Mapple"]}),
+        ("father mapel", {"mapel": ["Mapple", "maple"]}),
         ("the march hair", {"hair": ["Hare"]}),
         ("the maple", {}),
         ("red hair", {}),

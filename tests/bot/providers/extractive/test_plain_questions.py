@@ -33,6 +33,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
     [
         ("Who is Mr. Ahrns?", "Ahrns", "Ahrens", "Mr. Ahrens, a doctor from Bremen, came to the mill."),
         ("Who is Wilhelmina Taskr?", "Taskr", "Tasker", "Wilhelmina"),
+        ("who is wilhelmna taskr", "wilhelmna taskr", "Wilhelmina Tasker", "Wilhelmina"),
         ("Who is Will Tasker’s friend Ahrence?", "Ahrence", "Ahrens", "Mr. Ahrens"),
         ("Who is Wil Tasker?", "Wil", "Wilhelmina", "Wilhelmina was the miller’s daughter."),
         ("Who is Prof. Aarens?", "Aarens", "Ahrens", "Mr. Ahrens, a doctor from Bremen, came to the mill."),
@@ -72,6 +73,12 @@ async def test_a_word_typed_with_a_capital_is_found_without(talk: Talk, question
     turn = await talk.ask(question)
     assert quoted in turn.text
     assert not turn.text.startswith("I found nothing")
+
+
+@pytest.mark.parametrize("question", ["who is shilings", "what did dumbledore tell shilings"])
+async def test_what_may_be_a_name_is_not_mended_to_a_common_word(talk: Talk, question: str) -> None:
+    names = [f"*{name}*" for name in ("dumbledore", "shilings") if name in question]
+    assert (await talk.ask(question)).text == SAY.nothing_about.format(", ".join(names))
 
 
 async def test_who_somebody_is_no_word_without_a_capital_says(talk: Talk) -> None:
