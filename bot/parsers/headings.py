@@ -42,7 +42,7 @@ _DIVISIONS = {
 }
 _CJK_PARTS = """
     序章 序幕 序言 序 楔子 引子 终章 終章 尾声 尾聲 後記 后记 番外篇 番外 外传 外傳 間章 間話 閑話 閒話 幕間 後日談
-    付録 附録 附录 附錄 부록 あとがき プロローグ エピローグ インターリュード 프롤로그 에필로그 외전 막간
+    あとがき プロローグ エピローグ インターリュード 프롤로그 에필로그 외전 막간
 """
 _PARTS = """
     prologue epilogue preface foreword introduction afterword conclusion postscript interlude dedication prelude
@@ -143,14 +143,15 @@ _PHRASE = re.compile(
     rf"|(?:{'|'.join(_APPENDICES.split())})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
     re.IGNORECASE,
 )
+_CJK_APPENDIX = r"(?:付録|附録|附录|附錄|부록)\s?[A-Z\d]{1,2}"
 _CJK = re.compile(
     rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
     rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+)|"
     rf"(?P<number3>\d{{1,4}})\s?(?P<word3>[{''.join(RANK_OF_CJK)}])(?=[\s.:：]|$)|"
-    rf"(?:{'|'.join(_CJK_PARTS.split())})[{HAN}A-Z\d０-９]{{0,4}}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    rf"(?:{'|'.join(_CJK_PARTS.split())})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
     re.DOTALL,
 )
-_OPENS_CJK_LABEL = frozenset("第제卷巻0123456789") | {word[0] for word in _CJK_PARTS.split()}
+_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in _CJK_PARTS.split()}
 _NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{NOT_THE_BOOK})[\s.:_*\]]*", re.IGNORECASE)
 _CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
