@@ -89,6 +89,9 @@ _BY_A_PERSON = re.compile(rf"(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
 _BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:von|par|por|di|door|av):?\s+){_NAMED}", re.IGNORECASE)
 _BY_ALONE = frozenset(("by", "written by"))
 _CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
+_CJK_TITLE_AND_AUTHOR = re.compile(
+    r"《(?P<title>[^《》]{1,60})》\s*(?:作者\s*[：:]\s*)?(?P<author>[\u3400-\u9fff·]{2,8}?)\s*(?:[（(〔][^（）()〔〕]{1,6}[）)〕])?\s*[著撰]?"
+)
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
 _KIND_WORDS = """
     novel novels novella romance story stories tale tales memoir memoirs autobiography biography fable fables poem poems
@@ -117,12 +120,18 @@ def read_title_page(front: str) -> tuple[str, str]:
     blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
     if not blocks or not _fits_a_title_page(blocks[0]):
         return "", ""
-    if named := _byline(blocks):
+    if named := _byline(blocks) or _cjk_title_and_author(blocks[0].text):
         return named
     if not front or not all(map(_fits_a_title_page, blocks)):
         return "", ""
     name = _name_below([block.text for block in blocks])
     return calm(blocks[0].text), name if _is_name(name) else ""
+
+
+def _cjk_title_and_author(line: str) -> tuple[str, str] | None:
+    """The title in brackets and the author behind it, as texts in Chinese begin, with the dynasty: 《西游记》吴承恩（明）."""
+    named = _CJK_TITLE_AND_AUTHOR.fullmatch(line)
+    return (named["title"], named["author"]) if named else None
 
 
 def _by_lines(blocks: Sequence[Block]) -> list[Block]:

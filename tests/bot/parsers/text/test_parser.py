@@ -84,6 +84,7 @@ def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
         ("The House\nby the Sea", "The House by the Sea", ""),
         ("THE LONG WATER\n\nwritten by\n\nAnn Weaver", "The Long Water", "Ann Weaver"),
         ("《渡口人家》\n作者：李渡", "渡口人家", "李渡"),
+        ("《渡口人家》李渡（明）", "渡口人家", "李渡"),
         ("The Adventures of\nSherlock Holmes", "The Adventures of Sherlock Holmes", ""),
         ("Sherlock Holmes\nSelected Stories", "Sherlock Holmes Selected Stories", ""),
         ("Der Graf\nvon Monte Christo", "Der Graf von Monte Christo", ""),
