@@ -129,7 +129,7 @@ def read_title_page(front: str) -> tuple[str, str]:
 
 
 def _cjk_title_and_author(line: str) -> tuple[str, str] | None:
-    """The title in brackets and the author behind it, as texts in Chinese begin, with the dynasty: 《西游记》吴承恩（明）."""
+    """The title in brackets and the author behind it, as texts in Chinese begin: 《西游记》吴承恩（明）."""
     named = _CJK_TITLE_AND_AUTHOR.fullmatch(line)
     return (named["title"], named["author"]) if named else None
 

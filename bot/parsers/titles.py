@@ -70,6 +70,8 @@ _BY_A_NAME = re.compile(
 )
 """Without a comma, only a likely person's name is taken for the author, so not in "Death by Black Hole"."""
 _ADDRESS = re.compile(r"\s*<[^<>\s]{1,80}@[^<>\s]{1,80}>")
+_CATALOGUED = re.compile(r"(?P<name>[^,;&]+(?:,\s+[^,;&\d]+)?),\s+(?:[bd]\.|ca\.|active)?\s*\d{3,4}\b[\d\s?–-]*")
+"""As libraries write a person: "Melville, Herman, 1819-1891"."""
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
@@ -229,6 +231,9 @@ def is_name_of_file(title: str) -> bool:
 def author_name(declared: str) -> str:
     """The declared author, or an empty string if a program filled in the field."""
     name = _ADDRESS.sub("", one_line(declared)).strip(" ,;")
+    if listed := _CATALOGUED.fullmatch(name):
+        last, _, first = listed["name"].partition(",")
+        name = f"{first.strip()} {last}".strip()
     return "" if _JUNK.fullmatch(name) or name.lower() in _NO_AUTHORS else name
 
 

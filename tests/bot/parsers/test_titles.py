@@ -122,3 +122,20 @@ def test_a_list_of_authors_that_breaks_off_ends_without_a_comma() -> None:
 
 def test_files_that_printers_make_name_no_book() -> None:
     assert book_title("parallel.dvi") == book_title("cover final.eps") == ("", "")
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "Melville, Herman, 1819-1891",
+        "Herman Melville, 1819–1891",
+        "Melville, Herman, b. 1819",
+        "Melville, Herman, 1819-",
+    ],
+)
+def test_an_author_from_a_library_catalogue_is_named_as_on_the_cover(declared: str) -> None:
+    assert author_name(declared) == "Herman Melville"
+
+
+def test_several_authors_stay_as_they_are_listed() -> None:
+    assert author_name("Ann Weaver, Bob Smith") == "Ann Weaver, Bob Smith"
