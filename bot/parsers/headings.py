@@ -97,9 +97,11 @@ _LONGEST_CJK_TITLE = 60
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
 _PREPOSITIONS = frozenset("of des du de von vom della dello del di da do dos van af av и".split())  # noqa: SIM905
-DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
-_TRAIL = DECORATION + ".:;,—–-"
-BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
+_DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
+_TRAIL = _DECORATION + ".:;,—–-"
+_BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
+AROUND_A_NUMBER = f".{_DECORATION}{_BRACKETS}"
+"""Signs that may stand around a number that is a heading."""
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת]))[^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
@@ -198,7 +200,7 @@ def parse_label(line: str) -> Label | None:
 @lru_cache(maxsize=8_192)
 def parse_any_label(line: str) -> Label | None:
     """As `parse_label`, but also labels whose number is not understood."""
-    text = line.strip(DECORATION).lstrip(BRACKETS).strip(DECORATION)
+    text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION)
     if not text or len(text) > _LONGEST:
         return None
     if text[0].islower():
@@ -248,8 +250,8 @@ def parse_numeral(line: str) -> Label | None:
     """
     if len(line) > _LONGEST_NUMERAL:
         return None
-    text = line.strip(DECORATION).lstrip(BRACKETS).strip(DECORATION).rstrip(_TRAIL)
-    text = text.rstrip(BRACKETS + _TRAIL) if text[-1:] in BRACKETS and not set(text) & set("[(（［") else text
+    text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
+    text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text) & set("[(（［") else text
     match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
     if match and not (match["title"] or "")[:1].islower():
         name = match["label"]

@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeVar
 from bot.parsers.chapters import chapters_from, middle
 from bot.parsers.draft import has_words
 from bot.parsers.headings import (
-    BRACKETS,
-    DECORATION,
+    AROUND_A_NUMBER,
     NAMED_PARTS,
     RANK_OF,
     Heading,
@@ -410,7 +409,7 @@ def _first_line(text: str, block: Block) -> str:
 
 
 def _may_be_numeral(line: str) -> bool:
-    text = line.strip(f".{DECORATION}{BRACKETS}")
+    text = line.strip(AROUND_A_NUMBER)
     return bool(text) and (
         text[0] in "IVXLC" or text[0].isdecimal() or text[0] in HAN or (text[0].isupper() and len(text) < 24)
     )
