@@ -178,6 +178,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
         "verbatim": _verbatim(evidence, at),
+        "is speech": _found(_QUOTES, candidate.text),
         "is question": _found(_ASKS, candidate.text),
     }
 
