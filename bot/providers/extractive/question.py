@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import permutations, zip_longest
 
@@ -87,16 +87,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`names` are the stems of terms that are names; `setting` those in a clause that only says when or why ("after
-    the storm", "because he was poor"), which is searched on its own. `story` is what it names of a collection.
-    """
+    """`names` are the stems of terms that are names; `story` is what it names of a collection."""
 
     text: str
     language: Language
     kind: QuestionKind
     terms: tuple[Term, ...] = ()
     names: frozenset[str] = frozenset()
-    setting: frozenset[str] = field(default=frozenset())
     story: str = ""
 
     @property
@@ -141,7 +138,7 @@ class Question:
     def runs(self) -> frozenset[tuple[str, ...]]:
         """The stems of words in a row that are no coincidence in the book; of what happened then, more stands there."""
         words = stems_of(self.text, self.language) if self.kind is not QuestionKind.HAPPENED else ()
-        telling = {term.stem for term in self.terms} - self.setting
+        telling = {term.stem for term in self.terms}
         runs = (words[at : at + LEAST_RUN] for at in range(len(words) - LEAST_RUN + 1))
         return frozenset(run for run in runs if len(telling & {*run}) > 1)
 
@@ -180,10 +177,6 @@ _PATTERNS = {
     for language, kinds in _KINDS.items()
 }
 YES_OR_NO = re.compile(WORDINGS["yes_or_no"][0], re.IGNORECASE)
-_CLAUSES = {
-    language: re.compile(rf"\w.*?\b(?:{words})\b(.*)", re.IGNORECASE | re.DOTALL)
-    for language, words in zip(Language, WORDINGS["setting"], strict=True)
-}
 _FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
 _TITLES = frozenset(" ".join(BEARERS.values()).split())
 _APART = {"man": "wife maid woman", "wife": "man maid", "maid": "man wife", "woman": "man"}
@@ -214,8 +207,6 @@ def analyse(text: str, language: Language | None = None) -> Question:
     """Analyse a question, whose words tell its language if none is given."""
     language = language or asked_in(text)
     terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
-    clause = _CLAUSES[language].match(text)
-    setting = {stem(word, language) for word in split_words(clause[1], language)} if clause else set()
     stems = {term.stem for term in terms}
     kind = kind_of(text, language)
     if kind in (QuestionKind.WHO_IS, QuestionKind.NAMED) and relation_in(text):  # not the one named, but another
@@ -229,7 +220,6 @@ def analyse(text: str, language: Language | None = None) -> Question:
         kind=kind,
         terms=terms,
         names=frozenset(names),
-        setting=frozenset(setting & stems) if setting & stems != stems else frozenset(),
     )
 
 
@@ -242,12 +232,9 @@ def with_words(question: Question, others: Mapping[str, str]) -> Question:
     }
     if not changed:
         return question
-    names, setting = (
-        frozenset(changed[each].stem if each in changed else each for each in stems)
-        for stems in (question.names, question.setting)
-    )
+    names = frozenset(changed[each].stem if each in changed else each for each in question.names)
     terms = tuple(changed.get(term.stem, term) for term in question.terms)
-    return replace(question, terms=terms, names=names, setting=setting)
+    return replace(question, terms=terms, names=names)
 
 
 def kind_of(text: str, language: Language) -> QuestionKind:
@@ -338,10 +325,19 @@ def as_printed(text: str, told: str) -> str:
         return nominative(word) if language is Language.GERMAN else word
 
     typed = {word: bare(word) for word in _TYPED.findall(text) if not is_little(word, language)}
-    names = names_in(told, language) if any(word in told for word in typed.values()) else frozenset[str]()
+    is_told = any(word.removesuffix("s") in told for word in typed.values())
+    names = names_in(told, language) if is_told else frozenset[str]()
     asked = f" {' '.join(words_of(fold(text)))} "
     names |= {word for name in names if " " in name and f" {name} " in asked for word in name.split()}
-    return _TYPED.sub(lambda it: it[0].capitalize() if fold(typed.get(it[0], "")) in names else it[0], text)
+
+    def printed(found: re.Match[str]) -> str:
+        name = typed.get(found[0], "")
+        if fold(name) in names:
+            return found[0].capitalize()
+        owner = name.removesuffix("s") if language is Language.ENGLISH else ""
+        return f"{owner}'s" if fold(owner) in names else found[0]  # "darcys sister"
+
+    return _TYPED.sub(printed, text)
 
 
 _BORROWED, _MEANT = 0.5, 0.9
@@ -470,8 +466,7 @@ def _borrow(question: Question, terms: tuple[Term, ...], before: Question, words
         if term.stem not in known
     }
     every = (*own, *lent.values()) or question.terms
-    stems = {term.stem for term in every}
-    return replace(question, terms=every, names=(question.names | names) & stems, setting=frozenset())
+    return replace(question, terms=every, names=(question.names | names) & {term.stem for term in every})
 
 
 def in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:

@@ -270,13 +270,9 @@ _MOST_ALIKE = 6
 
 
 def other_phrasings(question: Question) -> list[str]:
-    """What a question has in quotation marks, all of it as typed if it may be a line, its two halves if it has a
-    setting, and the question in words that may occur in an answer.
-    """
-    setting = [term.word for term in question.terms if term.stem in question.setting]
-    main = [term.word for term in question.terms if term.stem not in question.setting]
+    """What a question has in quotation marks, all of it as typed if it may be a line, and words of an answer to it."""
     answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
-    parts = [main, setting] if setting and main else []
+    parts: list[list[str]] = []
     for verb in (term for term in question.terms if term.particle):
         rest = [term.word for term in question.terms if term is not verb]
         parts.append([f'"{verb.word} {verb.particle}"', *rest])
@@ -329,7 +325,7 @@ def without_lost(question: Question, gone: Sequence[Term]) -> Question | None:
     if any(re.search(rf"\b(?:{its}) {re.escape(term.word)}\b", question.text, re.IGNORECASE) for term in gone):
         return None  # "the price of tea" and "the black tea" are about tea
     is_left = gone and any(term.stem in question.names or has_article(term.word, question) for term in terms)
-    rest = replace(question, terms=terms, names=question.names & kept, setting=question.setting & kept)
+    rest = replace(question, terms=terms, names=question.names & kept)
     return rest if is_left else None
 
 
@@ -439,8 +435,7 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
             if not terms:
                 return title, question
             if len(telling) > 1:
-                names, setting = question.names - own, question.setting - own
-                return title, replace(question, terms=terms, names=names, setting=setting, story=title)
+                return title, replace(question, terms=terms, names=question.names - own, story=title)
     return "", question
 
 
