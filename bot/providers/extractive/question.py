@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import permutations, zip_longest
+from itertools import zip_longest
 
 from bot.providers.extractive.language import (
     BEARERS,
@@ -427,25 +427,24 @@ def _has_no_subject(question: Question) -> bool:
 
 
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
-    """What the pronouns refer to: the names asked about, with the relative of theirs, or found if it was asked who; for
-    "it", everything asked about.
+    """What the pronouns refer to: the names asked about, with the relative of theirs, or found if it was asked who, or
+    if those are forgotten; for "it", everything asked about.
     """
+    pronoun = _pronoun(question)
+    own = [each for each in _GENDERS if pronoun and each.fullmatch(pronoun[0])]
     relation = relation_in(before.text)
-    theirs = [term for term in before.terms if (relation or term.weight < 1.0) and _may_mean(question, term.word)]
+    theirs = [term for term in before.terms if (relation or term.weight < 1.0) and _may_mean(term.word, own)]
     meant = [term for term in before.terms if term.stem in before.names or term in theirs]
-    if before.kind is QuestionKind.WHO and not relation:
+    is_forgotten = own and not before.names and (before.leans_on_past or _points_back(before))
+    if is_forgotten or (before.kind is QuestionKind.WHO and not relation):
         meant += _names_in(answer, before)
     matter = not meant or MEANS_A_MATTER.search(question.text)
     return tuple(meant) + (before.terms if matter else ())
 
 
-def _may_mean(question: Question, word: str) -> bool:
-    """Whether the first pronoun of a question may stand for what somebody is: "she" stands for no father."""
-    pronoun = _pronoun(question)
-    apart = permutations(_GENDERS)
-    return is_role(word) and not (
-        pronoun and any(one.fullmatch(pronoun[0]) and other.fullmatch(word) for one, other in apart)
-    )
+def _may_mean(word: str, own: Sequence[re.Pattern[str]]) -> bool:
+    """Whether a pronoun, of its own gender, may stand for what somebody is: "she" stands for no father."""
+    return is_role(word) and not (own and any(each.fullmatch(word) for each in _GENDERS if each not in own))
 
 
 def _names_in(answer: str, before: Question) -> list[Term]:

@@ -34,6 +34,7 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
         ("Who is Hobb?", "", "What did Marta give him?", {"Marta", "give"}),
         ("Who is Hobb?", "", "What did the ferryman say he wanted?", {"ferryman", "say", "wanted"}),
         ("Who is Hobb?", "", "Does it say anything about a bishop?", {"bishop"}),
+        ("What does he eat?", "“Hobb ate a gull.” (p. 3) “So Hobb ate.” (p. 4)", "Is he dead?", {"dead", "Hobb"}),
         ("Does Hobb have a wife?", "", "and children?", {"children", "Hobb"}),
         ("Who is Hobb’s father?", "“My father,” said Tom. (p. 3)", "Why did he die?", {"die", "father", "Hobb’s"}),
         ("Who is Hilda’s father?", "", "How old is she?", {"old", "Hilda’s"}),
