@@ -215,7 +215,8 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or ALMOST * len(calls[:1])}
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
-            return {"expected": min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))}
+            expected = min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))
+            return {"expected": expected, "defined": _defines_it(question, text)}
         case QuestionKind.LOOKS:
             return {"looks": min(5.0, len(cues.looks.findall(text)))}
         case kind:
@@ -226,6 +227,18 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
                 QuestionKind.SAID: {"speech": cues.speech},
             }
             return {name: _found(pattern, text) for name, pattern in signs.get(kind, {}).items()}
+
+
+_ASKS_WHAT_IT_IS = re.compile(r"\W*(?:\w+ )?(?:what(?:['’]?s| is| are| was| were)|what does .+ mean\b)", re.IGNORECASE)
+
+
+def _defines_it(question: Question, text: str) -> float:
+    """Whether a sentence says what the thing asked about is: "A splice is a joint", "called a splice"."""
+    if question.names or not _ASKS_WHAT_IT_IS.match(question.text):
+        return 0.0
+    thing = rf"(?:an? |the )?{'[ -]'.join(re.escape(term.word) for term in question.terms)}s?"
+    is_one = r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
+    return _found(re.compile(rf"\b{thing}{is_one}\b|\b(?:called|known as|termed) {thing}\b", re.IGNORECASE), text)
 
 
 def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:

@@ -59,6 +59,27 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
     assert first(question, ISLAND) == answer
 
 
+ROPES = (
+    "Wet the splice and turn the bight before you go on to the next one. A splice is a joint of two ropes. Go on. "
+    "The old sailors, who had no other words for it, called such a loop of any rope a bight. "
+    "The bight and the splice are pressed until they lie flat, and dried. One of them is enough."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is a splice?", "A splice is a joint of two ropes."),
+        (
+            "what does bight mean",
+            "The old sailors, who had no other words for it, called such a loop of any rope a bight.",
+        ),
+    ],
+)
+def test_what_a_thing_is_is_told_where_the_book_defines_it(question: str, answer: str) -> None:
+    assert first(question, ROPES) == answer
+
+
 @pytest.mark.parametrize(
     ("question", "other", "answer"),
     [
