@@ -104,7 +104,7 @@ def _of_nobody(kind: DiscussionKind, say: Say) -> str:
         case DiscussionKind.EXPLAIN:
             return say("How would you say this in your own words?")
         case DiscussionKind.OPINION:
-            return say("Do you agree? What speaks for it, and what against it?")
+            return say("Do you agree with this? Why, or why not?")
     return say("Why do you think the book tells us this, and why in this way?")
 
 
