@@ -34,7 +34,7 @@ from bot.providers.extractive.quotation import Choice, Confidence, with_whole_re
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
 from domain.library.numerals import number_value
 from domain.library.search.phrases import LEAST_RUN, quoted_in
-from domain.library.search.words import fold, without_possessive, words_of
+from domain.library.search.words import fold, is_dense, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 
 
@@ -344,14 +344,15 @@ def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading
 
 
 def as_typed(words: Sequence[str], asked: str) -> list[str]:
-    """The words with what belongs to them: "d'Artagnon", and neighbours as one: "Mock Turtle"."""
+    """The words with what belongs to them: "d'Artagnon", and neighbours as one: "Mock Turtle", 説明."""
     typed: list[str] = []
     end = -1
     for word in dict.fromkeys(words):
-        found = re.search(rf"(?:\b\w['’])?\b{re.escape(word)}\b", asked)
+        bound = "" if is_dense(word) else r"\b"
+        found = re.search(rf"(?:\b\w['’])?{bound}{re.escape(word)}{bound}", asked)
         is_alike = typed and word[0].isupper() is typed[-1][0].isupper()
-        if found and is_alike and not asked[end : found.start()].strip():
-            typed[-1] += f" {found[0]}"
+        if found and is_alike and found.start() >= end and not asked[end : found.start()].strip():
+            typed[-1] += asked[end : found.start()] + found[0]
         else:
             typed.append(found[0] if found else word)
         end = found.end() if found else len(asked)

@@ -430,6 +430,7 @@ async def test_a_name_that_only_headings_have_is_not_known_yet(tmp_path: Path) -
         ("Who is d'Artagnon?", "*d'Artagnon*"),
         ("who is the Mock Turtle", "*Mock Turtle*"),
         ("Does Hobb own a zeppelin or a smartphone?", "*zeppelin*, *smartphone*"),
+        ("飛行船", "*飛行船*"),
     ],
 )
 async def test_what_is_found_nowhere_is_named_as_it_was_typed(talk: Talk, question: str, named: str) -> None:
