@@ -13,7 +13,7 @@ from discord import app_commands
 
 from cogs.cards import clipped, day_of, question_line, titled
 from cogs.errors import Refusal, bot_lacks
-from cogs.i18n import Speech, speech_of
+from cogs.i18n import Speech, later, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
     FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
@@ -228,21 +228,14 @@ def assert_may_post(interaction: discord.Interaction[Any]) -> None:
     """Raises:
     Refusal: the person may not write here, so the bot does not do it for them.
     """
-    _assert_none(lacking_to_post(interaction), interaction)
+    _refuse_lacking(lacking_to_post(interaction), _TO_WRITE, interaction)
 
 
 def assert_may_do(interaction: discord.Interaction[Any], *needed: str) -> None:
     """Raises:
     Refusal: the person may not do this here by themselves, so the bot does not do it for them.
     """
-    if lacking := missing(interaction.permissions, needed):
-        say = speech_of(interaction)
-        raise Refusal(
-            say(
-                "I only do for you what you may do here yourself. You need: {permissions}.",
-                permissions=permission_names(lacking, say),
-            )
-        )
+    _refuse_lacking(missing(interaction.permissions, needed), _TO_DO, interaction)
 
 
 def channel_to_post_in(
@@ -262,7 +255,7 @@ def channel_to_post_in(
     assert_may_post(interaction)
     if opens_threads:
         own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if has_private_threads(channel) else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
-        _assert_none(missing(interaction.permissions, own), interaction)
+        _refuse_lacking(missing(interaction.permissions, own), _TO_WRITE, interaction)
     return channel
 
 
@@ -288,7 +281,8 @@ def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Con
     """
     server = server_of(interaction)
     if server is not None:
-        _assert_none(missing(granted_in(server, conversation, interaction.user), FOR_ANSWERS), interaction)
+        granted = granted_in(server, conversation, interaction.user)
+        _refuse_lacking(missing(granted, FOR_ANSWERS), _TO_WRITE, interaction)
 
 
 def assert_may_read_back(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
@@ -296,22 +290,20 @@ def assert_may_read_back(interaction: discord.Interaction[Any], conversation: Co
     Refusal: the person may not read what was said in the conversation's channel before; their own may be read.
     """
     server = server_of(interaction)
-    if server is None or conversation.owner_id == str(interaction.user.id):
-        return
-    if lacking := missing(granted_in(server, conversation, interaction.user), FOR_READING):
-        say = speech_of(interaction)
-        raise Refusal(say("You need: {permissions}.", permissions=permission_names(lacking, say)))
+    if server is not None and conversation.owner_id != str(interaction.user.id):
+        granted = granted_in(server, conversation, interaction.user)
+        _refuse_lacking(missing(granted, FOR_READING), _TO_READ, interaction)
 
 
-def _assert_none(lacking: Sequence[str], interaction: discord.Interaction[Any]) -> None:
+_TO_WRITE = later("I only write where you're allowed to write. You need: {permissions}.")
+_TO_DO = later("I only do for you what you may do here yourself. You need: {permissions}.")
+_TO_READ = later("You need: {permissions}.")
+
+
+def _refuse_lacking(lacking: Sequence[str], sentence: str, interaction: discord.Interaction[Any]) -> None:
     if lacking:
         say = speech_of(interaction)
-        raise Refusal(
-            say(
-                "I only write where you're allowed to write. You need: {permissions}.",
-                permissions=permission_names(lacking, say),
-            )
-        )
+        raise Refusal(say(sentence, permissions=permission_names(lacking, say)))
 
 
 async def reach_of(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
