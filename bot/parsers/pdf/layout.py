@@ -311,7 +311,7 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST} - _numbers_of_chapters(places)
     heights = {height for _, height in running}
-    heads = {*heights} & {_height_of_heads(pages)}
+    heads = heights & {_height_of_heads(pages)}
     body = body_size(pages)
     return [
         _without(

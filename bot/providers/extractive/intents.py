@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.providers.extractive import language, wording
-from bot.providers.extractive.language import OF_ANY_BOOK, any_accents
+from bot.providers.extractive.language import OF_ANY_BOOK, WORDINGS, any_accents
 from bot.providers.extractive.question import (
     FULL_NAME,
     MEANS_A_MATTER,
@@ -47,49 +47,48 @@ _THE_BOOK, _POLITE = (language.MACROS[name] for name in ("THE_BOOK", "POLITE"))
 REMARKS = {reply: _whole(f"{_POLITE}(?:{'|'.join(words)})") for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
-PAGE_READ = _whole(*language.WORDINGS["page_read"])
-CHAPTER_READ = _whole(*language.WORDINGS["chapter_read"])
+PAGE_READ = _whole(*WORDINGS["page_read"])
+CHAPTER_READ = _whole(*WORDINGS["chapter_read"])
 """The last chapter somebody has read. "I'm in chapter 3" doesn't say how far."""
-FINISHED = _whole(*language.WORDINGS["finished"])
-SOMEWHERE = _whole(*language.WORDINGS["somewhere"])
+FINISHED = _whole(*WORDINGS["finished"])
+SOMEWHERE = _whole(*WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
-_ELSEWHERE = language.WORDINGS
-CONTENTS = _anywhere(*_ELSEWHERE["contents"])
-CAST = _whole(*language.WORDINGS["cast"])
-OVERVIEW = _anywhere(*_ELSEWHERE["overview"])
-CHAPTER = _anywhere(*_ELSEWHERE["chapter"])
-BARE_CHAPTER = _whole(*_ELSEWHERE["bare_chapter"])
-NAMED_PART = _each(*_ELSEWHERE["named_part"])
+CONTENTS = _anywhere(*WORDINGS["contents"])
+CAST = _whole(*WORDINGS["cast"])
+OVERVIEW = _anywhere(*WORDINGS["overview"])
+CHAPTER = _anywhere(*WORDINGS["chapter"])
+BARE_CHAPTER = _whole(*WORDINGS["bare_chapter"])
+NAMED_PART = _each(*WORDINGS["named_part"])
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
-ONWARD = _whole(*_ELSEWHERE["onward"])
-HOW_TO = _whole(*_ELSEWHERE["how_to"])
+ONWARD = _whole(*WORDINGS["onward"])
+HOW_TO = _whole(*WORDINGS["how_to"])
 """What only a book that explains something can answer."""
 
-COUNTS = _each(*_ELSEWHERE["counts"])
-PLACES = _each(*_ELSEWHERE["places"])
-MEETINGS = _each(*_ELSEWHERE["meetings"])
-BEGINNING = _whole(*_ELSEWHERE["beginning"])
-NARRATOR = _whole(*_ELSEWHERE["narrator"])
-ENDING = _whole(*_ELSEWHERE["ending"])
+COUNTS = _each(*WORDINGS["counts"])
+PLACES = _each(*WORDINGS["places"])
+MEETINGS = _each(*WORDINGS["meetings"])
+BEGINNING = _whole(*WORDINGS["beginning"])
+NARRATOR = _whole(*WORDINGS["narrator"])
+ENDING = _whole(*WORDINGS["ending"])
 
 QUOTED = re.compile(
     r"[“\"«„](?P<text>[^“”\"«»„]{5,})[”\"»“]|(?<![\w])[‘'‚](?P<single>(?:[^‘’'‚]|(?<=\w)['’](?=\w)){8,})['’‘](?!\w)"
 )
-ASKS_FOR_PLACE = _whole(*_ELSEWHERE["lines_of"])
+ASKS_FOR_PLACE = _whole(*WORDINGS["lines_of"])
 """The wording around a quoted line when the place of that line is wanted."""
 
-_OF_IT = _whole(*_ELSEWHERE["of_it"])
+_OF_IT = _whole(*WORDINGS["of_it"])
 """What asks for the place of what was just quoted, or who says it."""
-_ABOUT_IT = _whole(*_ELSEWHERE["about_it"])
+_ABOUT_IT = _whole(*WORDINGS["about_it"])
 """What asks for something in the passage that was just quoted."""
-_ASKS_WHERE_IT_IS = _whole(*_ELSEWHERE["of_it"], *_ELSEWHERE["whereabouts"])
+_ASKS_WHERE_IT_IS = _whole(*WORDINGS["of_it"], *WORDINGS["whereabouts"])
 """What asks for the place of a passage, and not for something in it."""
 ASKS_FOR_CHAPTER = _anywhere("(?:which|what|welche\\w*|quel|qué) (?:chapter|kapitel|chapitre|capítulo)")
 _BLOCK = re.compile(r"^> ?(.*)$", re.MULTILINE)
 _INSIDE = re.compile(r"[“„»«\"]([^“”„»«\"]+)[”“«»\"]")
 
-LINES = _each(*_ELSEWHERE["lines"])
-SAYING = [*map(_whole, _ELSEWHERE["saying"])]
+LINES = _each(*WORDINGS["lines"])
+SAYING = [*map(_whole, WORDINGS["saying"])]
 """A line without quotation marks, if it stands in the book."""
 SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
 TOPIC = re.compile(r"about\b", re.IGNORECASE)
@@ -99,7 +98,7 @@ PAGE = _anywhere(
     r"(?: ?(?:-|–|to|and|until|through|bis|und|à|et|al?|y) ?(?:page )?(?P<last>\d+|[ivxlc]+)\b)?"
 )
 PAGE_IN_WORDS = _anywhere(r"(?:page|seite|página) (?P<number>[^\W\d_]+(?:[- ][^\W\d_]+)?)")
-PAGE_WORDS = _anywhere(*_ELSEWHERE["page_words"])
+PAGE_WORDS = _anywhere(*WORDINGS["page_words"])
 WRAPPING = "“”\"«»„‘’' .,;:!?"
 ARTICLES = re.compile(
     r"^(?:the (?:word|name|term|phrase) |das wort |le mot |la palabra |an? |the |der |die |das |le |la |les |el )",
