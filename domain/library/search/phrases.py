@@ -14,6 +14,7 @@ from difflib import Match, SequenceMatcher
 from heapq import nlargest
 from itertools import chain, islice, pairwise, takewhile
 from math import log
+from operator import or_
 
 from domain.book import PhraseHit
 from domain.library.search.index import BookIndex, Excerpts, find_forms, share_with_capital
@@ -237,8 +238,8 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
 
     A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search, because
     no longer run has any of its words, and it is long and occurs nowhere else, or nothing else is asked: all stop words
-    of the query are in it, or only stop words, names and words that point at it are beside it. A quotation gains
-    QUOTED.
+    of the query are in it, or only stop words, names and words that point at it are beside it. A run that is all stop
+    words counts where one that points at it stands before it, and no name beside it. A quotation gains QUOTED.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
@@ -270,28 +271,40 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         log(1 + layout.word_count / (count[word] + 1)) if content else 0.0
         for word, content in zip(phrase, is_content, strict=True)
     ]
-    runs = list(_runs(phrase, positions, is_content))
+    runs = list(_runs(phrase, positions, list(map(or_, is_content, _pointed_at(words, is_stop)))))
     longest = [0] * len(words)
     for run in runs:
         for number in range(run.start, run.start + run.length):
             longest[number] = max(longest[number], run.length)
-    points = [fold(word) in _OF_A_LINE or share_with_capital(index, layout, word) > _MOSTLY for word in words]
+    points = [fold(word) in _OF_A_LINE for word in words]
+    may_point = [
+        it or share_with_capital(index, layout, word) > _MOSTLY for word, it in zip(words, points, strict=True)
+    ]
     gains: dict[tuple[int, int], float] = {}
     for (start, length), places in Counter((run.start, run.length) for run in runs).items():
         beside = [number for number in range(len(words)) if not start <= number < start + length]
+        share = sum(weights[start : start + length]) / (sum(weights) or 1.0)
         is_alone = length >= _TELLING_RUN and places == 1
-        asks_nothing = all(points[number] or not weights[number] for number in beside)
-        settles = is_alone or asks_nothing or not any(is_stop[number] for number in beside)
-        share = sum(weights[start : start + length]) / sum(weights)
-        gains[start, length] = share**_RUN_POWER + (settles and max(longest[start : start + length]) == length)
+        asks_nothing = all((may_point if share else points)[number] or not weights[number] for number in beside)
+        settles = asks_nothing or (share and (is_alone or not any(is_stop[number] for number in beside)))
+        is_longest = max(longest[start : start + length]) == length
+        gains[start, length] = share**_RUN_POWER + bool(settles and is_longest)
     yield from ((run, gains[run.start, run.length]) for run in runs)
 
 
-def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[bool]) -> Iterator[_Run]:
-    """The longest runs around words that are neither stop words nor too frequent."""
+def _pointed_at(words: Sequence[str], is_stop: Sequence[bool]) -> Iterator[bool]:
+    """Whether each word is a stop word that follows, with others, one pointing at a line: "who says to be or not"."""
+    follows = False
+    for word, stop in zip(words, is_stop, strict=True):
+        yield stop and follows
+        follows = fold(word) in POINTING or (stop and follows)
+
+
+def _runs(phrase: Sequence[str], positions: _Positions, is_telling: Sequence[bool]) -> Iterator[_Run]:
+    """The longest runs around those of the words that are telling, unless they are too frequent."""
     reached: dict[int, int] = {}
     for number, word in enumerate(phrase):
-        if not is_content[number] or sum(map(len, positions[word])) > _MOST_POSITIONS:
+        if not is_telling[number] or sum(map(len, positions[word])) > _MOST_POSITIONS:
             continue
         beside: set[int] = set()
         for neighbour in (number - 1, number + 1):

@@ -412,11 +412,11 @@ def search(index: BookIndex, layout: BookLayout, queries: Sequence[str], top_k: 
     scores: dict[int, float] = {}
     phrasings = chain.from_iterable(by_written_forms(index, layout, query) or [query] for query in queries)
     for query in list(dict.fromkeys(phrasings))[:MAX_QUERIES]:
-        if terms := find_terms(index, layout, query):
-            found = score_sentences(layout, terms)
-            for sentence, gain in verbatim_gains(index, layout, query[:MAX_QUERY_CHARACTERS]).items():
-                found[sentence] = found.get(sentence, 0.0) + gain
-            scores = found | {sentence: score + found.get(sentence, 0.0) for sentence, score in scores.items()}
+        terms = find_terms(index, layout, query)
+        found = score_sentences(layout, terms) if terms else {}
+        for sentence, gain in verbatim_gains(index, layout, query[:MAX_QUERY_CHARACTERS]).items():
+            found[sentence] = found.get(sentence, 0.0) + gain
+        scores = found | {sentence: score + found.get(sentence, 0.0) for sentence, score in scores.items()}
     return _passages(layout, scores, count)
 
 

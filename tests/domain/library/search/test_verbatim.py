@@ -40,6 +40,14 @@ def test_one_word_in_quotation_marks_is_meant_as_it_is_written() -> None:
     assert line in first_for('"kept" keeper lamps', "The keeper keeps his lamp, and the keeper keeps a lamp.", line)
 
 
+@pytest.mark.parametrize(
+    "query", ['what about "what they had been"', 'zeppelin "What they had been"', "“what they had been”"]
+)
+def test_a_quotation_of_little_words_wins_though_no_other_word_is_found(query: str) -> None:
+    line = "He told her what they had been to him."
+    assert line in first_for(query, *[SCATTERED] * 3, line, *[SCATTERED] * 3)
+
+
 def test_of_two_quotations_a_passage_with_both_wins() -> None:
     one, both = "The white rabbit ran.", "The white rabbit met the mad hatter."
     assert both in first_for('"white rabbit" and "mad hatter"', one, "The mad hatter sat.", both, one)
@@ -87,6 +95,26 @@ def test_three_words_win_where_nothing_is_asked_but_who_says_them(query: str) ->
     scattered = "A lamp was here, and Keeper saw a lamp; Harbour saw the lamp, and Keeper saw a Harbour."
     line = "He bought a lamp and a rope."
     assert line in first_for(query, *[scattered] * 4, line, *[scattered] * 4)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "who says to be or not to be",
+        "Where does it say that he was not?",
+        "the line: what they had been",
+        "who said not to be",
+    ],
+)
+def test_little_words_win_where_somebody_points_at_them(query: str) -> None:
+    scattered = "What lamp, they said, and what line, that he had; who was not to have been where the keeper says?"
+    line = "To be or not to be: it told her that he was not what they had been."
+    assert line in first_for(query, *[scattered] * 4, line, *[scattered] * 4)
+
+
+def test_little_words_of_a_question_for_somebody_do_not_win() -> None:
+    line, scattered = "The keeper said to her: go on.", "And they went up to her as she slept."
+    assert line in first_for("What did Keeper say to her as she went?", scattered, line, scattered)
 
 
 def test_of_two_runs_the_longer_wins() -> None:
