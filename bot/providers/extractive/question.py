@@ -108,16 +108,21 @@ class Question:
         return " ".join(dict.fromkeys(map(self.searched, (term.word for term in self.terms)))) or self.text
 
     @property
-    def of_a_line(self) -> frozenset[str]:
-        """Its own words, folded, if it may be about a line: it points at one, is in another language than the book, or
-        asks for nothing else and names nobody.
+    def asks_about_a_line(self) -> bool:
+        """Whether a line with all its words is what it asks about, and not the answer to it: it points at one, is in
+        another language than the book, or asks for nothing in particular.
         """
         is_foreign = asked_in(self.text, self.language) is not self.language
         is_pointed = not POINTING.isdisjoint(words_of(fold(self.text))) and self.kind is not QuestionKind.HAPPENED
-        is_open = self.kind in (QuestionKind.WHAT, QuestionKind.OTHER) and not self.names
-        may_be = (is_foreign or is_pointed or is_open) and not self.leans_on_past
+        return is_foreign or is_pointed or self.kind in (QuestionKind.WHAT, QuestionKind.OTHER)
+
+    @property
+    def of_a_line(self) -> frozenset[str]:
+        """Its own words, folded, of which a line has to have all; none where it is more likely about somebody."""
+        is_foreign = asked_in(self.text, self.language) is not self.language
         own = {fold(term.word) for term in self.terms if is_foreign or term.stem not in self.names}
-        return frozenset(own - POINTING) if may_be else frozenset()
+        is_of_names = self.names and not self.asks_about_a_line
+        return frozenset() if is_of_names or self.leans_on_past else frozenset(own - POINTING)
 
     def searched(self, word: str) -> str:
         """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""

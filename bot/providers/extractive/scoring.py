@@ -453,7 +453,7 @@ def _may_show_it(evidence: Evidence, at: int) -> bool:
     """Whether a candidate has the number, the sum or the relative that is asked for, and is not just a line of which
     something is asked.
     """
-    if at in evidence.lines:
+    if at in evidence.lines and evidence.question.asks_about_a_line:
         return False
     match evidence.question.kind:
         case QuestionKind.HOW_MUCH:

@@ -308,6 +308,8 @@ async def test_a_line_of_little_words_is_found(tmp_path: Path) -> None:
         "who are meant by CHILDREN OF THE LAMP?",
         "I remember the children of the lamp, who was that",
         "warum heißt es the children of the lamp?",
+        "why the children of the lamp?",
+        "when came the children of the lamp",
     ],
 )
 async def test_a_line_wins_over_its_words_scattered_without_quotation_marks_too(tmp_path: Path, asked: str) -> None:
@@ -321,6 +323,8 @@ async def test_a_line_wins_over_its_words_scattered_without_quotation_marks_too(
     ("asked", "language"),
     [
         ("what does the book mean by the stairs for", Language.ENGLISH),
+        ("on the stairs for: what does that mean?", Language.ENGLISH),
+        ("is it true that on the stairs for want", Language.ENGLISH),
         ("wer sagt the stairs for want", Language.GERMAN),
         ("Was bedeutet “the stairs for want of”?", Language.GERMAN),
         ("que veut dire the stairs for want", Language.FRENCH),
@@ -335,6 +339,14 @@ async def test_a_run_of_the_book_is_found_in_a_question_of_any_language(
         turn = await talk.ask(asked)
     assert turn.text.startswith(PHRASES[language].line)
     assert "Ned slept on the stairs for want of a bed." in turn.text
+
+
+async def test_a_turn_of_phrase_is_found_in_the_words_of_its_book(tmp_path: Path) -> None:
+    story = "Die Treppe war lang. Ned schlief ganz und gar allein auf der Treppe. Es war ganz still, und gar kalt."
+    async with reading(tmp_path, {"I. Das Haus": story}) as talk:
+        turn = await talk.ask("ganz und gar – was soll das heißen?")
+    assert turn.text.startswith(PHRASES[Language.GERMAN].line)
+    assert "Ned schlief ganz und gar allein auf der Treppe." in turn.text
 
 
 async def test_what_happens_after_words_of_the_book_stands_behind_them(talk: Talk) -> None:
