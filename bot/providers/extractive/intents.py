@@ -22,8 +22,9 @@ from bot.providers.extractive.question import (
 from bot.providers.extractive.quotation import Candidate
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
+from domain.library.search.phrases import POINTING
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import is_dense, without_possessive, words_of
+from domain.library.search.words import fold, is_dense, without_possessive, words_of
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -247,7 +248,7 @@ def intent_of(text: str, question: Question, title: str = "", *, has_past: bool)
         return StoryEnd()
     if has_past and ONWARD.fullmatch(text):
         return Onward()
-    found = _count(text) or _line(text) or _structure(text) or _pages(text, question)
+    found = _count(text) or _line(text, question) or _structure(text) or _pages(text, question)
     return found or _said(text, question) or Lookup(question)
 
 
@@ -357,17 +358,23 @@ def _count(text: str) -> Count | None:
     return None
 
 
-def _line(text: str) -> Line | None:
+def _line(text: str, question: Question) -> Line | None:
     quoted = QUOTED.search(text)
     if quoted:
         around = f"{text[: quoted.start()]} {text[quoted.end() :]}".strip()
-        found = quoted if ASKS_FOR_PLACE.fullmatch(around) else None
+        found = quoted if ASKS_FOR_PLACE.fullmatch(around) or _is_of_little_words(question) else None
     else:
         found = next((match for asked in LINES if (match := asked.search(text))), None)
     line = (found["text"] or found["single"] if quoted else found["text"]) if found else ""
     if len(line.split()) < _FEWEST_WORDS or TOPIC.match(line):
         return None
     return Line(line.strip(WRAPPING), bool(SPEAKER.fullmatch(text)))
+
+
+def _is_of_little_words(question: Question) -> bool:
+    """Whether nothing can be searched for but words in a row: "what about “as it was”?"."""
+    words = words_of(without_fillers(question.text))
+    return all(language.is_little(word, question.language) or fold(word) in POINTING for word in words)
 
 
 def _said(text: str, question: Question) -> Line | None:

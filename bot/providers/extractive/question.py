@@ -219,13 +219,7 @@ def analyse(text: str, language: Language | None = None) -> Question:
     names = _names(text, language) & stems
     if kind is QuestionKind.WHO_IS and not _SOMETHING.search(text):  # "who is captain ahab"
         names = stems
-    return Question(
-        text=text,
-        language=language,
-        kind=kind,
-        terms=terms,
-        names=frozenset(names),
-    )
+    return Question(text, language, kind, terms, frozenset(names))
 
 
 def with_words(question: Question, others: Mapping[str, str]) -> Question:
@@ -320,7 +314,10 @@ _TYPED = re.compile(r"[^\W\d_]+(?:['’]s?\b)?")
 
 
 def as_printed(text: str, told: str) -> str:
-    """A question without capitals, with those of the names that a text of the book has: people type in haste."""
+    """A question without capitals, or in nothing else, with those of the names that a text of the book has: people type
+    in haste.
+    """
+    text = text.lower() if text.isupper() else text
     if _LATER_CAPITAL.search(text) or not told:
         return text
     language = language_of(told)

@@ -293,9 +293,18 @@ async def test_words_in_quotation_marks_win_over_scattered_ones(tmp_path: Path) 
         assert "on the door." in turn.text
 
 
-async def test_a_line_of_little_words_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        'Where does it say "without such it is"?',
+        "tell me more about “without such it is” please",
+        'what about "without such it is"',
+        'why "without such it is"?',
+    ],
+)
+async def test_a_line_of_little_words_is_found(tmp_path: Path, asked: str) -> None:
     async with reading(tmp_path, {"I. The House": "Ned slept. “Without such it is odd,” he said. Ned woke."}) as talk:
-        turn = await talk.ask('Where does it say "without such it is"?')
+        turn = await talk.ask(asked)
         assert turn.text.startswith(SAY.line)
         assert "Without such it is odd" in turn.text
 

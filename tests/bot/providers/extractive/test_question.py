@@ -111,10 +111,11 @@ EFFI = (
         ("wie heißt effis tochter", EFFI, "wie heißt Effis tochter"),
         ("who is anns brother", ANN, "who is Ann's brother"),
         ("where are the roses", ANN, "where are the roses"),
+        ("WHERE DID ANN MARSH FIND THE ROSE?", ANN, "where did Ann Marsh find the rose?"),
         ("who is ann", "", "who is ann"),
     ],
 )
-def test_names_typed_small_are_those_of_the_book(typed: str, told: str, printed: str) -> None:
+def test_names_typed_small_or_large_are_those_of_the_book(typed: str, told: str, printed: str) -> None:
     assert as_printed(typed, told) == printed
 
 
