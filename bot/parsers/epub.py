@@ -2,11 +2,12 @@
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise, zip_longest
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
@@ -58,7 +59,7 @@ _MOST_ENTRIES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place in the book: a file in the archive and, optionally, the id of an element in it."""
+    """A file in the archive, or "" if it is not there, and, optionally, the id of an element in it."""
 
     path: str
     fragment: str
@@ -92,10 +93,10 @@ def read_contents(archive: Archive, package: Package) -> EpubContents:
     return EpubContents(nav.chapters or ncx.chapters, nav.pages or ncx.pages)
 
 
-def _target(archive: Archive, base: str, href: str) -> Target | None:
+def _target(archive: Archive, base: str, href: str) -> Target:
     path, _, fragment = href.partition("#")
     found = archive.find(posixpath.join(posixpath.dirname(base), path)) if path else base
-    return Target(found, unquoted(fragment)) if found else None
+    return Target(found or "", unquoted(fragment))
 
 
 def _from_nav(archive: Archive, path: str) -> EpubContents:
@@ -190,6 +191,7 @@ _FEWEST_LETTERS = 25
 _MOST_PICTURES = 5_000
 _SOURCES = ("src", "xlink:href", "href")
 _LONGEST_NAME = 60
+_LINE = re.compile(r"\S[^\n]*")
 _FILE = re.compile(r"(?:section|part|split|file|page|text|document|untitled|html|index)[\W_]*\d*", re.IGNORECASE)
 
 
@@ -390,10 +392,8 @@ def _headings(chapters: Sequence[Entry], builder: TextBuilder) -> Iterator[Headi
     do, the last counts.
     """
     places: dict[int, list[Entry]] = {}
-    for entry in chapters:
-        start = builder.anchors.get(_place(entry), builder.anchors.get(entry.target.path))
-        if start is not None and start < builder.length:
-            places[start] = _innermost(places.get(start, []), entry)
+    for entry, start in _with_starts(chapters, builder):
+        places[start] = _innermost(places.get(start, []), entry)
     elements = {heading.start: heading for heading in builder.headings}
     below = {
         heading.start: following
@@ -416,6 +416,43 @@ def _innermost(above: Sequence[Entry], entry: Entry) -> list[Entry]:
     """An entry with those around it that begin at the same place."""
     outer = [each for each in above if each.depth < entry.depth]
     return outer if outer and letters(outer[-1].title) == letters(entry.title) else [*outer, entry]
+
+
+def _with_starts(chapters: Sequence[Entry], builder: TextBuilder) -> Iterator[tuple[Entry, int]]:
+    """The entries that begin somewhere in the text. One whose element or file is not there begins at the next line that
+    says the same, or with the file if it is the first in it: programs that convert books lose names of files and ids.
+    """
+    anchors, length, last = builder.anchors, builder.length, 0
+    files = {entry.target.path: start for entry in chapters if (start := anchors.get(entry.target.path)) is not None}
+    ends = dict(pairwise([*sorted(set(files.values())), length]))
+    is_whole = all(_place(entry) in anchors for entry in chapters)
+    said = {} if is_whole else _lines_said(builder.text)
+    opened: dict[str, int] = {}
+    for entry in chapters:
+        path = entry.target.path
+        start = anchors.get(_place(entry))
+        if start is None:
+            file = files.get(path)
+            lines = said.get(letters(entry.title), ())
+            at = bisect_left(lines, max(last, file or 0))
+            is_said = at < len(lines) and (file is None or lines[at] < ends[file])
+            is_first = entry.depth > opened.get(path, 0)
+            start = lines[at] if is_said else file if is_first else None
+        if start is not None and start < length:
+            opened.setdefault(path, entry.depth)
+            last = start + 1
+            yield entry, start
+
+
+def _lines_said(text: str) -> dict[str, list[int]]:
+    """Where each short line stands, also together with the next one, by its letters."""
+    said: defaultdict[str, list[int]] = defaultdict(list)
+    lines = [line for line in _LINE.finditer(text) if len(line[0]) <= _LONGEST_NAME]
+    for line, following in zip_longest(lines, lines[1:]):
+        said[letters(line[0])].append(line.start())
+        if following and following.start() - line.end() <= len(PARAGRAPH_GAP):
+            said[letters(line[0]) + letters(following[0])].append(line.start())
+    return said
 
 
 def _warnings(lost: Sequence[str]) -> list[str]:

@@ -219,6 +219,32 @@ def test_contents_that_name_files_are_better_than_none() -> None:
     assert len(read(build(files, nav=contents)).chapters) == 4
 
 
+_LOST = {
+    "the ids": "a.xhtml#lost{}",
+    "the files": "lost{}.xhtml",
+    "some of the ids": "a.xhtml#c{}",
+}
+
+
+@pytest.mark.parametrize("lost", _LOST)
+@pytest.mark.parametrize("printed", ["<p{}>{}</p>", "<p{}><b>{}</b></p>", "<h2{}>{}</h2>"])
+def test_chapters_that_the_contents_point_at_in_vain_begin_where_their_titles_stand(lost: str, printed: str) -> None:
+    names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
+    body = "".join(
+        printed.format(f" id='c{at}'" if at % 2 else "", name) + f"<p>{paragraph(at)} The Mill</p>"
+        for at, name in enumerate(names)
+    )
+    contents = nav_of(*((name, _LOST[lost].format(at)) for at, name in enumerate(names)))
+    book = read(build({"a.xhtml": body}, nav=contents))
+    assert titles(book) == [*names]
+    assert [book.text[each.start :].split("\n")[0] for each in book.chapters] == [*names]
+
+
+def test_of_chapters_whose_places_are_lost_only_the_first_opens_the_file() -> None:
+    contents = nav_of(*((name, f"a.xhtml#{name}") for name in ("Dusk", "Night", "Dawn")))
+    assert titles(read(build({"a.xhtml": f"<p>{paragraph(1)}</p><p>{paragraph(2)}</p>"}, nav=contents))) == ["Dusk"]
+
+
 def test_entities_do_not_explode() -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     package = f'<!DOCTYPE p [<!ENTITY l0 "ha">{laughs}]><package><metadata><title>&l9;</title></metadata></package>'
