@@ -10,6 +10,7 @@ from bot.parsers.draft import clean, has_words
 from bot.parsers.headings import (
     RANK_OF,
     Heading,
+    Label,
     Rank,
     counted,
     is_bare_label,
@@ -171,16 +172,19 @@ def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
     label = parse_label(above.title)
     if below.level > above.level and label and label.rank and label.rank < Rank.CHAPTER:
         return False  # the first chapter of "Part One" does not name it
-    return not (_stands_for_itself(above.title, below.title) or has_words(text, above.end, below.start))
+    named = parse_label(below.title)
+    stands_for_itself = is_label(below.title) and not (named and may_be_called(above.title, named))
+    return not (stands_for_itself or has_words(text, above.end, below.start))
 
 
-def _stands_for_itself(above: str, below: str) -> bool:
-    """Whether a heading after a label is a heading of its own; "CHAPTER TEN" may well be called "THE EPILOGUE"."""
-    label = parse_label(below)
-    if label and label.rank is None:
-        outer = parse_label(above)
-        return outer is None or outer.rank is not Rank.CHAPTER
-    return is_label(below)
+def may_be_called(label: str, title: Label) -> bool:
+    """Whether the title of a label may be a label without a number: "CHAPTER TEN" is called "THE EPILOGUE" or "THE LAST
+    CHAPTER".
+    """
+    outer = parse_label(label) or parse_numeral(label)
+    is_chapter = outer is not None and outer.rank in (Rank.CHAPTER, Rank.NUMERAL) and not outer.title
+    is_uncounted = title.value is None and (title.rank or Rank.CHAPTER) >= Rank.CHAPTER
+    return is_chapter and (is_uncounted or not title.is_certain)
 
 
 def calm(text: str) -> str:

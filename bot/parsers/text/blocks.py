@@ -284,9 +284,7 @@ def _is_shouted_title(text: str) -> bool:
 
 
 def reads_as_title(text: str) -> bool:
-    """Whether a short block may be a title: not speech, not an unfinished sentence, not the speaker in a play, not a
-    number.
-    """
+    """Whether a short block may be a title: no speech, unfinished sentence, speaker in a play, or number."""
     if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
     return not (
@@ -439,19 +437,22 @@ def with_title_lines(
     if len(less_certain) >= _FEWEST_TITLES and (len(titles) + len(less_certain)) * 10 >= bare * 6:
         titles |= less_certain
     usual = len(titles) * 10 >= bare * 6
-    return [
-        replace(each.heading, end=title.end, title=with_subtitle(calm(each.heading.title), calm(title.text)))
-        if (title := titles.get(each.heading.start)) and (usual or title.start in named or in_capitals(title.text))
-        else each.heading
-        for each in candidates
-    ]
+    found: list[Heading] = []
+    for each in candidates:
+        heading = each.heading
+        if (title := titles.get(heading.start)) and (usual or title.start in named or in_capitals(title.text)):
+            heading = replace(heading, end=title.end, title=with_subtitle(calm(heading.title), calm(title.text)))
+        if not found or heading.start >= found[-1].end:  # "A Letter" may be the title of "Chapter IV"
+            found.append(heading)
+    return found
 
 
 def without_lines_of_contents(
     blocks: Sequence[Block], numbers: Sequence[HeadingCandidate], labelled: Sequence[Heading]
 ) -> list[HeadingCandidate]:
-    """The numbers without those that another number or label follows at once."""
-    starts = {each.start for each in labelled} | {each.heading.start for each in numbers}
+    """The numbers without those that another number or label follows at once; "Epilogue" may be a number's title."""
+    counted = (each.start for each in labelled if each.label and each.label.value is not None)
+    starts = {each.heading.start for each in numbers}.union(counted)
     follows = dict(pairwise(block.start for block in blocks))
     return [
         each

@@ -46,7 +46,7 @@ from bot.parsers.text.blocks import (
     without_lines_of_contents,
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
-from bot.parsers.titles import with_subtitle
+from bot.parsers.titles import may_be_called, with_subtitle
 from domain.library.numerals import HAN
 
 _LONGEST_BARE_LABEL = 60
@@ -146,7 +146,9 @@ def _candidates(text: str, blocks: Sequence[Block]) -> list[HeadingCandidate]:
 
 def _candidates_of(text: str, block: Block, number: int) -> list[HeadingCandidate]:
     """The heading that a block is, or the headings in its lines if it is a list."""
-    if len(block.lines) > 1 and sum(1 for line in block.lines if _may_be_label(line) and parse_any_label(line)) > 1:
+    labels = [label for line in block.lines if _may_be_label(line) and (label := parse_any_label(line))]
+    is_titled = len(block.lines) == _FEWEST and labels[1:] and may_be_called(block.lines[0], labels[1])
+    if len(block.lines) > 1 and len(labels) > 1 and not is_titled:
         return _lines_in_prose(text, block, number)
     label = _label_of(block)
     if label is None:
@@ -192,12 +194,7 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandida
         if not words or words[0].islower() or len(words) > LONGEST_TITLE + 60:
             continue
         label = parse_any_label(words) if _may_be_label(words, _LONGEST_OPENING) else None
-        if (
-            label is None
-            or label.rank is None
-            or not label.is_certain
-            or (index and not _may_follow(lines[index - 1], label))
-        ):
+        if label is None or label.rank is None or not label.is_certain or (index and not _may_follow(lines[index - 1])):
             continue
         following = lines[index + 1].strip() if index + 1 < len(lines) else ""
         if following[:1].islower() or (label.title and not _is_title(label.title)):
@@ -207,7 +204,7 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandida
     return found
 
 
-def _may_follow(line: str, label: Label) -> bool:
+def _may_follow(line: str) -> bool:
     above = line.strip()
     return not above or above[-1] in _ENDS_OF_SENTENCES or above[-1].isdigit() or len(above) < _LONGEST_BARE_LABEL
 
@@ -283,7 +280,7 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
     ]
     if len(series) < _FEWEST:
         return []
-    known = {start: index for index, block in enumerate(blocks) for start in (block.start,)}
+    known = {block.start: index for index, block in enumerate(blocks)}
     least = min((blocks[known[start]].gap for start, _ in series if start in known), default=1)
     wanted: list[tuple[int, int, int, int]] = []  # begin, end, first number, last number (0: any)
     for (start, value), (stop, following) in pairwise(series):

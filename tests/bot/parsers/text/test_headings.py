@@ -183,6 +183,23 @@ def test_chapters_are_found_in_every_shape(shape: str) -> None:
     assert titles(check(read_plain(book_of(*parts)))) == expected
 
 
+@pytest.mark.parametrize(
+    "called", ["A Letter", "The Last Chapter", "Conclusion", "Postscript", "The Preface", "Part Payment"]
+)
+@pytest.mark.parametrize("printed", ["CHAPTER {}\n\n{}¶", "CHAPTER {}.\n{}.¶", "{}\n\n{}¶"])
+def test_a_chapter_may_be_called_what_stands_for_itself_elsewhere(called: str, printed: str) -> None:
+    names = ["The Inn", "The Ford", "The March", called]
+    numbered = [*zip(("I", "II", "III", "IV"), names, strict=True)]
+    label = "Chapter " if printed.startswith("CHAPTER") else ""
+    book = check(read_plain(book_of(*(printed.format(number, name.upper()) for number, name in numbered))))
+    assert titles(book) == [f"{label}{number}. {name}" for number, name in numbered]
+
+
+def test_a_part_is_not_called_what_stands_for_itself() -> None:
+    parts = ("PART I\n\nCHAPTER I¶", "CHAPTER II¶", "PART II\n\nPREFACE¶", "CHAPTER I¶", "CHAPTER II¶")
+    assert "Preface" in [title.strip() for title in titles(check(read_plain(book_of(*parts))))]
+
+
 def test_contents_at_the_front_are_not_chapters() -> None:
     contents = "CONTENTS\n\n\n" + "\n\n".join(
         ["BOOK ONE", "CHAPTER I", "CHAPTER II", "BOOK TWO", "CHAPTER I", "CHAPTER II"]
