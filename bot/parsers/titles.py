@@ -14,8 +14,8 @@ from bot.parsers.headings import (
     Rank,
     counted,
     is_bare_label,
+    is_contents,
     is_label,
-    is_not_the_book,
     label_of,
     parse_label,
     parse_numeral,
@@ -167,7 +167,7 @@ def _adds_nothing(text: str, above: Heading, below: Heading) -> bool:
 
 
 def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
-    if not is_bare_label(above.title) or is_not_the_book(below.title):
+    if not is_bare_label(above.title) or is_contents(below.title):  # but a last chapter may be called "The End"
         return False
     label = parse_label(above.title)
     if below.level > above.level and label and label.rank and label.rank < Rank.CHAPTER:

@@ -20,6 +20,7 @@ from bot.parsers.headings import (
     Heading,
     Label,
     Rank,
+    is_bare_label,
     is_label,
     is_not_the_book,
     misspelt_label,
@@ -75,7 +76,7 @@ def find_headings(text: str) -> list[Heading]:
     body = [block for block in blocks if not contents.holds(block.start)] if contents.spans else blocks
     found = _divided(text, body, labelled, contents)
     wrapping = [Heading(start, end, "Contents", Rank.VOLUME) for start, end in contents.spans]
-    return sorted([*found, *wrapping, *_wrapping_of(body)], key=lambda heading: heading.start)
+    return sorted([*found, *wrapping, *_wrapping_of(body, found)], key=lambda heading: heading.start)
 
 
 def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], contents: PrintedContents) -> list[Heading]:
@@ -120,13 +121,15 @@ def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
         for heading in headings
     ]
     headings.sort(key=lambda heading: heading.start)
-    outermost = min((heading.level for heading in headings if heading.level), default=Rank.NUMERAL)
+    levels = {heading.level for heading in headings if heading.level}
+    outermost = min(levels, default=Rank.NUMERAL)
     result: list[Heading] = []
     for heading in headings:
         above = result[-1] if result else None
         if not heading.level:
             opens_part = above and above.level < Rank.CHAPTER and not has_words(text, above.end, heading.start)
-            heading = replace(heading, level=above.level + 1 if above and opens_part else outermost)
+            inner = min((level for level in levels if above and level > above.level), default=outermost)
+            heading = replace(heading, level=inner if opens_part else outermost)
         result.append(heading)
     return result
 
@@ -243,8 +246,7 @@ def _bridged(
     """The labelled headings, and those that their series lacks: printed in another form, or only in the contents."""
     found = list(labelled)
     extra = [heading for heading in listed if not _is_inside_series(heading, labelled)]
-    numbered = _numbers_missing(blocks, [*labelled])
-    for heading in [*numbered, *extra]:
+    for heading in [*_numbers_missing(blocks, labelled), *extra]:
         if all(heading.start >= other.end or heading.end <= other.start for other in _near(found, heading)):
             found.append(heading)
             found.sort(key=lambda each: each.start)
@@ -477,11 +479,12 @@ def _next(starts: Sequence[int], heading: Heading) -> Sequence[int]:
     return starts[at : at + 1]
 
 
-def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:
-    """Headings of what is not part of the story: a transcriber's notes, advertisements, the end."""
+def _wrapping_of(blocks: Sequence[Block], found: Sequence[Heading]) -> list[Heading]:
+    """Headings of what is no part of the story, such as advertisements; a last chapter may be called "The End"."""
+    labels = {heading.end: heading.level for heading in found if is_bare_label(heading.title)}
     return [
-        Heading(block.start, block.end, block.text, Rank.VOLUME)
-        for block in blocks
+        Heading(block.start, block.end, block.text, labels.get(above, Rank.VOLUME))
+        for above, block in zip([0, *(block.end for block in blocks)], blocks, strict=False)
         if block.is_short and block.end - block.start <= 60 and block.gap and is_not_the_book(block.text)
     ]
 
