@@ -20,7 +20,7 @@ from bot.parsers.headings import (
 )
 from bot.parsers.titles import calm, is_caption, with_subtitle
 
-_LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}[^\W_](?: [^\W_])*)*")
+_LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
 LONGEST_HEADING = 240
 MOST_HEADING_LINES = 3

@@ -135,8 +135,12 @@ SHAPES = {
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
     ),
     "labels in spaced letters": (
-        ["C H A P T E R   O N E\n\nThe Ferry¶", "C H A P T E R   T W O\n\nThe Toll¶"],
-        ["Chapter One. The Ferry", "Chapter Two. The Toll"],
+        [
+            "C H A P T E R   O N E\n\nThe Ferry¶",
+            "C H A P T E R   T W O\n\nThe Toll¶",
+            "C H A P T E R   III.\n\nThe Ebb¶",
+        ],
+        ["Chapter One. The Ferry", "Chapter Two. The Toll", "Chapter III. The Ebb"],
     ),
     "titles in small letters, in a language that writes them so": (
         ["Chapitre premier\n\nLa barque¶", "Chapitre deuxième\n\nLa pluie¶", "Chapitre troisième\n\nLes cloches¶"],
