@@ -330,9 +330,9 @@ def about_passage(words: str, passage: str, question: Question) -> Intent:
 
 
 def asks_nothing(question: Question) -> bool:
-    """Whether a message asks for nothing: an emoji, or "why?" and "go on" where nothing went before."""
+    """Whether a message asks for nothing: an emoji, or "why?", "go on" and "who is he?" where nothing went before."""
     has_words = words_of(question.text) and question.says_something
-    return not has_words or ONWARD.fullmatch(question.text) is not None
+    return not has_words or question.means_nobody or ONWARD.fullmatch(question.text) is not None
 
 
 _FEW_PEOPLE = 0.005

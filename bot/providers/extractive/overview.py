@@ -447,7 +447,8 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 
 def _lookup(question: Question, choices: Choices) -> str:
     if asks_nothing(question):
-        return PHRASES[question.language].unclear
+        phrases = PHRASES[question.language]
+        return phrases.who_is_meant if question.means_nobody else phrases.unclear
     if HOW_TO.fullmatch(question.text) and tells_of_people(choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
     choice = choices.of(question)

@@ -109,9 +109,7 @@ class Question:
 
     @property
     def asks_about_a_line(self) -> bool:
-        """Whether a line with all its words is what it asks about, and not the answer to it: it points at one, is in
-        another language than the book, or asks for nothing in particular.
-        """
+        """Whether a line with all its words is no answer: it points at one, is in another language, or is open."""
         is_foreign = asked_in(self.text, self.language) is not self.language
         is_pointed = not POINTING.isdisjoint(words_of(fold(self.text))) and self.kind is not QuestionKind.HAPPENED
         return is_foreign or is_pointed or self.kind in (QuestionKind.WHAT, QuestionKind.OTHER)
@@ -138,6 +136,16 @@ class Question:
     def leans_on_past(self) -> bool:
         """Whether no word of its own says what it is about: "why did she?", "how old is he?"."""
         return all(term.weight < 1.0 for term in self.terms)
+
+    @property
+    def means_nobody(self) -> bool:
+        """Whether it is about "him" or "her", and little else, where nobody was spoken of: "Where does he live?"."""
+        pronoun, is_brief = _pronoun(self), len(self.terms) <= 1 and not _SOMETHING.search(self.text)
+        if self.names or pronoun is None or not (is_brief and _points_back(self)):
+            return False
+        is_polite = pronoun.start() > 0 and pronoun[0][0].isupper()  # German "Sie"
+        is_person = not is_polite and any(each.fullmatch(pronoun[0]) for each in _GENDERS)
+        return is_person and {term.stem for term in self.terms} <= {*stems_of(self.text, self.language)}
 
     @property
     def runs(self) -> frozenset[tuple[str, ...]]:
@@ -314,9 +322,7 @@ _TYPED = re.compile(r"[^\W\d_]+(?:['’]s?\b)?")
 
 
 def as_printed(text: str, told: str) -> str:
-    """A question without capitals, or in nothing else, with those of the names that a text of the book has: people type
-    in haste.
-    """
+    """A question without capitals, or in nothing else, with those of the names in a text of the book: people hurry."""
     text = text.lower() if text.isupper() else text
     if _LATER_CAPITAL.search(text) or not told:
         return text
@@ -358,9 +364,7 @@ _GENDERS = [re.compile(words, re.IGNORECASE) for words in WORDINGS["genders"]]
 
 
 def in_context(text: str, before: Question | None, answer: str = "", spoken: Language = Language.ENGLISH) -> Question:
-    """The analysis of a question, with missing words taken from the question before and its answer; it is in the
-    language `spoken` so far if it may be.
-    """
+    """The analysis of a question, with words it lacks from the one before and its answer; in the language `spoken`."""
     question = analyse(text, asked_in(text, spoken))
     if before is None:
         is_bare = question.kind is QuestionKind.OTHER and question.names == {term.stem for term in question.terms}

@@ -110,6 +110,7 @@ class Phrases:
     no_cast: str
     narrator: str
     unclear: str
+    who_is_meant: str
     sorry: str
     sure: str
     opinion: str

@@ -572,7 +572,33 @@ async def test_words_of_the_book_are_found_without_quotation_marks(talk: Talk) -
     assert "Marta found a brass key under the stairs." in turn.text
 
 
-@pytest.mark.parametrize("message", ["why?", "and then?", "tell me more", "him?", "???", "🙂", "https://example.com/x"])
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("where does he live", Language.ENGLISH),
+        ("What is her name?", Language.ENGLISH),
+        ("him?", Language.ENGLISH),
+        ("wie heißt sie?", Language.GERMAN),
+    ],
+)
+async def test_who_is_meant_is_asked_where_nobody_was_spoken_of(
+    tmp_path: Path, message: str, language: Language
+) -> None:
+    story = "Ann lived in a tower. Her name was odd. Ned, a clerk, lived by the sea with Ann. Sie lebten lange dort."
+    async with reading(tmp_path, {"I. The House": story}) as talk:
+        turn = await talk.ask(message)
+        assert turn.text == PHRASES[language].who_is_meant
+        assert not turn.calls
+        await talk.ask("Where does Ned live?")
+        assert (await talk.ask("And who is he?")).text != PHRASES[language].who_is_meant
+
+
+async def test_what_somebody_did_to_something_is_searched_without_a_name(tmp_path: Path) -> None:
+    async with reading(tmp_path, {"I. The House": "Ned slept. Then he broke the lamp with a stone. Ann woke."}) as talk:
+        assert "he broke the lamp" in (await talk.ask("why did he break the lamp")).text
+
+
+@pytest.mark.parametrize("message", ["why?", "and then?", "tell me more", "???", "🙂", "https://example.com/x"])
 async def test_a_message_that_asks_nothing_is_asked_back(talk: Talk, message: str) -> None:
     turn = await talk.ask(message)
     assert turn.text == SAY.unclear
