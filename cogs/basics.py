@@ -28,7 +28,7 @@ from cogs.interactions import (
     row,
     written_in,
 )
-from cogs.opening import Opening
+from cogs.opening import SAID, Opening
 from cogs.permissions import everywhere, in_conversations, manages_shelf, may_change, missing
 from cogs.reading import ReadingCog
 from cogs.services import ServingBot, is_direct, is_guest, server_of, shelf_of
@@ -346,6 +346,7 @@ class FirstSteps(commands.Cog):
             if said.author.id != interaction.user.id:
                 raise Refusal(speech_of(interaction)("Only the person who asked can choose the book."))
             question = words_of(said, own.id if own else 0)
+            interaction.extras[SAID] = said
         await self._read(interaction, book_id, question)
         if offer is not None:
             await remove_notice(offer)

@@ -27,6 +27,8 @@ QUESTION_SHOWN = 300
 LABEL_LENGTH = 80
 """Characters of a button's label."""
 DESCRIPTION_LENGTH = 4096
+QUESTION_LENGTH = 4000
+"""Characters of a first message, which is repeated in the thread in an embed."""
 BOOKS_IN_A_MENU = 25
 """Discord's limit for the options of a menu."""
 CENT = 0.01
@@ -65,6 +67,11 @@ def day_of(moment: datetime, say: Speech) -> str:
 def clipped(text: str, length: int) -> str:
     """At most `length` characters, ending in an ellipsis if something is left out."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
+def repeated(questions: Sequence[str]) -> str:
+    """Questions of one person, where the bot repeats them."""
+    return clipped(inert("\n\n".join(questions)), QUESTION_LENGTH)
 
 
 def plain(text: str) -> str:

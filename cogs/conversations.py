@@ -12,7 +12,7 @@ from discord.ext import commands
 
 from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
-from cogs.cards import INK, clipped, plain, titled
+from cogs.cards import INK, QUESTION_LENGTH, clipped, plain, titled
 from cogs.conversation.deletions import note_place_gone
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
 from cogs.errors import DISCORD_ERRORS, Refusal, edit_reply, sentence_for
@@ -28,7 +28,7 @@ from cogs.interactions import (
     page_of,
     page_turner,
 )
-from cogs.opening import QUESTION_LENGTH, Opening, offer
+from cogs.opening import Opening, offer
 from cogs.permissions import in_conversations, manages, may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, note_deed, server_of, shelf_of

@@ -15,7 +15,7 @@ import discord
 from discord.ui import View
 
 from cogs.access import assert_may_write_in, first_questions, visibility_of
-from cogs.cards import clipped, conversation_card, earlier_menu, plain, position_line, titled, welcome_buttons
+from cogs.cards import conversation_card, earlier_menu, plain, position_line, repeated, titled, welcome_buttons
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
 from cogs.errors import (
     DISCORD_ERRORS,
@@ -30,7 +30,6 @@ from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import acknowledge, confirmation, reply
 from cogs.permissions import lacking_to_post
 from cogs.removals import Removals
-from cogs.rendering.inline import inert
 from cogs.services import Conversing, server_of
 from cogs.threads import (
     announce,
@@ -47,7 +46,7 @@ from cogs.threads import (
     wake,
 )
 from domain.book import Book
-from domain.chat import ChatMessage
+from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import UNTITLED, Conversation
 from domain.errors import MarginaliaError
 from domain.turn.chat_with_book import Reader
@@ -56,8 +55,8 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
-QUESTION_LENGTH = 4000
-"""Characters of a first message, which is repeated in the thread in an embed."""
+SAID = "said"
+"""On an interaction: the message with the question, if that was said before a book was chosen."""
 
 MOST_OFFERED = 25
 
@@ -171,7 +170,7 @@ class Opening:
         try:
             book = await self._use_cases.shelf.get(conversation.book_id)
             position = await self._position(interaction, book)
-            asked = await self._use_cases.transcripts.question(_id_of_question(interaction))
+            asked = await self._use_cases.transcripts.questions_in(_id_of_question(interaction))
             announcement = await announce(interaction, book)
             thread = await open_public_thread(channel, thread_name(conversation, book), announcement)
             standing = await cards_in(thread, thread.guild.me.id)
@@ -261,7 +260,7 @@ class Opening:
         if defer_if_slow:
             await _reply(interaction, text)
         if is_lost and not confirmed:
-            asked = _as_one([each for each in waiting if each.author_id == str(interaction.user.id)])
+            asked = [each for each in waiting if each.author_id == str(interaction.user.id)]
         await self._repeat(interaction, thread, conversation, asked)
         return conversation if waiting else None
 
@@ -311,7 +310,7 @@ class Opening:
             thread = await open_private_thread(channel, name, interaction.user)
         else:
             thread = await open_public_thread(channel, name)
-        return thread, await self._move_in(interaction, thread, conversation, book, position, None)
+        return thread, await self._move_in(interaction, thread, conversation, book, position, [])
 
     async def _move_in(
         self,
@@ -320,7 +319,7 @@ class Opening:
         conversation: Conversation,
         book: Book,
         position: str,
-        asked: ChatMessage | None,
+        asked: Sequence[ChatMessage],
         standing: Sequence[discord.Message] = (),
     ) -> Conversation:
         """Post the card of a conversation and its first question in a new thread, and bind it to the thread, in this
@@ -329,7 +328,7 @@ class Opening:
         placed = replace(conversation, guild_id=str(thread.guild.id))
         try:
             if not any(each.components for each in standing):
-                await self._welcome(interaction, thread, placed, book, position, asked.content if asked else None)
+                await self._welcome(interaction, thread, placed, book, position, asked[0].content if asked else None)
             if all(each.components for each in standing):
                 await self._repeat(interaction, thread, placed, asked)
         finally:  # a stop may cut it short, and the thread would be nobody's
@@ -384,36 +383,43 @@ class Opening:
 
     async def _keep(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
-    ) -> ChatMessage | None:
-        """Store a first message before anything else is done with it; None if there is none."""
+    ) -> list[ChatMessage]:
+        """Store a first message before anything else is done with it, and return it; empty if there is none."""
         if not message or not message.strip():
-            return None
+            return []
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
-        return await self._use_cases.chat.receive(
+        said: discord.Message | None = interaction.extras.get(SAID)
+        kept = await self._use_cases.chat.receive(
             conversation.id,
             message,
             reader,
             external_id=_id_of_question(interaction),
             written_at=interaction.created_at,
+            said_in=PlatformMessage(str(said.id), str(said.channel.id)) if said else None,
         )
+        if said:
+            interaction.client.dispatch("question_shown", said)
+        return [kept] if kept else []
 
     async def _repeat(
         self,
         interaction: discord.Interaction[Any],
         place: discord.abc.Messageable,
         conversation: Conversation,
-        asked: ChatMessage | None,
+        asked: Sequence[ChatMessage],
     ) -> None:
-        """Repeat a message that was kept in its place, where nobody else would see it."""
-        if asked is None:
+        """Repeat messages of one person that were kept in their place, where nobody else would see them."""
+        if not asked:
             return
-        question = discord.Embed(description=clipped(inert(asked.content), QUESTION_LENGTH))
-        question.set_author(name=asked.author_name, icon_url=interaction.user.display_avatar.url)
+        author, name = asked[-1].author_id, asked[-1].author_name
+        question = discord.Embed(description=repeated([each.content for each in asked]))
+        question.set_author(name=name, icon_url=interaction.user.display_avatar.url)
         posted = await _post(place, question, nonce=f"ask:{interaction.id}")
         if posted is not None:
-            where = (str(posted.id), str(posted.channel.id), asked.author_id, conversation.guild_id)
-            as_of = interaction.created_at
-            await self._removals.note(PersonalPost(*where, name=asked.author_name, words=True, as_of=as_of))
+            where = (str(posted.id), str(posted.channel.id), author, conversation.guild_id)
+            ids, as_of = tuple(each.id for each in asked), interaction.created_at
+            await self._removals.note(PersonalPost(*where, name=name, repeats=ids, as_of=as_of))
+            interaction.client.dispatch("question_shown", posted)
 
     async def _answer(self, interaction: discord.Interaction[Any], conversation: Conversation | None) -> None:
         if conversation is not None:
@@ -423,11 +429,6 @@ class Opening:
 def _id_of_question(interaction: discord.Interaction[Any]) -> str:
     """The id of a message that came with a command."""
     return f"command:{interaction.id}"
-
-
-def _as_one(messages: Sequence[ChatMessage]) -> ChatMessage | None:
-    """Messages of one person, which stood in a thread that is gone."""
-    return replace(messages[-1], content="\n\n".join(each.content for each in messages)) if messages else None
 
 
 def _is_talk(conversation: Conversation) -> bool:

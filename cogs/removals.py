@@ -19,6 +19,7 @@ from cogs.i18n import Speech, speech_for, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
 from cogs.threads import NAME_LENGTH, others_wrote_in
+from domain.chat import ChatMessage
 from domain.errors import MarginaliaError
 from domain.usage import PersonalPost, PostingPlace, Removal, RemovalKind
 from domain.use_cases import UseCases
@@ -200,7 +201,7 @@ class Removals:
             DISCORD_ERRORS: it cannot be done, or not now; NotFound, it is gone already.
         """
         if removal.kind in (RemovalKind.MESSAGE, RemovalKind.MENTION):
-            await self._in_open_thread(removal, partial(self._remove_message, removal))
+            await self.in_open_thread(removal.channel_id, partial(self._remove_message, removal))
             return False
         thread = await self._bot.fetch_channel(int(removal.channel_id))
         if not isinstance(thread, discord.Thread):
@@ -215,12 +216,12 @@ class Removals:
         await _rename(thread, removal.name)
         return False
 
-    async def _in_open_thread(self, removal: Removal, act: Callable[[], Awaitable[None]]) -> None:
+    async def in_open_thread(self, channel_id: str, act: Callable[[], Awaitable[None]]) -> None:
         """Do something in a thread, reopening it if Discord requires that, and archiving it again."""
         try:
             await act()
         except discord.HTTPException as error:
-            thread = await self._bot.fetch_channel(int(removal.channel_id)) if error.code == ARCHIVED else None
+            thread = await self._bot.fetch_channel(int(channel_id)) if error.code == ARCHIVED else None
             if not isinstance(thread, discord.Thread):
                 raise
             await thread.edit(archived=False)
@@ -230,14 +231,17 @@ class Removals:
                 await thread.edit(archived=True)
 
     async def _remove_message(self, removal: Removal) -> None:
-        place = self._bot.get_partial_messageable(int(removal.channel_id))
-        message = place.get_partial_message(int(removal.message_id))
+        message = self.message(removal.channel_id, removal.message_id)
         if removal.kind is RemovalKind.MENTION:
             shown, say = await message.fetch(), self._speech_in(removal.guild_id or "")
             if without := _without(shown, removal, say("somebody")):
                 await message.edit(**without, allowed_mentions=discord.AllowedMentions.none())
                 return
         await message.delete()
+
+    def message(self, channel_id: str, message_id: str) -> discord.PartialMessage:
+        """A message, without asking Discord for it."""
+        return self._bot.get_partial_messageable(int(channel_id)).get_partial_message(int(message_id))
 
     def _speech_in(self, place: str) -> Speech:
         """The language of a server; that of direct messages is not known here."""
@@ -466,16 +470,24 @@ class PostNotes:
             await self._note_repeated(repeated)
 
     async def _note_repeated(self, posted: Sequence[discord.Message]) -> None:
-        """Record which of a thread's messages repeat a question that came with a command."""
+        """Record which of a thread's messages repeat a question that came with a command, where that is not known."""
         conversation = await self._use_cases.conversations.in_thread(str(posted[0].channel.id))
         said = await self._use_cases.transcripts.messages(conversation.id) if conversation else ()
         asked = [each for each in said if each.external_id and each.external_id.startswith("command:")]
-        for message in posted:
+        asked = [each for each in asked if not await self._use_cases.transcripts.repetitions(each.id)]
+        unknown = [each for each in posted if not await self._use_cases.transcripts.questions_in(str(each.id))]
+        for message in unknown:
             embed = message.embeds[0]
-            text = as_compared(embed.description or "").removesuffix("…")
-            for question in asked:
-                if text and as_compared(inert(question.content)).startswith(text):
-                    guild_id = str(message.guild.id) if message.guild else None
-                    where = (str(message.id), str(message.channel.id), question.author_id, guild_id)
-                    name, as_of = embed.author.name or "", question.created_at
-                    await self._removals.note(PersonalPost(*where, name=name, words=True, as_of=as_of))
+            question = next((each for each in asked if _repeats(embed, each)), None)
+            if question is not None:
+                asked.remove(question)
+                guild_id = str(message.guild.id) if message.guild else None
+                where = (str(message.id), str(message.channel.id), question.author_id, guild_id)
+                ids, as_of = (question.id,), question.created_at
+                await self._removals.note(PersonalPost(*where, name=question.author_name, repeats=ids, as_of=as_of))
+
+
+def _repeats(embed: discord.Embed, question: ChatMessage) -> bool:
+    text = as_compared(embed.description or "").removesuffix("…")
+    is_theirs = embed.author.name == question.author_name
+    return is_theirs and bool(text) and as_compared(inert(question.content)).startswith(text)

@@ -133,6 +133,14 @@ class ChatMessage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PlatformMessage:
+    """A message on the platform, by its id and that of its channel."""
+
+    message_id: str
+    channel_id: str
+
+
 _FIRST_HALVES = ("\ud800", "\udbff")
 
 

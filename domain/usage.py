@@ -55,7 +55,8 @@ class Erasure:
 class PersonalPost:
     """A message of the bot that shows a person, by id.
 
-    `name` is what the message calls them, blank if it mentions or answers them. `words`: it repeats what they wrote.
+    `name` is what the message calls them, blank if it mentions or answers them. `repeats` are the ids of questions of
+    theirs whose words it repeats.
     `thread_id` is the thread whose name the message shows; then `reader_id` may be empty, because the thread's
     conversation tells whose words the name was made from, and `name` is the new name of the thread, blank if it was
     opened with that name. `as_of` is the time up to which what it shows was known: by
@@ -68,7 +69,7 @@ class PersonalPost:
     guild_id: str | None = None
     name: str = ""
     thread_id: str | None = None
-    words: bool = False
+    repeats: tuple[str, ...] = ()
     as_of: datetime | None = None
     as_of_turn: bool = False
 

@@ -137,10 +137,6 @@ class ManagePeople:
         """A message is gone from the platform."""
         await self._privacy.forget_posts(message_id)
 
-    async def take_repeated(self, message_id: str) -> str | None:
-        """The platform id of the question that a deleted message repeated; None if it repeated none."""
-        return await self._privacy.take_repeated(message_id)
-
     async def forget_posts_in(self, channel_id: str) -> None:
         """A channel or thread is gone from the platform."""
         await self._privacy.forget_posts_in(channel_id)

@@ -7,8 +7,8 @@ from functools import partial
 
 import discord
 
-from cogs.conversation.deletions import note_place_gone
-from cogs.conversation.intake import Corrections, MessageIntake, Thread
+from cogs.conversation.deletions import Corrections, note_place_gone
+from cogs.conversation.intake import MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import UNKNOWN_CHANNEL
 from cogs.errors import DISCORD_ERRORS
@@ -126,6 +126,7 @@ class Backfill:
         """
         try:
             known = await self._use_cases.conversations.in_guild(str(guild.id))
+            before = await self._use_cases.transcripts.channels_before(str(guild.id))
         except MarginaliaError as error:
             logger.error("the conversations of guild %s could not be read: %s", guild.id, error)
             again = partial(self._read, guild, bot_id, limit, asleep, failures + 1, channels=channels)
@@ -136,6 +137,21 @@ class Backfill:
         self._intake.lose_sight(int(each.thread_id) for each in known if each.thread_id)
         threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
+        places = [int(each) for each in before if channels is None or int(each) in channels]
+        await asyncio.gather(*(self._look_at(each, bot_id, limit) for each in places))
+
+    async def _look_at(self, channel_id: int, bot_id: int, limit: asyncio.Semaphore, failures: int = 0) -> None:
+        """Find out what became of questions that were said in a channel before their books were chosen."""
+        try:
+            async with limit:
+                channel = self._bot.get_partial_messageable(channel_id)
+                found = await self._intake.look_at(channel, channel_id, bot_id)
+            await self._corrections.found(found, channel_id, bot_id)
+        except (discord.Forbidden, discord.NotFound) as error:
+            logger.info("channel %s is out of reach: %s", channel_id, error)
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
+            logger.warning("channel %s could not be looked at: %s", channel_id, error)
+            self._come_back(partial(self._look_at, channel_id, bot_id, limit, failures + 1), failures)
 
     async def _read_direct(self, bot_id: int, at_most: int, failures: int = 0) -> None:
         """Read missed messages in direct messages that have a conversation, up to a number of them."""

@@ -15,11 +15,10 @@ from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting, view_of
-from cogs.conversation.deletions import AnswersWithoutQuestion, note_place_gone
+from cogs.conversation.deletions import AnswersWithoutQuestion, Corrections, note_place_gone
 from cogs.conversation.intake import (
     TALK_ABOUT,
     CaughtUp,
-    Corrections,
     IntakeResult,
     MessageIntake,
     Thread,
@@ -222,6 +221,11 @@ class ConversationCog(commands.Cog):
             await self._bot.storage_retries.now_or_later(revise, f"the edit of message {payload.message_id}")
 
     @commands.Cog.listener()
+    async def on_question_shown(self, message: discord.Message) -> None:
+        """That a message shows a question is stored now."""
+        await self._corrections.look_again(message, self._bot_id)
+
+    @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         await self._deleted([payload.message_id], payload)
 
@@ -394,7 +398,8 @@ class ConversationCog(commands.Cog):
             heard = await self._intake.accept(message, conversation, self._bot_id)
         if found.asked or heard is IntakeResult.ASKED:
             self._workers.start(conversation.id, seen=conversation, notify=notify)
-        await self._corrections.found(found, message.channel.id, self._bot_id)
+        if found.deleted or found.edited:
+            await self._corrections.found(found, message.channel.id, self._bot_id)
         if heard is IntakeResult.ASKED:
             await self._offer_recap(message, conversation)
         return heard

@@ -1,26 +1,33 @@
-"""What becomes of answers, threads and channels when people delete something on Discord."""
+"""What becomes of questions, answers, threads and channels when people edit or delete something on Discord."""
 
 import asyncio
 import logging
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
 import discord
 from discord.ui import DynamicItem
 
+from cogs.cards import repeated
 from cogs.conversation.buttons import DROP_ANSWER, KEEP_ANSWER, Buttons, keep_buttons, sources_button
-from cogs.conversation.presenter import ThreadContexts
+from cogs.conversation.intake import CaughtUp, MessageIntake, words_of
+from cogs.conversation.presenter import NOTHING, PostedMessages, ThreadContexts
+from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.turn_messages import AnswerMessage
-from cogs.errors import DISCORD_ERRORS, Refusal
+from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import acknowledge, on_press
 from cogs.permissions import may_change
 from cogs.removals import Removals
 from cogs.rendering.answers import answer_note
-from domain.chat import ChatMessage, MessageRole
+from cogs.rendering.inline import as_compared
+from domain.chat import ChatMessage, MessageRole, PlatformMessage
 from domain.conversation import Turn
 from domain.errors import MarginaliaError
 from domain.event import Answer
+from domain.turn.chat_with_book import Taken
 from domain.turn.conversations import PlayedTurn
 from domain.use_cases import UseCases
 
@@ -129,6 +136,133 @@ def _gone_line(turn: Turn, say: Speech) -> str:
 def _buttons(turn: Turn, answer: Answer, say: Speech) -> Buttons:
     sources = sources_button(turn.id, say) if answer.citations else ()
     return sources if turn.expires_at is None else sources + keep_buttons(turn.id, say)
+
+
+class Corrections:
+    """Follows edits and deletions. A waiting message, or one being answered, is answered as it is now, or not at all.
+
+    An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer.
+    """
+
+    def __init__(
+        self,
+        use_cases: UseCases,
+        intake: MessageIntake,
+        workers: ConversationWorkers,
+        answers: AnswersWithoutQuestion,
+        removals: Removals,
+    ) -> None:
+        self._use_cases = use_cases
+        self._intake = intake
+        self._workers = workers
+        self._answers = answers
+        self._removals = removals
+
+    async def edited(self, message: discord.Message, bot_id: int) -> None:
+        await self._let_it_arrive(message.channel.id)
+        if await self._intake.leaves_out(message.author):
+            return
+        words = words_of(message, bot_id)
+        for question in await self._use_cases.transcripts.questions_in(str(message.id)):
+            if words:
+                await self._revise(question, words)
+            elif self._intake.is_readable(message):  # a question without words is none
+                await self._take_back(question)
+
+    async def deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
+        await self._let_it_arrive(channel_id)
+        questions = await self._use_cases.transcripts.questions_in(str(message_id))
+        await asyncio.gather(*map(self._take_back, questions))  # at once: an answer to one is not waited for
+        await self._answers.post_deleted(str(message_id), channel_id, guild_id)
+
+    async def look_again(self, message: discord.Message, bot_id: int) -> None:
+        """Follow what happened to a message in the moment before it was stored that it shows a question."""
+        try:
+            now = await retry_transient(message.fetch)
+        except discord.NotFound:
+            await self.deleted(message.id, message.channel.id, message.guild.id if message.guild else None)
+        except DISCORD_ERRORS as error:
+            logger.info("message %s could not be looked at again: %s", message.id, error)
+        else:
+            await (self._bring_up_to_date(now) if now.author.id == bot_id else self.edited(now, bot_id))
+
+    async def _bring_up_to_date(self, repetition: discord.Message) -> None:
+        """Let a message of the bot repeat the questions as they are stored."""
+        known = await self._use_cases.transcripts.questions_in(str(repetition.id))
+        text = repeated([each.content for each in known])
+        if known and as_compared(repetition.embeds[0].description or "") != as_compared(text):
+            await self._describe(PlatformMessage(str(repetition.id), str(repetition.channel.id)), text)
+
+    async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
+        """Handle what was changed while the bot was away."""
+        for message in caught_up.edited:
+            await self.edited(message, bot_id)
+        for message_id in caught_up.deleted:
+            await self.deleted(message_id, channel_id, None)
+
+    async def _let_it_arrive(self, channel_id: int) -> None:
+        """Wait while a message that was changed is still being taken in, but not for its answer."""
+        async with self._intake.order(channel_id):
+            return
+
+    async def _take_back(self, question: ChatMessage) -> None:
+        taken = await self._use_cases.chat.take_back(question.external_id or "")
+        self._removals.wake()  # of what repeats it, and of a title that may have been made of it
+        await self._go_on(taken)
+
+    async def _revise(self, question: ChatMessage, words: str) -> None:
+        if question.content == words:
+            return
+        # What repeats it comes first: until the new words are stored, the next start finds them on Discord.
+        changed = await self._repeat(question, words)
+        taken = await self._use_cases.chat.revise(question.external_id or "", words)
+        await self._repeat(question, words, but=changed)  # what was posted meanwhile
+        self._removals.wake()  # of a thread's name that was made of the old words
+        await self._go_on(taken)
+        if taken is None:
+            await self._offer_again(question)
+
+    async def _repeat(
+        self, question: ChatMessage, words: str, but: Collection[PlatformMessage] = ()
+    ) -> Collection[PlatformMessage]:
+        """Let the messages that repeat a question say these words; returns them."""
+        repetitions = await self._use_cases.transcripts.repetitions(question.id)
+        for repetition in repetitions:
+            if repetition not in but:
+                known = await self._use_cases.transcripts.questions_in(repetition.message_id)
+                now = [words if each.id == question.id else each.content for each in known]
+                await self._describe(repetition, repeated(now))
+        return repetitions
+
+    async def _describe(self, repetition: PlatformMessage, text: str) -> None:
+        message = self._removals.message(repetition.channel_id, repetition.message_id)
+
+        async def edit() -> None:
+            embeds = (await message.fetch()).embeds
+            for embed in embeds:
+                embed.description = text
+            await message.edit(embeds=embeds)
+
+        try:
+            await retry_transient(partial(self._removals.in_open_thread, repetition.channel_id, edit))
+        except DISCORD_ERRORS as error:
+            logger.info("message %s repeats a question as it was: %s", repetition.message_id, error)
+
+    async def _offer_again(self, before: ChatMessage) -> None:
+        """If the words of an answered question have changed, let its answer offer to be made again."""
+        now = await self._use_cases.transcripts.question(before.external_id or "")
+        if now is not None and now.turn_id is not None and now.content != before.content:
+            await self._workers.offer_again(now.turn_id)
+
+    async def _go_on(self, taken: Taken | None) -> None:
+        if taken is None:
+            return
+        if taken.answered is not None:
+            await self._answers.show(taken.answered.id)
+            return
+        undone = taken.undone
+        leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
+        self._workers.start(taken.message.conversation_id, leftover)
 
 
 async def note_place_gone(use_cases: UseCases, guild_id: int, place_id: int) -> None:

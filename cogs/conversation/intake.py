@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
@@ -14,17 +15,12 @@ import discord
 from discord.ui import View
 
 from cogs.conversation.buttons import tells_of_waiting
-from cogs.conversation.deletions import AnswersWithoutQuestion
-from cogs.conversation.presenter import NOTHING, PostedMessages
-from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import DISCORD_ERRORS, retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
-from cogs.removals import Removals
 from cogs.threads import take_over_name
-from domain.chat import ChatMessage
 from domain.conversation import Conversation
-from domain.turn.chat_with_book import Reader, Taken
+from domain.turn.chat_with_book import Reader
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -234,6 +230,7 @@ class MessageIntake:
             return CaughtUp()
         newest = await self._use_cases.transcripts.newest_external_id(conversation.id)
         known = self._read_from.setdefault(thread.id, int(newest or 0))
+        shown = await self._shown_in(thread.id)
         replies = {int(each) for each in await self._use_cases.transcripts.reply_ids(conversation.id, PAGE)}
         asked = False
         page, written = await retry_transient(partial(_between, thread, known, before))
@@ -241,9 +238,10 @@ class MessageIntake:
         first = page[0].id if len(page) == PAGE else thread.id  # it may have continued in another thread before
         changed = await self._changed(page, (first, last), conversation, bot_id)
         if any(message.author.id == bot_id for message in page):
-            gone = replies - {message.id for message in page}
+            gone = {*replies, *shown} - {message.id for message in page}
             gone = {each for each in gone if first <= each and (before is None or each < before.id)}
             changed = replace(changed, deleted=(*changed.deleted, *sorted(gone)))
+        changed = replace(changed, edited=(*changed.edited, *self._reworded(page, shown, bot_id)))
         for message in written:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
@@ -256,6 +254,34 @@ class MessageIntake:
                 await remove_notice(message)
         return replace(changed, asked=asked)
 
+    async def look_at(self, channel: discord.abc.Messageable, channel_id: int, bot_id: int) -> CaughtUp:
+        """Find out what was changed of questions that were said in a channel before their books were chosen.
+
+        Raises:
+            StorageError: it could not be found out.
+            DISCORD_ERRORS: Discord refuses, or has trouble.
+        """
+        shown = await self._shown_in(channel_id)
+        page = await retry_transient(partial(_newest, channel))
+        if not page and shown:  # so it is, too, where the bot may not read the history, which Discord says of a message
+            with suppress(discord.NotFound):
+                await retry_transient(partial(channel.fetch_message, max(shown)))
+        oldest = page[-1].id if len(page) == PAGE else 0
+        gone = {each for each in shown if each >= oldest} - {message.id for message in page}
+        return CaughtUp(deleted=tuple(sorted(gone)), edited=self._reworded(page, shown, bot_id))
+
+    async def _shown_in(self, channel_id: int) -> dict[int, str]:
+        """The messages there that show questions under other ids, with the words of these."""
+        shown = await self._use_cases.transcripts.shown_in(str(channel_id), PAGE)
+        return {int(number): words for number, words in shown.items()}
+
+    def _reworded(
+        self, page: Sequence[discord.Message], known: Mapping[int, str], bot_id: int
+    ) -> tuple[discord.Message, ...]:
+        """People's messages that say something else than what is known of them."""
+        edited = [each for each in page if each.id in known and each.edited_at is not None and each.author.id != bot_id]
+        return tuple(each for each in edited if self.is_readable(each) and words_of(each, bot_id) != known[each.id])
+
     async def _changed(
         self, page: Sequence[discord.Message], span: tuple[int, int], conversation: Conversation, bot_id: int
     ) -> CaughtUp:
@@ -266,14 +292,13 @@ class MessageIntake:
         first, last = span
         if first > last or not any(message.author.id == bot_id for message in page):
             return CaughtUp()
-        there = {message.id: message for message in page}
+        there = {message.id for message in page}
         questions = await self._use_cases.transcripts.questions(conversation.id, PAGE)
         numbered = {each.external_id or "": each for each in questions}
-        kept = {int(number): each for number, each in numbered.items() if number.isdecimal()}
-        kept = {number: each for number, each in kept.items() if first <= number <= last}
-        edited = [there[each] for each in kept if each in there and there[each].edited_at is not None]
-        edited = [each for each in edited if self.is_readable(each) and words_of(each, bot_id) != kept[each.id].content]
-        return CaughtUp(deleted=tuple(each for each in kept if each not in there), edited=tuple(edited))
+        kept = {int(number): each.content for number, each in numbered.items() if number.isdecimal()}
+        kept = {number: words for number, words in kept.items() if first <= number <= last}
+        gone = tuple(each for each in kept if each not in there)
+        return CaughtUp(deleted=gone, edited=self._reworded(page, kept, bot_id))
 
     async def _may_answer_in(self, message: discord.Message, conversation: Conversation) -> bool:
         """Whether the server's managers allow the bot in the thread's channel."""
@@ -310,74 +335,8 @@ async def _between(
     return page, first + [message async for message in newest][::-1]
 
 
-class Corrections:
-    """Follows edits and deletions. A waiting message, or one being answered, is answered as it is now, or not at all.
-
-    An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer.
-    """
-
-    def __init__(
-        self,
-        use_cases: UseCases,
-        intake: MessageIntake,
-        workers: ConversationWorkers,
-        answers: AnswersWithoutQuestion,
-        removals: Removals,
-    ) -> None:
-        self._use_cases = use_cases
-        self._intake = intake
-        self._workers = workers
-        self._answers = answers
-        self._removals = removals
-
-    async def edited(self, message: discord.Message, bot_id: int) -> None:
-        await self._let_it_arrive(message.channel.id)
-        if await self._intake.leaves_out(message.author):
-            return
-        words = words_of(message, bot_id)
-        if not words and self._intake.is_readable(message):  # a question without words is none
-            await self._go_on(await self._use_cases.chat.take_back(str(message.id)))
-            return
-        before = await self._use_cases.transcripts.question(str(message.id))
-        taken = await self._use_cases.chat.revise(str(message.id), words)
-        await self._go_on(taken)
-        if taken is None and before is not None:
-            await self._offer_again(before)
-
-    async def deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
-        await self._let_it_arrive(channel_id)
-        repeated = await self._use_cases.people.take_repeated(str(message_id))
-        await self._go_on(await self._use_cases.chat.take_back(repeated or str(message_id)))
-        await self._answers.post_deleted(str(message_id), channel_id, guild_id)
-
-    async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
-        """Handle what was changed while the bot was away."""
-        for message in caught_up.edited:
-            await self.edited(message, bot_id)
-        for message_id in caught_up.deleted:
-            await self.deleted(message_id, channel_id, None)
-
-    async def _let_it_arrive(self, channel_id: int) -> None:
-        """Wait while a message that was changed is still being taken in, but not for its answer."""
-        async with self._intake.order(channel_id):
-            return
-
-    async def _offer_again(self, before: ChatMessage) -> None:
-        """If the words of an answered question have changed, let its answer offer to be made again."""
-        now = await self._use_cases.transcripts.question(before.external_id or "")
-        if now is not None and now.turn_id is not None and now.content != before.content:
-            await self._workers.offer_again(now.turn_id)
-
-    async def _go_on(self, taken: Taken | None) -> None:
-        if taken is None:
-            return
-        self._removals.wake()  # a title may have been made of it
-        if taken.answered is not None:
-            await self._answers.show(taken.answered.id)
-            return
-        undone = taken.undone
-        leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
-        self._workers.start(taken.message.conversation_id, leftover)
+async def _newest(channel: discord.abc.Messageable) -> list[discord.Message]:
+    return [message async for message in channel.history(limit=PAGE)]
 
 
 def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:

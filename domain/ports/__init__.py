@@ -22,7 +22,6 @@ from domain.ports.conversations import (
     RetentionRepository,
     ServerRepository,
     TurnRepository,
-    UsageRepository,
 )
 from domain.ports.models import (
     ChatProvider,
@@ -36,6 +35,7 @@ from domain.ports.models import (
     Toolbox,
     ToolHandler,
     ToolOutput,
+    UsageRepository,
 )
 
 __all__ = [

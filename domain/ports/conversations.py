@@ -1,11 +1,11 @@
-"""The ports for what the database keeps about people: conversations, positions, usage."""
+"""The ports for what the database keeps about people: conversations, positions, settings."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from domain.book import ReadingPosition
-from domain.chat import ChatMessage
+from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import Conversation, TitleSource, Turn
 from domain.leases import ALL, Shard
 from domain.usage import (
@@ -16,8 +16,6 @@ from domain.usage import (
     PostingPlace,
     Removal,
     ServerSettings,
-    UsageRecord,
-    UsageTotal,
 )
 
 
@@ -107,10 +105,13 @@ class ChatMessageRepository(Protocol):
         """All or none."""
         ...
 
-    async def add_incoming(self, message: ChatMessage, written_at: datetime | None = None) -> bool:
+    async def add_incoming(
+        self, message: ChatMessage, written_at: datetime | None = None, said_in: PlatformMessage | None = None
+    ) -> bool:
         """Insert a reader's message; False, and nothing changed, if its `external_id` is known.
 
         A message is not inserted either if its author was erased after `written_at`; it is known from then on.
+        `said_in` is where its author wrote it, if it is known by another id.
         """
         ...
 
@@ -124,6 +125,22 @@ class ChatMessageRepository(Protocol):
         ...
 
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None: ...
+    async def list_questions_in(self, message_id: str) -> Sequence[ChatMessage]:
+        """The readers' messages that a message of the platform is, or shows under another id, in order."""
+        ...
+
+    async def list_shown_in(self, channel_id: str, limit: int) -> Mapping[str, str]:
+        """The newest messages of a channel that show questions under other ids, with the words of one of these."""
+        ...
+
+    async def list_repetitions(self, message_id: str) -> Sequence[PlatformMessage]:
+        """The bot's own messages that repeat a reader's message."""
+        ...
+
+    async def list_channels_before(self, guild_id: str) -> Sequence[str]:
+        """The channels of a server in which questions stand that were said before their books were chosen."""
+        ...
+
     async def get_newest_external_id(self, conversation_id: str) -> str | None:
         """The largest message id known there, those of erased messages included."""
         ...
@@ -229,7 +246,7 @@ class TurnRepository(Protocol):
         ...
 
     async def reword_question(self, message_id: str, text: str) -> None:
-        """Replace the words of a reader's answered message, and of a title made from them."""
+        """Replace the words of a reader's message, and of a title made from them. Unknown ids are ignored."""
         ...
 
     async def keep_answer(self, turn_id: str) -> bool:
@@ -304,25 +321,6 @@ class ReaderRepository(Protocol):
         ...
 
 
-class UsageRepository(Protocol):
-    """The tokens that requests used. The records outlive conversations and, without their names, readers."""
-
-    async def record(self, record: UsageRecord) -> None:
-        """Count a request. The record replaces the one before of the same request; without tokens, it removes that."""
-        ...
-
-    async def total_for_reader(self, reader_id: str, since: datetime) -> UsageTotal: ...
-    async def total_for_guild(self, guild_id: str, since: datetime) -> UsageTotal: ...
-    async def total_in_guild(self, reader_id: str, guild_id: str, since: datetime) -> UsageTotal:
-        """What one reader has used in one server."""
-        ...
-
-    async def total_for_conversation(self, conversation_id: str) -> UsageTotal: ...
-    async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
-        """Tokens used on that day, anywhere or in one server, before the person erased their data."""
-        ...
-
-
 class AllowanceRepository(Protocol):
     """How often each person has recently done things that are limited.
 
@@ -392,7 +390,8 @@ class PrivacyRepository(Protocol):
     async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:
         """Remember messages of the bot that show people; known ones are ignored.
 
-        False: a person in one of them was erased after its `as_of`; the message is on the list of removals now.
+        False: a person in one of them was erased after its `as_of`, or the questions that it repeats are gone; the
+        message is on the list of removals now.
         """
         ...
 
@@ -405,11 +404,7 @@ class PrivacyRepository(Protocol):
         ...
 
     async def forget_posts(self, message_id: str) -> None:
-        """A message is gone from Discord; one that repeats a question is left to `take_repeated`."""
-        ...
-
-    async def take_repeated(self, message_id: str) -> str | None:
-        """The `external_id` of the question that a deleted message of the bot repeated."""
+        """A message is gone from Discord. Which question it repeated stays known."""
         ...
 
     async def forget_posts_in(self, channel_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The ports for language models, tools, the clock and leases."""
+"""The ports for language models and what they have used, tools, the clock and leases."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -8,6 +8,7 @@ from domain.chat import ChatMessage, PromptMessage
 from domain.event import StrategyEvent
 from domain.leases import HeldLease
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
+from domain.usage import UsageRecord, UsageTotal
 
 
 @runtime_checkable
@@ -76,6 +77,25 @@ class Metered(Protocol):
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[RequestSent | ProviderEvent, None]:
         """As `ChatProvider.stream`, with a RequestSent in front."""
+        ...
+
+
+class UsageRepository(Protocol):
+    """The tokens that requests used. The records outlive conversations and, without their names, readers."""
+
+    async def record(self, record: UsageRecord) -> None:
+        """Count a request. The record replaces the one before of the same request; without tokens, it removes that."""
+        ...
+
+    async def total_for_reader(self, reader_id: str, since: datetime) -> UsageTotal: ...
+    async def total_for_guild(self, guild_id: str, since: datetime) -> UsageTotal: ...
+    async def total_in_guild(self, reader_id: str, guild_id: str, since: datetime) -> UsageTotal:
+        """What one reader has used in one server."""
+        ...
+
+    async def total_for_conversation(self, conversation_id: str) -> UsageTotal: ...
+    async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
+        """Tokens used on that day, anywhere or in one server, before the person erased their data."""
         ...
 
 

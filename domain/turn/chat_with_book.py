@@ -11,7 +11,7 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from domain.book import Book, Citation
-from domain.chat import ChatMessage, MessageRole
+from domain.chat import ChatMessage, MessageRole, PlatformMessage
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
 from domain.event import Answer, ApprovalAsked, PositionProposed, TextDelta, TurnEvent, TurnFailed
@@ -101,8 +101,9 @@ class ChatWithBook:
         *,
         external_id: str | None = None,
         written_at: datetime | None = None,
+        said_in: PlatformMessage | None = None,
     ) -> ChatMessage | None:
-        """Store a reader's message before anything else is done with it.
+        """Store a reader's message before anything else is done with it. `said_in` is as in `add_incoming`.
 
         None: it was received before, or its reader was erased after `written_at`.
 
@@ -120,7 +121,7 @@ class ChatWithBook:
             author_name=reader.name,
             external_id=external_id,
         )
-        if not await self._messages.add_incoming(message, written_at):
+        if not await self._messages.add_incoming(message, written_at, said_in):
             return None
         if conversation.title == UNTITLED:
             await self._manage.title_after(conversation_id, message)
@@ -150,9 +151,8 @@ class ChatWithBook:
                 return
             answered = [m for m in history if m.turn_id is not None]
             people = [*company, *(m.author_id for m in waiting)]
-            running = self._running[conversation_id] = RunningTurn(waiting)
-            play = partial(self._runner.play, conversation, people, answered, waiting, running)
-            async with aclosing(self._events(conversation_id, running, play)) as events:
+            play = partial(self._runner.play, conversation, people, answered, waiting)
+            async with aclosing(self._events(conversation_id, waiting, play)) as events:
                 async for event in events:
                     yield event
 
@@ -183,9 +183,8 @@ class ChatWithBook:
                 return
             answered = [m for m in history if m.turn_id in earlier]
             people = [*company, *(m.author_id for m in asked)]
-            running = self._running[conversation.id] = RunningTurn(asked)
-            play = partial(self._runner.play, conversation, people, answered, asked, running, replaces=replaced)
-            async with aclosing(self._events(conversation.id, running, play)) as events:
+            play = partial(self._runner.play, conversation, people, answered, asked, replaces=replaced)
+            async with aclosing(self._events(conversation.id, asked, play)) as events:
                 async for event in events:
                     yield event
 
@@ -203,10 +202,11 @@ class ChatWithBook:
         return {*answered[-self._preparer.reach :]}
 
     async def _events(
-        self, conversation_id: str, running: RunningTurn, play: Callable[[Emit], Awaitable[None]]
+        self, conversation_id: str, asked: Sequence[ChatMessage], play: Callable[[RunningTurn, Emit], Awaitable[None]]
     ) -> AsyncGenerator[TurnEvent, None]:
+        running = self._running[conversation_id] = RunningTurn(asked)
         try:
-            async with aclosing(running.events(play)) as events:
+            async with aclosing(running.events(partial(play, running))) as events:
                 async for event in events:
                     yield event
         finally:
@@ -250,10 +250,7 @@ class ChatWithBook:
         if known is None or not text.strip() or known.content == text.strip():
             return None
         async with self._call_back(known) as message:
-            if message is None:
-                await self._reword(external_id, text.strip())
-                return None
-            await self._messages.save(replace(message.message, content=text.strip()))
+            await self._turns.reword_question(known.id, text.strip())
             return message
 
     async def take_back(self, external_id: str) -> Taken | None:
@@ -370,11 +367,6 @@ class ChatWithBook:
         finally:
             self._called_back[known.id] -= 1
             self._called_back += Counter()  # drops those that are no longer withdrawn
-
-    async def _reword(self, external_id: str, text: str) -> None:
-        """Store the new words of a message that has its answer."""
-        if answered := await self._messages.get_by_external_id(external_id):
-            await self._turns.reword_question(answered.id, text)
 
     async def _taken(self, known: ChatMessage) -> Taken | None:
         message = await self._messages.get_by_external_id(known.external_id or "")

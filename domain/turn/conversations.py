@@ -3,13 +3,13 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from string import Template
 
-from domain.chat import ChatMessage, MessageRole, PromptKind
+from domain.chat import ChatMessage, MessageRole, PlatformMessage, PromptKind
 from domain.citations.matching import find_uncited
 from domain.citations.page_numbers import named_pages, without_typed_pages
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource, Turn, TurnState, title_from
@@ -374,6 +374,22 @@ class Transcripts:
     async def question(self, external_id: str) -> ChatMessage | None:
         """A reader's message by its platform id."""
         return await self._messages.get_by_external_id(external_id)
+
+    async def questions_in(self, message_id: str) -> Sequence[ChatMessage]:
+        """The readers' messages that a message of the platform is, or shows under another id, in order."""
+        return await self._messages.list_questions_in(message_id)
+
+    async def shown_in(self, channel_id: str, limit: int) -> Mapping[str, str]:
+        """The newest messages of a channel that show questions under other ids, with the words of one of these."""
+        return await self._messages.list_shown_in(channel_id, limit)
+
+    async def repetitions(self, question_id: str) -> Sequence[PlatformMessage]:
+        """The bot's own messages that repeat a reader's message."""
+        return await self._messages.list_repetitions(question_id)
+
+    async def channels_before(self, guild_id: str) -> Sequence[str]:
+        """The channels of a server in which questions stand that were said before their books were chosen."""
+        return await self._messages.list_channels_before(guild_id)
 
     async def newest_external_id(self, conversation_id: str) -> str | None:
         """The largest platform id known there, those of erased messages included."""

@@ -1,43 +1,35 @@
 """Conversations, in SQL."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
-from domain.chat import ChatMessage, MessageRole
+from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import Conversation, TitleSource, checked_title
 from domain.leases import ALL, Shard
-from domain.spoilers.filter import hide
 from storage.sql.books import NamesOnShelves
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
 from storage.sql.rows import (
     FIRST_OF_RECENT,
+    LINK_QUESTION,
+    MESSAGE_COLUMNS,
     OF_SHARD,
-    citations_from_text,
-    citations_to_text,
     entities,
     entity,
-    invocations_from_text,
-    invocations_to_text,
     listed,
     marks,
+    message_from_row,
+    message_row,
     optional_time_from_text,
     optional_time_to_text,
-    passages_from_text,
-    passages_to_text,
-    raw_from_text,
-    raw_to_text,
     system_prompt_from_text,
     system_prompt_to_text,
     time_from_text,
     time_to_text,
     title_mark,
     upsert,
-    usage_from_text,
-    usage_to_text,
 )
 
 _COLUMNS = (
@@ -212,13 +204,8 @@ def _conversation(row: Row) -> Conversation:
     )
 
 
-_MESSAGE_COLUMNS = (
-    "id", "conversation_id", "role", "content", "created_at", "turn_id", "tool_use_id", "tool_invocations", "is_error",
-    "passages", "citations", "usage", "raw", "author_id", "author_name", "note", "depends_to", "external_id",
-    "duration_ms", "summary",
-)  # fmt: skip
-_EXTERNAL_ID = _MESSAGE_COLUMNS.index("external_id") + 1
-_SELECTED = ", ".join(f"chat_messages.{column}" for column in _MESSAGE_COLUMNS)
+_EXTERNAL_ID = MESSAGE_COLUMNS.index("external_id") + 1
+_SELECTED = ", ".join(f"chat_messages.{column}" for column in MESSAGE_COLUMNS)
 
 _HISTORY = f"""
 SELECT {_SELECTED}
@@ -249,9 +236,31 @@ SELECT {_SELECTED} FROM chat_messages
 WHERE conversation_id = ? AND role = 'user' AND external_id IS NOT NULL ORDER BY arrival DESC LIMIT ?
 """  # noqa: S608
 
+_QUESTIONS_IN = f"""
+SELECT {_SELECTED} FROM chat_messages WHERE id IN (
+  SELECT id FROM chat_messages WHERE external_id = ?1
+  UNION ALL SELECT question_id FROM shown_questions WHERE message_id = ?1)
+ORDER BY arrival
+"""  # noqa: S608
+
+_SHOWN_IN = """
+SELECT message_id, content FROM shown_questions JOIN chat_messages ON id = question_id WHERE channel_id = ?
+ORDER BY length(message_id) DESC, message_id DESC LIMIT ?
+"""
+
+_REPETITIONS = """
+SELECT message_id, channel_id FROM shown_questions WHERE question_id = ? AND repeated = 1 ORDER BY message_id
+"""
+
+_SAID_BEFORE = """
+SELECT DISTINCT shown_questions.channel_id FROM conversations
+  JOIN chat_messages ON conversation_id = conversations.id JOIN shown_questions ON question_id = chat_messages.id
+WHERE guild_id = ? AND repeated = 0
+"""
+
 # What is carried out again after it was committed finds the message that it has written itself.
 _ADD = f"""
-INSERT INTO chat_messages ({listed(_MESSAGE_COLUMNS)}) SELECT {marks(_MESSAGE_COLUMNS)}
+INSERT INTO chat_messages ({listed(MESSAGE_COLUMNS)}) SELECT {marks(MESSAGE_COLUMNS)}
 WHERE NOT EXISTS (SELECT 1 FROM chat_messages WHERE external_id = ?{_EXTERNAL_ID} AND id <> ?1)
   AND NOT EXISTS (SELECT 1 FROM forgotten_messages WHERE external_id = ?{_EXTERNAL_ID}) {{}}
 ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id
@@ -259,7 +268,7 @@ ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id
 
 _UNLESS_ERASED = f"""
   AND NOT EXISTS (
-    SELECT 1 FROM erasures WHERE person = ?{len(_MESSAGE_COLUMNS) + 1} AND written_at >= ?{len(_MESSAGE_COLUMNS) + 2})
+    SELECT 1 FROM erasures WHERE person = ?{len(MESSAGE_COLUMNS) + 1} AND written_at >= ?{len(MESSAGE_COLUMNS) + 2})
 """  # noqa: S608
 
 _NOTE_ERASED = """
@@ -323,10 +332,10 @@ _ROWS = 50
 
 def saving(messages: Iterable[ChatMessage]) -> Iterator[Statement]:
     """The statements that insert or update messages; those that are known keep their place."""
-    rows = [*{message.id: _message_row(message) for message in messages}.values()]
+    rows = [*{message.id: message_row(message) for message in messages}.values()]
     for first in range(0, len(rows), _ROWS):
         some = rows[first : first + _ROWS]
-        yield upsert("chat_messages", _MESSAGE_COLUMNS, rows=len(some)), [*chain.from_iterable(some)]
+        yield upsert("chat_messages", MESSAGE_COLUMNS, rows=len(some)), [*chain.from_iterable(some)]
 
 
 async def write_messages(transaction: Transaction, messages: Iterable[ChatMessage]) -> None:
@@ -349,32 +358,54 @@ class SQLMessages:
         if messages:
             await self._database.write_all([*saving(messages)])
 
-    async def add_incoming(self, message: ChatMessage, written_at: datetime | None = None) -> bool:
+    async def add_incoming(
+        self, message: ChatMessage, written_at: datetime | None = None, said_in: PlatformMessage | None = None
+    ) -> bool:
+        links: list[Statement] = []
+        if said_in is not None:
+            row = [said_in.message_id, said_in.channel_id, message.id]
+            links.append((LINK_QUESTION.format(repeated=0), row))
         if written_at is None:
-            return bool(await self._database.write(_ADD.format(""), _message_row(message)))
+            added, *_ = await self._database.write_all([(_ADD.format(""), message_row(message)), *links])
+            return bool(added)
         erased = [erased_person(message.author_id, await self._salt()), time_to_text(written_at)]
         _, added, *_ = await self._database.write_all(
             [
                 (KEEP_ERASURE, erased[:1]),
-                (_ADD.format(_UNLESS_ERASED), [*_message_row(message), *erased]),
+                (_ADD.format(_UNLESS_ERASED), [*message_row(message), *erased]),
                 (_NOTE_ERASED, [message.external_id, message.conversation_id, *erased]),
                 (_DELETE_EMPTY, [message.conversation_id, *erased]),
+                *links,
             ]
         )
         return bool(added)
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
-        return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))
+        return await entities(message_from_row, await self._database.read(_HISTORY, [conversation_id]))
 
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
-        return await entities(_message, await self._database.read(_RECENT, [conversation_id, turns]))
+        return await entities(message_from_row, await self._database.read(_RECENT, [conversation_id, turns]))
 
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None:
         row = await self._database.read_one(
             f"SELECT {_SELECTED} FROM chat_messages WHERE external_id = ?",  # noqa: S608
             [external_id],
         )
-        return entity(_message, row)
+        return entity(message_from_row, row)
+
+    async def list_questions_in(self, message_id: str) -> Sequence[ChatMessage]:
+        return await entities(message_from_row, await self._database.read(_QUESTIONS_IN, [message_id]))
+
+    async def list_shown_in(self, channel_id: str, limit: int) -> Mapping[str, str]:
+        rows = await self._database.read(_SHOWN_IN, [channel_id, limit])
+        return {row["message_id"]: row["content"] for row in rows}
+
+    async def list_repetitions(self, message_id: str) -> Sequence[PlatformMessage]:
+        rows = await self._database.read(_REPETITIONS, [message_id])
+        return [PlatformMessage(row["message_id"], row["channel_id"]) for row in rows]
+
+    async def list_channels_before(self, guild_id: str) -> Sequence[str]:
+        return [row["channel_id"] for row in await self._database.read(_SAID_BEFORE, [guild_id])]
 
     async def get_newest_external_id(self, conversation_id: str) -> str | None:
         row = await self._database.read_one(_NEWEST, [conversation_id])
@@ -406,7 +437,7 @@ class SQLMessages:
         return [row["reader_id"] for row in rows]
 
     async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
-        return await entities(_message, await self._database.read(_QUESTIONS, [conversation_id, limit]))
+        return await entities(message_from_row, await self._database.read(_QUESTIONS, [conversation_id, limit]))
 
     async def list_waiting(self, shard: Shard = ALL) -> Sequence[str]:
         return [row["id"] for row in await self._database.read(_WAITING, shard)]
@@ -422,44 +453,3 @@ class SQLMessages:
 
         await self._database.atomically(delete_all)
         await self._database.forget_deleted()
-
-
-def _message_row(message: ChatMessage) -> tuple[str | int | None, ...]:
-    return (
-        message.id, message.conversation_id, message.role, message.content, time_to_text(message.created_at),
-        message.turn_id, message.tool_use_id, invocations_to_text(message.tool_invocations), message.is_error,
-        passages_to_text(message.passages), citations_to_text(message.citations),
-        None if message.usage is None else usage_to_text(message.usage),
-        None if message.raw is None else raw_to_text(message.raw),
-        message.author_id, message.author_name, message.note, message.depends_to, message.external_id,
-        message.duration_ms, message.summary,
-    )  # fmt: skip
-
-
-_OLD_NOTE = "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
-_OLD_COVER = re.compile(r"\|\|(.+?)\|\|")
-
-
-def _as_spans(content: str) -> str:
-    """Convert answers of version 0.1, which contain Discord's spoiler marks and a note at the end."""
-    if not content.endswith(_OLD_NOTE):
-        return content
-    return _OLD_COVER.sub(lambda cover: hide(cover[1]), content.removesuffix(_OLD_NOTE))
-
-
-def _message(row: Row) -> ChatMessage:
-    values = {column: row[column] for column in _MESSAGE_COLUMNS}
-    return ChatMessage(
-        **values
-        | {
-            "role": MessageRole(values["role"]),
-            "content": _as_spans(values["content"]),
-            "created_at": time_from_text(values["created_at"]),
-            "tool_invocations": invocations_from_text(values["tool_invocations"]),
-            "is_error": bool(values["is_error"]),
-            "passages": passages_from_text(values["passages"]),
-            "citations": citations_from_text(values["citations"]),
-            "usage": None if values["usage"] is None else usage_from_text(values["usage"]),
-            "raw": None if values["raw"] is None else raw_from_text(values["raw"]),
-        }
-    )

@@ -13,7 +13,7 @@ from domain.conversation import UNTITLED
 from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import keep_spent, note_erasure, was_erased
-from storage.sql.rows import strings_from_text, time_from_text, time_to_text, title_mark
+from storage.sql.rows import LINK_QUESTION, strings_from_text, time_from_text, time_to_text, title_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,13 @@ PERSONAL = (
         FROM chat_messages JOIN conversations ON conversations.id = conversation_id
         WHERE author_id = ?1 ORDER BY arrival""",
         "DELETE FROM chat_messages WHERE author_id = ?1",
+    ),
+    PersonalColumn(
+        "shown_questions",
+        "reader_id",
+        "questions_shown_in",
+        "SELECT channel_id, message_id, repeated FROM shown_questions WHERE reader_id = ?1 ORDER BY message_id",
+        "DELETE FROM shown_questions WHERE reader_id = ?1",
     ),
     PersonalColumn(
         "turns",
@@ -274,15 +281,6 @@ SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM 
 """
 _IN_ORDER = "ORDER BY noted_at, channel_id, message_id"
 
-# A question that came with a command bears the number of that, which is smaller than the message's that repeats it.
-_REPEATED = """
-SELECT external_id FROM posts
-JOIN chat_messages ON author_id = posts.reader_id AND external_id LIKE 'command:%'
-JOIN conversations ON conversations.id = conversation_id
-WHERE posts.message_id = ?
-  AND (conversations.thread_id = posts.channel_id OR conversations.channel_id = posts.channel_id)
-"""
-
 AGAIN_AFTER = timedelta(days=1)
 """When to retry what Discord refused; somebody may have granted the permission by then."""
 
@@ -341,20 +339,8 @@ class SQLPrivacy:
         return [PostingPlace(row["channel_id"], row["guild_id"], time_from_text(row["at"])) for row in rows]
 
     async def forget_posts(self, message_id: str) -> None:
-        if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 0", [message_id]):
-            await self._database.write("DELETE FROM posts WHERE message_id = ? AND words = 0", [message_id])
-
-    async def take_repeated(self, message_id: str) -> str | None:
-        if not await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 1", [message_id]):
-            return None
-
-        async def take(transaction: Transaction) -> str | None:
-            rows = await transaction.run(_REPEATED, [message_id])
-            await transaction.run("DELETE FROM posts WHERE message_id = ?", [message_id])
-            before = [row["external_id"] for row in rows if int(_number(row["external_id"])) < int(message_id)]
-            return max(before, key=lambda each: int(_number(each)), default=None)
-
-        return await self._database.atomically(take)
+        if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ?", [message_id]):
+            await self._database.write("DELETE FROM posts WHERE message_id = ?", [message_id])
 
     async def forget_posts_in(self, channel_id: str) -> None:
         await self._database.write("DELETE FROM posts WHERE channel_id = ?", [channel_id])
@@ -385,16 +371,25 @@ async def _note_posts(transaction: Transaction, posts: Iterable[PersonalPost], n
     for each in posts:
         by_platform = not each.as_of_turn
         if each.as_of and await was_erased(transaction, each.reader_id, each.as_of, by_platform=by_platform):
-            kind = RemovalKind.MESSAGE if each.words else RemovalKind.MENTION
+            kind = RemovalKind.MESSAGE if each.repeats else RemovalKind.MENTION
             late.append(Removal(kind, each.channel_id, each.message_id, each.guild_id, each.reader_id, each.name))
-        elif each.thread_id and each.name and await _name_was_taken_back(transaction, each.thread_id, each.name):
+        elif (
+            each.thread_id and each.name and await _name_was_taken_back(transaction, each.thread_id, each.name)
+        ) or not await _has_its_questions(transaction, each):
             late.append(Removal(RemovalKind.MESSAGE, each.channel_id, each.message_id, each.guild_id))
         else:
             name = "" if each.thread_id else each.name  # a thread's name may be somebody's words
             row = (each.message_id, each.reader_id, each.channel_id, each.guild_id, name, each.thread_id)
-            await transaction.run(_NOTE_POST, [*row, each.words])
+            await transaction.run(_NOTE_POST, [*row, bool(each.repeats)])
     await note_removals(transaction, late, now)
     return not late
+
+
+async def _has_its_questions(transaction: Transaction, post: PersonalPost) -> bool:
+    """Note which questions a message repeats; False if all of them have been deleted meanwhile."""
+    link = LINK_QUESTION.format(repeated=1)
+    noted = [await transaction.run(link, [post.message_id, post.channel_id, each]) for each in post.repeats]
+    return any(noted) or not noted
 
 
 async def _name_was_taken_back(transaction: Transaction, thread_id: str, name: str) -> bool:
@@ -481,12 +476,6 @@ async def _delete_conversations_alone(transaction: Transaction, reader_id: str, 
             removals += await _telling_the_name(transaction, row["thread_id"], reader_id)
     await transaction.run_many("DELETE FROM conversations WHERE id = ?", [[row["id"]] for row in rows])
     return len(rows)
-
-
-def _number(external_id: str) -> str:
-    """The Discord id in an external id ("12" or "command:12"); "0" where there is none."""
-    number = external_id.removeprefix("command:")
-    return number if number.isdecimal() else "0"
 
 
 def _removal_of_post(row: Row, reader_id: str) -> Removal:

@@ -1,4 +1,4 @@
-"""Domain values to JSON text and back.
+"""Domain values to rows and JSON text, and back.
 
 Data of older and newer versions stays readable: unknown keys are ignored, missing keys take the value's default.
 """
@@ -6,6 +6,7 @@ Data of older and newer versions stays readable: unknown keys are ignored, missi
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -13,8 +14,10 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from domain.book import Citation, Passage, Sentence
+from domain.chat import ChatMessage, MessageRole
 from domain.conversation import SystemPrompt
 from domain.errors import ConversationError, StorageError, StorageErrorCode
+from domain.spoilers.filter import hide
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
 from storage.sql.database import Row
 
@@ -37,6 +40,13 @@ OF_SHARD = """
 (CAST(CASE WHEN guild_id <> '' AND ltrim(guild_id, '0123456789') = '' THEN guild_id ELSE '0' END AS BIGINT) >> 22)
   % ?2 = ?1
 """
+
+LINK_QUESTION = """
+INSERT INTO shown_questions (message_id, question_id, reader_id, channel_id, repeated)
+SELECT ?1, id, author_id, ?2, {repeated} FROM chat_messages WHERE id = ?3
+ON CONFLICT (message_id, question_id) DO UPDATE SET channel_id = excluded.channel_id RETURNING question_id
+"""
+"""Notes that a message shows a question, if that exists; `repeated` is 1 for the bot's own messages, else 0."""
 
 
 def time_to_text(moment: datetime) -> str:
@@ -136,6 +146,55 @@ def system_prompt_from_text(text: str) -> SystemPrompt:
     """
     values = json.loads(text)
     return SystemPrompt(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
+
+
+MESSAGE_COLUMNS = (
+    "id", "conversation_id", "role", "content", "created_at", "turn_id", "tool_use_id", "tool_invocations", "is_error",
+    "passages", "citations", "usage", "raw", "author_id", "author_name", "note", "depends_to", "external_id",
+    "duration_ms", "summary",
+)  # fmt: skip
+
+
+def message_row(message: ChatMessage) -> tuple[str | int | None, ...]:
+    """A message as values for MESSAGE_COLUMNS."""
+    return (
+        message.id, message.conversation_id, message.role, message.content, time_to_text(message.created_at),
+        message.turn_id, message.tool_use_id, invocations_to_text(message.tool_invocations), message.is_error,
+        passages_to_text(message.passages), citations_to_text(message.citations),
+        None if message.usage is None else usage_to_text(message.usage),
+        None if message.raw is None else raw_to_text(message.raw),
+        message.author_id, message.author_name, message.note, message.depends_to, message.external_id,
+        message.duration_ms, message.summary,
+    )  # fmt: skip
+
+
+_OLD_NOTE = "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
+_OLD_COVER = re.compile(r"\|\|(.+?)\|\|")
+
+
+def _as_spans(content: str) -> str:
+    """Convert answers of version 0.1, which contain Discord's spoiler marks and a note at the end."""
+    if not content.endswith(_OLD_NOTE):
+        return content
+    return _OLD_COVER.sub(lambda cover: hide(cover[1]), content.removesuffix(_OLD_NOTE))
+
+
+def message_from_row(row: Row) -> ChatMessage:
+    values = {column: row[column] for column in MESSAGE_COLUMNS}
+    return ChatMessage(
+        **values
+        | {
+            "role": MessageRole(values["role"]),
+            "content": _as_spans(values["content"]),
+            "created_at": time_from_text(values["created_at"]),
+            "tool_invocations": invocations_from_text(values["tool_invocations"]),
+            "is_error": bool(values["is_error"]),
+            "passages": passages_from_text(values["passages"]),
+            "citations": citations_from_text(values["citations"]),
+            "usage": None if values["usage"] is None else usage_from_text(values["usage"]),
+            "raw": None if values["raw"] is None else raw_from_text(values["raw"]),
+        }
+    )
 
 
 def _loaded(text: str) -> Iterable[Any]:

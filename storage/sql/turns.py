@@ -9,6 +9,7 @@ from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import ALL, CURRENT_LEASE, Shard
+from domain.usage import Removal, RemovalKind
 from storage.sql.conversations import saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.privacy import PLACE, note_removals, removals_of_turns, untitle, utc_now
@@ -97,6 +98,8 @@ WHERE chat_messages.id = ?
 """
 
 _ASKED_IN = _ASKED.replace("chat_messages.id = ?", "chat_messages.turn_id = ? AND role = 'user'")
+
+_REPETITIONS = "SELECT channel_id, message_id FROM shown_questions WHERE question_id = ? AND repeated = 1"
 
 # What /ask has answered for all to see stands in no thread of its own.
 _SHOWN_IN = """
@@ -224,6 +227,7 @@ class SQLTurns:
             asked = await transaction.run(_ASKED, [message_id])
             if not asked:
                 return None
+            await _remove_repetitions(transaction, message_id, asked[0]["guild_id"])
             await transaction.run("DELETE FROM chat_messages WHERE id = ?", [message_id])
             await _take_title_back(transaction, asked[0])
             return await _leave_without_question(transaction, asked[0], expires_at)
@@ -344,6 +348,13 @@ class SQLTurns:
 
     async def list_undelivered(self, shard: Shard = ALL) -> Sequence[Turn]:
         return await entities(_turn, await self._database.read(_UNDELIVERED, shard))
+
+
+async def _remove_repetitions(transaction: Transaction, question_id: str, guild_id: str | None) -> None:
+    """List the bot's messages that repeat a question for removal."""
+    rows = await transaction.run(_REPETITIONS, [question_id])
+    repeated = [Removal(RemovalKind.MESSAGE, row["channel_id"], row["message_id"], guild_id) for row in rows]
+    await note_removals(transaction, repeated, utc_now())
 
 
 async def _leave_without_question(transaction: Transaction, asked: Row, expires_at: datetime) -> Row | None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from domain.chat import MessageRole
+from domain.chat import MessageRole, PlatformMessage
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError
 from domain.tool_use import TokenUsage
-from domain.usage import RemovalKind
+from domain.usage import PersonalPost, Removal, RemovalKind
 from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,
@@ -295,6 +295,117 @@ class TestMessages:
         await storage.messages.save(a_question(content=text))
         (kept,) = await storage.messages.get_by_conversation("tea")
         assert kept.content == text.replace("\ud83d", "\ufffd")
+
+
+class TestShownQuestions:
+    """Questions that messages show which bear other ids."""
+
+    SAID = PlatformMessage("11", "channel")
+
+    @pytest.fixture(autouse=True)
+    async def asked(self, storage: Storage) -> None:
+        """One question that was said elsewhere, and another; a message of the bot repeats each."""
+        await storage.conversations.save(a_conversation(guild_id="1", channel_id="channel", thread_id="thread"))
+        why = a_question("why", author_id="hatter", external_id="command:12", content="Why?")
+        who = a_question("who", author_id="hatter", external_id="command:13", content="Who?")
+        assert await storage.messages.add_incoming(why, MIDNIGHT, self.SAID)
+        assert await storage.messages.add_incoming(who, MIDNIGHT)
+        assert await storage.privacy.note_posts([repeats("14", "why"), repeats("15", "who")])
+
+    async def in_message(self, storage: Storage, message_id: str) -> list[str]:
+        return [each.id for each in await storage.messages.list_questions_in(message_id)]
+
+    @pytest.mark.parametrize(
+        ("message_id", "questions"),
+        [
+            ("command:12", ["why"]),
+            ("11", ["why"]),
+            ("14", ["why"]),
+            ("command:13", ["who"]),
+            ("15", ["who"]),
+            ("12", []),
+            ("16", []),
+        ],
+    )
+    async def test_each_is_found_by_every_message_that_shows_it(
+        self, storage: Storage, message_id: str, questions: list[str]
+    ) -> None:
+        assert await self.in_message(storage, message_id) == questions
+
+    async def test_one_message_may_repeat_several(self, storage: Storage) -> None:
+        await storage.privacy.note_posts([repeats("16", "who", "why")])
+        assert await self.in_message(storage, "16") == ["why", "who"]
+        assert await storage.messages.list_repetitions("who") == [
+            PlatformMessage("15", "thread"),
+            PlatformMessage("16", "thread"),
+        ]
+
+    async def test_one_that_is_not_taken_in_is_shown_nowhere(self, storage: Storage) -> None:
+        again = a_question("again", author_id="hatter", external_id="command:12")
+        assert not await storage.messages.add_incoming(again, MIDNIGHT, PlatformMessage("21", "channel"))
+        await storage.privacy.erase("dormouse", at(5))
+        late = a_question("late", author_id="dormouse", external_id="command:22")
+        assert not await storage.messages.add_incoming(late, MIDNIGHT, PlatformMessage("22", "channel"))
+        assert await storage.messages.list_shown_in("channel", 9) == {"11": "Why?"}
+
+    async def test_the_newest_of_a_channel_are_listed_with_the_words(self, storage: Storage) -> None:
+        assert await storage.messages.list_shown_in("channel", 9) == {"11": "Why?"}
+        assert await storage.messages.list_shown_in("thread", 9) == {"14": "Why?", "15": "Who?"}
+        assert await storage.messages.list_shown_in("thread", 1) == {"15": "Who?"}
+        await storage.turns.reword_question("who", "Whom?")
+        assert await storage.messages.list_shown_in("thread", 1) == {"15": "Whom?"}
+
+    async def test_channels_are_listed_where_something_was_said_before(self, storage: Storage) -> None:
+        assert await storage.messages.list_channels_before("1") == ["channel"]
+        assert await storage.messages.list_channels_before("2") == []
+
+    async def test_with_the_question_goes_what_repeats_it_and_nothing_else(self, storage: Storage) -> None:
+        await storage.turns.forget_question("why", at(60))
+        assert await storage.privacy.list_removals() == [Removal(RemovalKind.MESSAGE, "thread", "14", "1")]
+        assert [await self.in_message(storage, each) for each in ("11", "14", "15")] == [[], [], ["who"]]
+        assert await storage.messages.list_channels_before("1") == []
+
+    async def test_what_repeats_it_too_late_is_removed(self, storage: Storage) -> None:
+        await storage.turns.forget_question("why", at(60))
+        assert await storage.privacy.note_posts([repeats("16", "why", "who")])
+        assert not await storage.privacy.note_posts([repeats("17", "why")])
+        assert {each.message_id for each in await storage.privacy.list_removals()} == {"14", "17"}
+
+    async def test_another_answer_changes_nothing_of_it(self, storage: Storage) -> None:
+        turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
+        await storage.turns.finish(replace(turn, state=TurnState.DELIVERED), [an_answer("because")])
+        held = await storage.turns.begin_again(turn.id)
+        assert held is not None
+        [asked] = [each for each in await storage.messages.get_by_conversation("tea") if each.id == "why"]
+        await storage.turns.supersede(turn.id, replace(held, id="new"), [asked, an_answer("better")])
+        assert [await self.in_message(storage, each) for each in ("11", "14")] == [["why"], ["why"]]
+
+    async def test_a_deleted_message_may_be_forgotten_and_its_question_is_known_all_the_same(
+        self, storage: Storage
+    ) -> None:
+        await storage.privacy.forget_posts("14")
+        assert await self.in_message(storage, "14") == ["why"]
+
+    async def test_whoever_is_erased_takes_them_along(self, storage: Storage) -> None:
+        shown = (await storage.privacy.export("hatter"))["questions_shown_in"]
+        assert [(each["message_id"], each["channel_id"], each["repeated"]) for each in shown] == [
+            ("11", "channel", 0),
+            ("14", "thread", 1),
+            ("15", "thread", 1),
+        ]
+        await storage.privacy.erase("hatter")
+        assert [await self.in_message(storage, each) for each in ("11", "14", "15")] == [[], [], []]
+        kinds = {each.message_id: each.kind for each in await storage.privacy.list_removals() if each.message_id}
+        assert kinds == {"14": RemovalKind.MESSAGE, "15": RemovalKind.MESSAGE}  # what they said is theirs to delete
+
+    async def test_a_deleted_conversation_takes_them_along(self, storage: Storage) -> None:
+        await storage.conversations.delete("tea")
+        assert await storage.messages.list_shown_in("thread", 9) == {}
+        assert (await storage.privacy.export("hatter"))["questions_shown_in"] == []
+
+
+def repeats(message_id: str, *questions: str) -> PersonalPost:
+    return PersonalPost(message_id, "thread", "hatter", "1", "The Hatter", repeats=questions)
 
 
 class TestTurns:

@@ -32,6 +32,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "usage": {"at": "2026", "model": "m", "input_tokens": 1, "output_tokens": 1, "cache_read_tokens": 0,
               "cache_write_tokens": 0},
     "readers": {"verbose": 1},
+    "shown_questions": {"message_id": "1", "question_id": "first-question", "channel_id": "2", "repeated": 1},
     "posts": {"message_id": "1", "channel_id": "2", "reader_id": ""},
     "removals": {"message_id": "1", "channel_id": "2", "kind": "message", "noted_at": "2026"},
     "left_servers": {"left_at": "2026"},

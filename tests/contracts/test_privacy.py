@@ -175,7 +175,7 @@ class TestErasure:
         await storage.privacy.note_posts(
             [
                 PersonalPost("1", "c", "hatter", "g"),
-                PersonalPost("2", "c", "hatter", "g", "The Hatter", words=True),
+                PersonalPost("2", "c", "hatter", "g", "The Hatter", repeats=("tea-1-question",)),
                 PersonalPost("2", "c", "dormouse", "g"),
                 PersonalPost("3", "c", "dormouse", "g"),
                 PersonalPost("4", "c", "", "g", thread_id="t1"),

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from bot.__main__ import app
 from bot.settings import Settings
 from domain.book import DerivedText, PositionState, ReadingPosition
+from domain.chat import PlatformMessage
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage.book_files.files import SQLiteBookFiles
@@ -76,7 +77,8 @@ async def _furnish(folder: Path) -> None:
             await hold_turn(storage, f"t{number}", str(number % CONVERSATIONS), external_id=str(number))
         await storage.conversations.save(replace(everything_about_a_conversation(), book_id="book-0"))
         await storage.messages.save_batch(everything_said())
-        await storage.messages.add_incoming(a_question("waits", "0", external_id="9000", content="half \0 of it 🐇"))
+        waits = a_question("waits", "0", external_id="9000", content="half \0 of it 🐇")
+        await storage.messages.add_incoming(waits, said_in=PlatformMessage("8999", "channel"))
         await storage.messages.note_present("0", "dormouse")
         await storage.readers.set_verbose("hatter", False)
         await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(10, 1), "hatter", "g", "0", 5))

@@ -57,6 +57,24 @@ async def test_an_edited_question_is_answered_anew_in_the_same_message(room: Sce
     assert room.model.requests[-1][-1].content == "Why?"
 
 
+async def test_a_title_and_the_name_of_the_thread_follow_while_it_is_being_answered(room: Scene) -> None:
+    known = {each.id for each in room.double.threads()}
+    before = await room.hold()
+    book = await room.book()
+    await room.ann.say(room.double.channel, "Does my neighbour Hobb know?", mention=room.double.bot)
+    await room.until(lambda: "open a thread with /chat" in room.double.said()[-1])
+    await room.app.storage.conversations.delete((await room.conversation()).id)  # so that another one is opened
+    await room.ann.select(room.double.messages()[-1], book.title)
+    await room.until_asked(1)
+    [thread] = [each for each in room.double.threads() if each.id not in known]
+    assert thread.name == "Does my neighbour Hobb know?"
+    question = next(each for each in room.double.messages() if "Hobb" in each.content)
+    await room.ann.edit(question, f"<@{room.double.bot.id}> Has Marta seen him?")
+    await room.until(lambda: thread.name == "Has Marta seen him?")
+    assert (await room.conversation(thread)).title == "Has Marta seen him?"
+    before.set()
+
+
 async def test_a_deleted_question_is_answered_no_more_and_leaves_nothing(room: Scene) -> None:
     [question] = await being_answered(room, "Who?")
     await room.ann.delete(question)

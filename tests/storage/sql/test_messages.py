@@ -1,7 +1,7 @@
 """Messages as earlier versions kept them."""
 
 from domain.spoilers.filter import spans
-from storage.sql.conversations import _as_spans
+from storage.sql.rows import _as_spans
 
 NOTE = "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
 
