@@ -1,6 +1,7 @@
 """/chat and /conversations, and following the changes that people make to threads."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -30,6 +31,8 @@ from cogs.interactions import (
 )
 from cogs.opening import Opening, offer
 from cogs.permissions import in_conversations, manages, may_change
+from cogs.privacy import as_edit, list_of, still_there_line
+from cogs.removals import Removals
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import (
@@ -44,6 +47,7 @@ from cogs.threads import (
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import BookError, MarginaliaError
+from domain.usage import Removal
 from domain.use_cases import UseCases
 
 RENAMING = "renaming"
@@ -125,10 +129,11 @@ class Chat(commands.Cog):
 @in_conversations
 @app_commands.default_permissions(send_messages_in_threads=True)
 class Conversations(commands.GroupCog, group_name="conversations", group_description="Conversations about books"):
-    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._opening = opening
+        self._removals = removals
         bot.handle(on_press("talks-page", self._turn_page), on_press("talk-delete", self._delete))
         bot.continuations[RENAMING] = self._rename_after_kill
 
@@ -248,7 +253,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         left = await delete_thread(thread, say) if thread else ""
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
-        await self._use_cases.conversations.delete(found.id)
+        to_remove = await self._use_cases.conversations.delete(found.id, str(interaction.user.id))
         deed = later("{who} deleted a conversation that {owner} had opened ({id}).")
         if found.owner_id == str(interaction.user.id):
             deed = later("{who} deleted a conversation of their own ({id}).")
@@ -256,6 +261,16 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         done = say("Deleted “{title}”.", title=plain(titled(found, say)))
         with suppress(discord.NotFound):  # the button was in that thread
             await interaction.edit_original_response(content=f"{done}\n{left}".strip(), view=None)
+        if still_there := await self._still_there(interaction, to_remove):
+            text = f"{done}\n{still_there_line(still_there, say)}"
+            await interaction.edit_original_response(content=text, **as_edit(list_of(still_there)))
+
+    async def _still_there(self, interaction: discord.Interaction[Any], to_remove: Sequence[Removal]) -> list[Removal]:
+        """Remove what everybody sees of a deleted conversation; returns what Discord does not let the bot remove."""
+        await self._removals.work(to_remove)
+        places = {each.link for each in to_remove}
+        left = await self._use_cases.people.removals_for(str(interaction.user.id)) if to_remove else ()
+        return [each for each in left if each.link in places]
 
     async def _changeable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
         conversation, say = await resolve_conversation(interaction, reference), speech_of(interaction)

@@ -100,9 +100,9 @@ class Privacy(commands.Cog):
         people, person = self._use_cases.people, str(interaction.user.id)
         known = asyncio.gather(people.removals_for(person), people.is_left_out(person))
         left, out = await defer_if_slow(interaction, known)
-        text += f"\n\n{_still_there(left, say)}" if left else ""
+        text += f"\n\n{still_there_line(left, say)}" if left else ""
         text = f"{_left_out_line(say)}\n\n{text}" if out else text
-        links = _as_edit(_list_of(left)) if interaction.response.is_done() else _list_of(left)
+        links = as_edit(list_of(left)) if interaction.response.is_done() else list_of(left)
         await reply(interaction, content=text, view=row(*buttons, _opt_button(say, out=out)), **links)
 
     async def _leave_out(self, interaction: discord.Interaction[Any], argument: str) -> None:
@@ -166,9 +166,9 @@ class Privacy(commands.Cog):
     async def _tell_what_is_left(self, interaction: discord.Interaction[Any], erased: Erasure) -> None:
         say = speech_of(interaction)
         left = await self._use_cases.people.removals_for(str(interaction.user.id))
-        lines = [_erased_line(erased, say), *([_still_there(left, say)] if left else [])]
+        lines = [_erased_line(erased, say), *([still_there_line(left, say)] if left else [])]
         try:
-            await interaction.edit_original_response(content="\n".join(lines), view=None, **_as_edit(_list_of(left)))
+            await interaction.edit_original_response(content="\n".join(lines), view=None, **as_edit(list_of(left)))
         except DISCORD_ERRORS as error:  # it has taken longer than a reply can be changed; /privacy tells it, too
             logger.info("what could not be removed was not told: %s", error)
 
@@ -279,7 +279,7 @@ def _erased_line(erased: Erasure, say: Speech) -> str:
     )
 
 
-def _still_there(left: Sequence[Removal], say: Speech) -> str:
+def still_there_line(left: Sequence[Removal], say: Speech) -> str:
     """The threads and messages that still show the person because Discord does not let the bot remove them."""
     refused = [each for each in left if each.refused]
     lines = []
@@ -303,7 +303,7 @@ def _still_there(left: Sequence[Removal], say: Speech) -> str:
     return "\n".join(lines)
 
 
-def _list_of(left: Sequence[Removal]) -> dict[str, Any]:
+def list_of(left: Sequence[Removal]) -> dict[str, Any]:
     """A file with the links, if there are too many for a message."""
     links = [each.link for each in left if each.refused]
     if len(links) <= LINKS_SHOWN:
@@ -311,5 +311,6 @@ def _list_of(left: Sequence[Removal]) -> dict[str, Any]:
     return {"file": discord.File(io.BytesIO("\n".join(links).encode()), "still-there.txt")}
 
 
-def _as_edit(parts: dict[str, Any]) -> dict[str, Any]:
+def as_edit(parts: dict[str, Any]) -> dict[str, Any]:
+    """The same for a reply that stands already."""
     return {"attachments": [parts["file"]]} if parts else {}

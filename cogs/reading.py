@@ -61,8 +61,8 @@ NAMES_S = 0.1
 """How long somebody who types waits for the names of a long book; later ones are offered at the next letter."""
 SEEN_BY_ALL = "seen by all"
 """On an interaction: whether its reply was acknowledged publicly."""
-APART = "apart"
-"""On a press: whether the result follows the message with the button instead of replacing it."""
+BEFORE = "before"
+"""On a press: the ids of the messages with the result before; several are followed by the new one, one is replaced."""
 
 
 class ReadingCog(commands.Cog):
@@ -343,7 +343,8 @@ class ReadingCog(commands.Cog):
         if played is None or not played.is_answered:
             raise Refusal(say("This answer is no longer stored, so it can't be made again."))
         question = played.messages[0]
-        scope = await self._pressed(interaction, played.conversation, question, len(played.turn.reply_ids))
+        interaction.extras[BEFORE] = played.turn.reply_ids
+        scope = await self._pressed(interaction, played.conversation, question)
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
         read_to = scope.read_to if scope.public else None
         asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
@@ -365,8 +366,8 @@ class ReadingCog(commands.Cog):
         if question is None or conversation is None:
             raise Refusal(speech_of(interaction)("This question is no longer stored. Please ask it again."))
         played = await transcripts.played(question.turn_id) if question.turn_id else None
-        posted = len(played.turn.reply_ids) if played else 1
-        scope = await self._pressed(interaction, conversation, question, posted)
+        interaction.extras[BEFORE] = played.turn.reply_ids if played else ()
+        scope = await self._pressed(interaction, conversation, question)
         running = chat.running(conversation.id)
         if running is not None and question.id in running.asked:
             raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
@@ -375,10 +376,9 @@ class ReadingCog(commands.Cog):
         await self._ask(interaction, scope, question.content, interaction.user.display_name, question_id)
 
     async def _pressed(
-        self, interaction: discord.Interaction[Any], conversation: Conversation, question: ChatMessage, posted: int
+        self, interaction: discord.Interaction[Any], conversation: Conversation, question: ChatMessage
     ) -> Scope:
-        """How far to answer a question of /ask whose answer, in so many messages, has the button that was pressed. The
-        press is acknowledged then.
+        """Acknowledge the press of a button below an answer of /ask; returns how far to answer its question.
 
         Raises:
             Refusal: it is not theirs, or was not asked by /ask here.
@@ -394,7 +394,6 @@ class ReadingCog(commands.Cog):
         if not interaction.response.is_done():
             await interaction.response.defer()
         interaction.extras[SEEN_BY_ALL] = public
-        interaction.extras[APART] = posted > 1
         return scope
 
     async def _show_answer(
@@ -420,7 +419,8 @@ class ReadingCog(commands.Cog):
             buttons = ask_retry_button(question_id, say)
         heading = asked_line(name, question, say)
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
-        await self._use_cases.questions.told(asked, shown)
+        seen = interaction.extras.get(BEFORE, ()) if scope.public else ()  # goes with the answer, if that is deleted
+        await self._use_cases.questions.told(asked, tuple(dict.fromkeys((*seen, *shown))))
 
     async def _show(
         self, interaction: discord.Interaction[Any], scope: Scope, text: str, trouble: LLMError | None, nothing: str
@@ -464,7 +464,7 @@ async def _post(
 
     If the reply had to be acknowledged privately it says so, and the public messages follow it.
     """
-    apart = interaction.extras.get(APART, False)
+    apart = len(interaction.extras.get(BEFORE, ())) > 1
     if apart:
         await interaction.edit_original_response(view=None)
     elif scope.public and not interaction.extras.get(SEEN_BY_ALL):

@@ -206,7 +206,7 @@ class Marginalia(ServingBot):
             Books(self, self.use_cases),
             Chat(self, self.use_cases, opening),
             FirstSteps(self, self.use_cases, opening, reading),
-            Conversations(self, self.use_cases, opening),
+            Conversations(self, self.use_cases, opening, removals),
             Verbose(self, self.use_cases),
             ServerSettingsCog(self, self.use_cases),
             Progress(self, self.use_cases),

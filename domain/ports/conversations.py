@@ -64,8 +64,12 @@ class ConversationRepository(Protocol):
         """Those that are current in direct messages, at most `limit`, the most recently used first."""
         ...
 
-    async def delete(self, conversation_id: str) -> None:
-        """Delete with its messages and turns. Unknown ids are ignored."""
+    async def delete(self, conversation_id: str, reader_id: str = "") -> Sequence[Removal]:
+        """Delete with its messages and turns. Unknown ids are ignored.
+
+        The messages in which /ask has shown its answers to everybody are on the list of removals then, at the request
+        of that reader, and are returned.
+        """
         ...
 
     async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:

@@ -31,6 +31,7 @@ from domain.spoilers.filter import spans
 from domain.strategies.window import complete_once
 from domain.tool_use import RequestUsage
 from domain.turn.quota import UsageMeter
+from domain.usage import Removal
 
 logger = logging.getLogger(__name__)
 
@@ -243,14 +244,15 @@ class ManageConversations:
         """
         return await self._change(conversation_id, lambda it: replace(it, shared=True))
 
-    async def delete(self, conversation_id: str) -> None:
-        """Delete a conversation with its messages.
+    async def delete(self, conversation_id: str, reader_id: str = "") -> Sequence[Removal]:
+        """Delete a conversation with its messages, at the request of a reader. Returns what of it everybody still sees
+        outside of its thread; that is on the list of removals.
 
         Raises:
             ConversationError: NOT_FOUND.
         """
         await self.get(conversation_id)
-        await self._conversations.delete(conversation_id)
+        return await self._conversations.delete(conversation_id, reader_id)
 
 
 def _says_enough(message: str) -> bool:

@@ -8,9 +8,11 @@ from itertools import chain
 from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import Conversation, TitleSource, checked_title
 from domain.leases import ALL, Shard
+from domain.usage import Removal
 from storage.sql.books import NamesOnShelves
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
+from storage.sql.privacy import note_removals, removals_of_asides, utc_now
 from storage.sql.rows import (
     FIRST_OF_RECENT,
     LINK_QUESTION,
@@ -63,6 +65,12 @@ SELECT {listed((*_COLUMNS, "read_to"))} FROM conversations WHERE id IN (
 _GONE = """
 UPDATE conversations SET gone_at = ?1
 WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) RETURNING id
+"""
+
+# Of a conversation that is shown in no thread: what /ask has answered, some of it for all to see.
+_ASIDES = """
+SELECT owner_id, reply_ids FROM turns JOIN conversations ON conversations.id = conversation_id
+WHERE conversation_id = ? AND thread_id IS NULL AND channel_id IS NULL
 """
 
 
@@ -137,9 +145,17 @@ class SQLConversations:
     async def list_current_direct(self, limit: int) -> Sequence[Conversation]:
         return await entities(_conversation, await self._database.read(_CURRENT_DIRECT, [limit]))
 
-    async def delete(self, conversation_id: str) -> None:
-        await self._database.write("DELETE FROM conversations WHERE id = ?", [conversation_id])
+    async def delete(self, conversation_id: str, reader_id: str = "") -> Sequence[Removal]:
+        async def delete(transaction: Transaction) -> Sequence[Removal]:
+            asides = await transaction.run(_ASIDES, [conversation_id])
+            removals = await removals_of_asides(transaction, asides, reader_id)
+            await note_removals(transaction, removals, utc_now())
+            await transaction.run("DELETE FROM conversations WHERE id = ?", [conversation_id])
+            return removals
+
+        removals = await self._database.atomically(delete)
         await self._database.forget_deleted()
+        return removals
 
     async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
         await self._database.write("UPDATE conversations SET read_to = ? WHERE id = ?", [read_to, conversation_id])

@@ -417,6 +417,17 @@ def removals_of_turns(rows: Iterable[Row | dict[str, Any]], reader_id: str = "")
     ]
 
 
+async def removals_of_asides(transaction: Transaction, rows: Iterable[Row], reader_id: str = "") -> list[Removal]:
+    """The messages that show turns of /ask to everybody; rows have `owner_id` and `reply_ids`."""
+    replies = {message_id: row["owner_id"] for row in rows for message_id in strings_from_text(row["reply_ids"])}
+    posts = [row for owner in {*replies.values()} for row in await transaction.run(_SHOWN, [owner])]
+    return [
+        Removal(RemovalKind.MESSAGE, row["channel_id"], row["message_id"], row["guild_id"], reader_id)
+        for row in posts
+        if row["message_id"] in replies
+    ]
+
+
 _RENAMES = """
 SELECT message_id, channel_id, guild_id FROM posts WHERE thread_id = ?
 """

@@ -12,7 +12,7 @@ from domain.leases import ALL, CURRENT_LEASE, Shard
 from domain.usage import Removal, RemovalKind
 from storage.sql.conversations import saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
-from storage.sql.privacy import PLACE, note_removals, removals_of_turns, untitle, utc_now
+from storage.sql.privacy import PLACE, note_removals, removals_of_asides, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
     FIRST_OF_RECENT,
     OF_SHARD,
@@ -117,7 +117,7 @@ _FORGET_ANSWER = (
 )
 
 _SHOWN = f"""
-SELECT turns.id, conversations.guild_id, {PLACE} AS thread_id, reply_ids, trace_id
+SELECT turns.id, owner_id, conversations.guild_id, {PLACE} AS thread_id, reply_ids, trace_id
 FROM turns JOIN conversations ON conversations.id = conversation_id
 """  # noqa: S608
 
@@ -250,8 +250,9 @@ class SQLTurns:
                 )
                 if message_id in strings_from_text(row["reply_ids"])
             ]
-            others = [each for each in removals_of_turns(shown) if each.message_id != message_id]
-            await note_removals(transaction, others, utc_now())
+            asides = [row for row in shown if row["thread_id"] is None]
+            removals = [*removals_of_turns(shown), *await removals_of_asides(transaction, asides)]
+            await note_removals(transaction, [each for each in removals if each.message_id != message_id], utc_now())
             for row in await transaction.run(_ASKED_IN, [turn_id]) if shown else ():
                 if row["title_source"] == TitleSource.MODEL:  # made of the question and its answer
                     await _take_title_back(transaction, row, title_from(row["content"]))

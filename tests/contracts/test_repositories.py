@@ -7,10 +7,10 @@ from datetime import timedelta, timezone
 import pytest
 
 from domain.book import BookStatus, DerivedText, PositionState, ReadingPosition
-from domain.conversation import TitleSource
+from domain.conversation import TitleSource, TurnState
 from domain.errors import BookError, BookErrorCode, ConversationError, StorageError, StorageErrorCode
 from domain.tool_use import TokenUsage
-from domain.usage import OpenReply, UsageRecord, UsageTotal
+from domain.usage import OpenReply, PersonalPost, Removal, RemovalKind, UsageRecord, UsageTotal
 from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,
@@ -207,6 +207,40 @@ class TestConversations:
         assert await ids_of(storage) == []
         assert await storage.turns.get(turn.id) is None
         assert await storage.books.get("alice") == a_book()
+
+
+class TestPublicAnswers:
+    """What /ask has answered for everybody stands in no thread of its own."""
+
+    @pytest.fixture(autouse=True)
+    async def asked(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        for name, thread in (("aside", None), ("talk", "t")):
+            await storage.conversations.save(
+                a_conversation(name, owner_id="hatter", guild_id="1", thread_id=thread, private=True)
+            )
+            turn = await hold_turn(storage, name, name)
+            await storage.turns.finish(replace(turn, state=TurnState.DELIVERED, reply_ids=(f"{name}-1", f"{name}-2")))
+        posts = ("aside-1", "aside-2", "talk-1", "other")
+        await storage.privacy.note_posts([PersonalPost(each, "channel", "hatter", "1") for each in posts])
+
+    async def test_they_are_to_be_removed_with_the_conversation(self, storage: Storage) -> None:
+        removals = await storage.conversations.delete("aside", "hatter")
+        assert set(removals) == {
+            Removal(RemovalKind.MESSAGE, "channel", each, "1", "hatter") for each in ("aside-1", "aside-2")
+        }
+        assert set(await storage.privacy.list_removals_for("hatter")) == set(removals)
+        assert await storage.conversations.get("aside") is None
+
+    async def test_those_of_a_thread_go_with_the_thread(self, storage: Storage) -> None:
+        assert await storage.conversations.delete("talk", "hatter") == []
+        assert await storage.conversations.delete("nothing", "hatter") == []
+        assert await storage.privacy.list_removals() == []
+
+    async def test_if_one_is_deleted_the_other_messages_of_the_answer_are_to_be_removed(self, storage: Storage) -> None:
+        [turn] = await storage.turns.get_by_conversation("aside")
+        assert await storage.turns.forget_answer(turn.id, "aside-1")
+        assert await storage.privacy.list_removals() == [Removal(RemovalKind.MESSAGE, "channel", "aside-2", "1")]
 
 
 class TestDirectMessages:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cogs.rendering.export import readable
-from domain.conversation import UNTITLED
+from domain.conversation import UNTITLED, Conversation
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Message, Permission
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Interaction, Message, Permission
 
 SECRET = "Does my neighbour Hobb know?"
 
@@ -277,11 +277,20 @@ class TestAnswers:
         await room.until_kept()
         assert await room.turns() == []
 
+    async def test_a_public_answer_in_several_messages_goes_whole(self, room: Scene) -> None:
+        self.moderate(room)
+        room.model.say(LONG)
+        posted = await answered_to_all(room)
+        assert len(posted) == 3
+        await room.ben.delete(posted[1])
+        await room.until(lambda: all(each.deleted for each in posted))
+        assert await in_storage(room, "The sea said") == set()
+
     async def test_a_public_answer_to_a_command_too(self, room: Scene) -> None:
         self.moderate(room)
         asked = await room.ann.slash("ask", question="What does the sea say?", public=True)
         await room.until(lambda: asked.messages and "I do not know." in asked.messages[0].content)
-        [aside] = [each for each in await room.app.conversations.of_reader(str(room.ann.id)) if each.is_aside]
+        [aside] = await asides(room)
         while not (await room.app.transcripts.turns(aside.id))[0].reply_ids:
             await asyncio.sleep(0.01)
         await room.ben.delete(asked.messages[0])
@@ -289,6 +298,84 @@ class TestAnswers:
             while await in_storage(room, "I do not know"):
                 await asyncio.sleep(0.01)
         assert [each.content for each in await room.app.transcripts.messages(aside.id)] == ["What does the sea say?"]
+
+
+async def answered_to_all(room: Scene, question: str = "What does the sea say?") -> list[Message]:
+    """The messages in which a question of /ask is answered publicly, once it is known whom they show."""
+    before = {each.id for each in room.double.messages()}
+    await room.ann.slash("ask", question=question, public=True)
+    async with asyncio.timeout(PATIENCE_S):
+        while not (shown := await last_shown(room) - {*map(str, before)}):
+            await asyncio.sleep(0.01)
+        while not shown <= {
+            each["message_id"] for each in (await room.app.people.export(str(room.ann.id)))["shown_in"]
+        }:
+            await asyncio.sleep(0.01)
+    return [each for each in room.double.messages() if str(each.id) in shown]
+
+
+async def asides(room: Scene) -> list[Conversation]:
+    """The conversations with what Ann has asked by /ask."""
+    return [each for each in await room.app.conversations.of_reader(str(room.ann.id)) if each.is_aside]
+
+
+async def last_shown(room: Scene) -> set[str]:
+    """The ids of the messages in which the last question of /ask was answered."""
+    turns = [turn for each in await asides(room) for turn in await room.app.transcripts.turns(each.id)]
+    return {*turns[-1].reply_ids} if turns else set()
+
+
+class TestConversations:
+    """What a deleted conversation shows to everybody outside of a thread goes, too: public answers of /ask."""
+
+    async def deleted(self, room: Scene) -> Interaction:
+        [aside] = await asides(room)
+        asked = await room.ann.slash("conversations delete", conversation=aside.id)
+        await room.until(lambda: asked.messages)
+        await room.ann.click(asked.message, label="Delete it")
+        await room.until(lambda: "Deleted" in asked.text)
+        return asked
+
+    async def test_its_public_answers_go_and_others_stay(self, room: Scene) -> None:
+        room.model.say(LONG, "Short.", "Mine.")
+        long, short = await answered_to_all(room), await answered_to_all(room, "What else?")
+        await room.ben.slash("ask", question="Who?", public=True)
+        await room.until(lambda: "Mine." in room.double.messages()[-1].content)
+        mine = room.double.messages()[-1]
+        assert len(long) == 3
+        asked = await self.deleted(room)
+        await room.until(lambda: all(each.deleted for each in long + short))
+        assert not mine.deleted
+        assert asked.text.startswith("Deleted")
+        assert "could not be removed" not in asked.text
+        assert await in_storage(room, "The sea said") == set()
+
+    async def test_so_does_an_answer_that_was_made_again(self, room: Scene) -> None:
+        room.model.say(LONG, "Short.")
+        long = await answered_to_all(room)
+        await room.ann.click(long[-1], label="Try again")
+        await room.until(lambda: "Short." in room.double.messages()[-1].content)
+        again = room.double.messages()[-1]
+        await self.deleted(room)
+        await room.until(lambda: again.deleted and all(each.deleted for each in long))
+
+    async def test_what_discord_refuses_is_named_with_links_then_and_later(self, room: Scene) -> None:
+        [posted] = await answered_to_all(room)
+        room.double.world.forbid(room.double.channel, room.double.bot, Permission.VIEW_CHANNEL)
+        asked = await self.deleted(room)
+        link = f"https://discord.com/channels/{room.double.guild.id}/{posted.channel.id}/{posted.id}"
+        await room.until(lambda: link in asked.text)
+        assert "could not be removed from Discord" in asked.text
+        assert link in (await room.ann.slash("privacy")).text
+
+    async def test_a_crash_in_the_middle_only_delays_it(self, double: DiscordDouble, tmp_path: Path) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            [posted] = await answered_to_all(room)
+            [aside] = await asides(room)
+            await room.app.conversations.delete(aside.id, str(room.ann.id))  # and then the program is killed
+        async with again(room) as after:
+            await after.until(lambda: posted.deleted)
 
 
 class TestPlaces:
