@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Collection
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -12,7 +11,7 @@ from discord.ui import DynamicItem
 
 from cogs.cards import repeated
 from cogs.conversation.buttons import DROP_ANSWER, KEEP_ANSWER, Buttons, keep_buttons, sources_button
-from cogs.conversation.intake import CaughtUp, MessageIntake, words_of
+from cogs.conversation.intake import CaughtUp, MessageIntake, is_repeated_in, words_of
 from cogs.conversation.presenter import NOTHING, PostedMessages, ThreadContexts
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.turn_messages import AnswerMessage
@@ -22,7 +21,6 @@ from cogs.interactions import acknowledge, on_press
 from cogs.permissions import may_change
 from cogs.removals import Removals
 from cogs.rendering.answers import answer_note
-from cogs.rendering.inline import as_compared
 from domain.chat import ChatMessage, MessageRole, PlatformMessage
 from domain.conversation import Turn
 from domain.errors import MarginaliaError
@@ -184,19 +182,21 @@ class Corrections:
         except DISCORD_ERRORS as error:
             logger.info("message %s could not be looked at again: %s", message.id, error)
         else:
-            await (self._bring_up_to_date(now) if now.author.id == bot_id else self.edited(now, bot_id))
+            await self._follow(now, bot_id)
 
-    async def _bring_up_to_date(self, repetition: discord.Message) -> None:
-        """Let a message of the bot repeat the questions as they are stored."""
-        known = await self._use_cases.transcripts.questions_in(str(repetition.id))
-        text = repeated([each.content for each in known])
-        if known and as_compared(repetition.embeds[0].description or "") != as_compared(text):
-            await self._describe(PlatformMessage(str(repetition.id), str(repetition.channel.id)), text)
+    async def _follow(self, message: discord.Message, bot_id: int) -> None:
+        """Take over what a person's message says now, or let one of the bot's repeat what is stored."""
+        if message.author.id != bot_id:
+            await self.edited(message, bot_id)
+            return
+        known = await self._use_cases.transcripts.questions_in(str(message.id))
+        if known and not is_repeated_in(message, [each.content for each in known]):
+            await self._repeat(PlatformMessage(str(message.id), str(message.channel.id)))
 
     async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
         """Handle what was changed while the bot was away."""
         for message in caught_up.edited:
-            await self.edited(message, bot_id)
+            await self._follow(message, bot_id)
         for message_id in caught_up.deleted:
             await self.deleted(message_id, channel_id, None)
 
@@ -213,39 +213,28 @@ class Corrections:
     async def _revise(self, question: ChatMessage, words: str) -> None:
         if question.content == words:
             return
-        # What repeats it comes first: until the new words are stored, the next start finds them on Discord.
-        changed = await self._repeat(question, words)
         taken = await self._use_cases.chat.revise(question.external_id or "", words)
-        await self._repeat(question, words, but=changed)  # what was posted meanwhile
         self._removals.wake()  # of a thread's name that was made of the old words
         await self._go_on(taken)
         if taken is None:
             await self._offer_again(question)
+        for repetition in await self._use_cases.transcripts.repetitions(question.id):
+            await self._repeat(repetition)
 
-    async def _repeat(
-        self, question: ChatMessage, words: str, but: Collection[PlatformMessage] = ()
-    ) -> Collection[PlatformMessage]:
-        """Let the messages that repeat a question say these words; returns them."""
-        repetitions = await self._use_cases.transcripts.repetitions(question.id)
-        for repetition in repetitions:
-            if repetition not in but:
-                known = await self._use_cases.transcripts.questions_in(repetition.message_id)
-                now = [words if each.id == question.id else each.content for each in known]
-                await self._describe(repetition, repeated(now))
-        return repetitions
-
-    async def _describe(self, repetition: PlatformMessage, text: str) -> None:
+    async def _repeat(self, repetition: PlatformMessage) -> None:
+        """Let a message of the bot repeat the questions as they are stored."""
         message = self._removals.message(repetition.channel_id, repetition.message_id)
+        known = await self._use_cases.transcripts.questions_in(repetition.message_id)
 
         async def edit() -> None:
             embeds = (await message.fetch()).embeds
             for embed in embeds:
-                embed.description = text
+                embed.description = repeated([each.content for each in known])
             await message.edit(embeds=embeds)
 
         try:
             await retry_transient(partial(self._removals.in_open_thread, repetition.channel_id, edit))
-        except DISCORD_ERRORS as error:
+        except DISCORD_ERRORS as error:  # the next start finds it
             logger.info("message %s repeats a question as it was: %s", repetition.message_id, error)
 
     async def _offer_again(self, before: ChatMessage) -> None:

@@ -14,10 +14,12 @@ from weakref import WeakValueDictionary
 import discord
 from discord.ui import View
 
+from cogs.cards import repeated
 from cogs.conversation.buttons import tells_of_waiting
 from cogs.errors import DISCORD_ERRORS, retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
+from cogs.rendering.inline import as_compared
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader
@@ -64,6 +66,12 @@ def replies_to(message: discord.Message, bot_id: int) -> bool:
         return False
     answered = message.reference.resolved
     return isinstance(answered, discord.Message) and answered.author.id == bot_id
+
+
+def is_repeated_in(message: discord.Message, questions: Sequence[str]) -> bool:
+    """Whether a message of the bot repeats these questions."""
+    shown = message.embeds[0].description if message.embeds else None
+    return as_compared(shown or "") == as_compared(repeated(questions))
 
 
 def words_of(message: discord.Message, bot_id: int) -> str:
@@ -127,7 +135,8 @@ class IntakeResult(Enum):
 class CaughtUp:
     """What reading a thread brought. `asked`: something waits for an answer.
 
-    `deleted` are the ids of questions and answers that are gone, `edited` the messages of questions with other words.
+    `deleted` are the ids of questions and answers that are gone, `edited` the messages of questions, or those that
+    repeat them, with other words.
     """
 
     asked: bool = False
@@ -278,9 +287,15 @@ class MessageIntake:
     def _reworded(
         self, page: Sequence[discord.Message], known: Mapping[int, str], bot_id: int
     ) -> tuple[discord.Message, ...]:
-        """People's messages that say something else than what is known of them."""
-        edited = [each for each in page if each.id in known and each.edited_at is not None and each.author.id != bot_id]
-        return tuple(each for each in edited if self.is_readable(each) and words_of(each, bot_id) != known[each.id])
+        """Messages that say something else than what is known of them."""
+
+        def says_it(message: discord.Message, words: str) -> bool:
+            if message.author.id == bot_id:
+                return is_repeated_in(message, [words])
+            is_known = message.edited_at is None or not self.is_readable(message)
+            return is_known or words_of(message, bot_id) == words
+
+        return tuple(each for each in page if each.id in known and not says_it(each, known[each.id]))
 
     async def _changed(
         self, page: Sequence[discord.Message], span: tuple[int, int], conversation: Conversation, bot_id: int

@@ -259,6 +259,21 @@ async def test_an_edit_while_the_bot_was_away_is_found(double: DiscordDouble, tm
         await after.until(lambda: question.repetition.embed_texts[0] == "Who was it?")
 
 
+async def test_an_edit_whose_repetition_a_kill_has_left_as_it_was_is_repeated(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        question = await asked(room, "Whi was it?")
+        before = question.repetition.embeds
+        await room.ann.edit(question.original, f"<@{double.bot.id}> Who was it?")
+        await room.until(lambda: repetitions(room, "Who was it?"))
+    double.world.edit(question.repetition, {"embeds": before})
+    async with again(room) as after:
+        await after.until(lambda: repetitions(after, "Who was it?"))
+        await until_only(after, "Who was it?")
+
+
 async def test_a_channel_that_cannot_be_read_back_loses_nothing(double: DiscordDouble, tmp_path: Path) -> None:
     async with scene(double, tmp_path) as room:
         await room.prepare()
