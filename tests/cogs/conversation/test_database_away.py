@@ -21,6 +21,8 @@ from storage.postgres import database
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import until_gone
 from tests.cogs.conversation.test_direct_messages import Reader
+from tests.cogs.conversation.test_shown_questions import asked as asked_elsewhere
+from tests.cogs.conversation.test_shown_questions import until_only
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.entities import Permission
 from tests.postgres import Wire, a_database, wire_to
@@ -360,6 +362,22 @@ async def test_a_question_that_is_edited_meanwhile_is_stored_as_it_says_last(roo
     await until_the_database_answers(room)
     await room.until_kept("Who broke the lamp?", "It was Hobb.")
     await room.until(lambda: not waiting)
+
+
+@pytest.mark.parametrize("shown", ["original", "repetition"])
+async def test_a_question_is_taken_back_whose_message_elsewhere_is_deleted_meanwhile(
+    room: Scene, wire: Wire, shown: str
+) -> None:
+    first, second = await asked_elsewhere(room), await asked_elsewhere(room, "What has Marta seen?")
+    await room.ann.edit(second.original, f"<@{room.double.bot.id}> What has she seen?")
+    await until_only(room, "Does my neighbour Hobb know?", "What has she seen?")
+    wire.cut()
+    room.double.world.delete(getattr(first, shown))
+    await room.until(lambda: room.state.bot.storage_retries._tasks)
+    wire.mend()
+    await until_the_database_answers(room)
+    await until_only(room, "What has she seen?")
+    await room.until(lambda: first.repetition.deleted)
 
 
 async def test_a_thread_that_is_deleted_meanwhile_is_noted_once_the_database_is_back(room: Scene, wire: Wire) -> None:

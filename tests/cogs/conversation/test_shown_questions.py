@@ -107,6 +107,18 @@ async def test_an_edit_is_followed_everywhere(room: Scene) -> None:
     assert question.repetition.embeds[0]["author"]["name"] == room.ann.user.name.capitalize()
 
 
+@pytest.mark.parametrize("change", ["deletion", "edit"])
+async def test_it_is_followed_in_an_archived_thread_too(room: Scene, change: str) -> None:
+    question = await asked(room)
+    await room.ann.archive(room.thread)
+    if change == "deletion":
+        await room.ann.delete(question.original)
+        await room.until(lambda: question.repetition.deleted)
+    else:
+        await room.ann.edit(question.original, f"<@{room.double.bot.id}> Who was it?")
+        await room.until(lambda: repetitions(room, "Who was it?"))
+
+
 async def test_an_edit_that_leaves_no_words_deletes_it(room: Scene) -> None:
     question = await asked(room)
     await room.ann.edit(question.original, f"<@{room.double.bot.id}>")
