@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import aiohttp
@@ -243,6 +244,15 @@ async def edit_reply(interaction: discord.Interaction[Any], **parts: Any) -> dis
             interaction.extras[STANDING] = standing
     edited: discord.Message = await standing.edit(**parts)
     return edited
+
+
+async def delete_replies(interaction: discord.Interaction[Any], message_ids: Iterable[str]) -> None:
+    """Delete messages that were posted in reply to an interaction, as far as Discord allows."""
+    for message_id in message_ids:
+        try:
+            await retry_transient(partial(interaction.followup.delete_message, int(message_id)))
+        except DISCORD_ERRORS as error:
+            logger.warning("reply %s stays: %s", message_id, error)
 
 
 async def standing_reply(interaction: discord.Interaction[Any]) -> discord.Message | None:

@@ -1,6 +1,4 @@
-"""/recap, /who, /discuss and /ask: what a book says, to one person at their own page or to a group at
-the lowest one.
-"""
+"""/recap, /who, /discuss and /ask: what a book says, up to one person's page or up to the lowest of a group."""
 
 import io
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -28,7 +26,7 @@ from cogs.conversation.buttons import (
 )
 from cogs.conversation.recovery import TELLING, WORK, tell_restarted
 from cogs.delivery.turn_messages import messages_of
-from cogs.errors import PLACE, Refusal, edit_reply, sentence_for
+from cogs.errors import PLACE, Refusal, delete_replies, edit_reply, sentence_for
 from cogs.i18n import Speech, english_name, speech_for_all, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
 from cogs.permissions import everywhere, in_servers
@@ -198,9 +196,8 @@ class ReadingCog(commands.Cog):
     @recap.autocomplete("since")
     async def _beginnings(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
         """The page whose number is typed, and chapters, as far as the person has read."""
-        return [*await self._page_read(interaction, typed), *await self._chapters_read(interaction, typed)][
-            :MOST_CHOICES
-        ]
+        beginnings = await self._page_read(interaction, typed) + await self._chapters_read(interaction, typed)
+        return beginnings[:MOST_CHOICES]
 
     async def _page_read(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
         if (label := page_named(typed)) is None:
@@ -420,7 +417,9 @@ class ReadingCog(commands.Cog):
         heading = asked_line(name, question, say)
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
         seen = interaction.extras.get(BEFORE, ()) if scope.public else ()  # goes with the answer, if that is deleted
-        await self._use_cases.questions.told(asked, tuple(dict.fromkeys((*seen, *shown))))
+        is_stored = await self._use_cases.questions.told(asked, tuple(dict.fromkeys((*seen, *shown))))
+        if scope.public and not is_stored:  # its conversation was deleted while it was being posted
+            await delete_replies(interaction, shown)
 
     async def _show(
         self, interaction: discord.Interaction[Any], scope: Scope, text: str, trouble: LLMError | None, nothing: str

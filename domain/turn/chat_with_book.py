@@ -480,9 +480,11 @@ class PersonalQuestions:
             return Asked(conversation, ending, tuple(proposals), citations)
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was withdrawn before it was answered.")
 
-    async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> None:
-        """Record that the reader has the answer, or knows that there is none, and in which messages."""
-        await self._chat.delivered(asked.ending.turn_id, message_ids)
+    async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> bool:
+        """Record that the reader has the answer, or knows that there is none, and in which messages. The result is that
+        of `ChatWithBook.delivered`.
+        """
+        return await self._chat.delivered(asked.ending.turn_id, message_ids)
 
     async def _forget_unanswered(self, conversation_id: str, *, but: str) -> None:
         """Delete other questions that a crash or a failure has left without an answer: nobody waits for them."""

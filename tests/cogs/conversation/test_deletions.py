@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -367,6 +368,20 @@ class TestConversations:
         await room.until(lambda: link in asked.text)
         assert "could not be removed from Discord" in asked.text
         assert link in (await room.ann.slash("privacy")).text
+
+    async def test_an_answer_that_is_being_posted_goes_too(self, room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        told = room.app.questions.told
+
+        async def told_too_late(*args: Any) -> bool:
+            [aside] = await asides(room)
+            await room.app.conversations.delete(aside.id, str(room.ann.id))
+            return await told(*args)
+
+        monkeypatch.setattr(room.app.questions, "told", told_too_late)
+        room.model.say(LONG)
+        asked = await room.ann.slash("ask", question="What does the sea say?", public=True)
+        await room.until(lambda: asked.messages and "sea" in asked.message.content)
+        await room.until(lambda: "sea" not in "".join(room.double.said()))
 
     async def test_a_crash_in_the_middle_only_delays_it(self, double: DiscordDouble, tmp_path: Path) -> None:
         async with scene(double, tmp_path) as room:
