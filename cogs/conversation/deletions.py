@@ -174,7 +174,7 @@ class Corrections:
         await self._answers.post_deleted(str(message_id), channel_id, guild_id)
 
     async def look_again(self, message: discord.Message, bot_id: int) -> None:
-        """Follow what happened to a message in the moment before it was stored that it shows a question."""
+        """Follow what happened to a message before it was stored which question it shows."""
         try:
             now = await retry_transient(message.fetch)
         except discord.NotFound:

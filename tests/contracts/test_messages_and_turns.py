@@ -398,8 +398,20 @@ class TestShownQuestions:
         kinds = {each.message_id: each.kind for each in await storage.privacy.list_removals() if each.message_id}
         assert kinds == {"14": RemovalKind.MESSAGE, "15": RemovalKind.MESSAGE}  # what they said is theirs to delete
 
-    async def test_a_deleted_conversation_takes_them_along(self, storage: Storage) -> None:
-        await storage.conversations.delete("tea")
+    @pytest.mark.parametrize("end", ["deleted", "idle", "gone", "server"])
+    async def test_a_conversation_that_ends_takes_them_along(self, storage: Storage, end: str) -> None:
+        turn = await storage.turns.begin("tea", ["why", "who"], MIDNIGHT)
+        await storage.turns.finish(replace(turn, state=TurnState.DELIVERED, finished_at=at(1)), [an_answer("because")])
+        match end:
+            case "deleted":
+                await storage.conversations.delete("tea")
+            case "idle":
+                assert await storage.retention.erase_conversations(at(2)) == 1
+            case "gone":
+                await storage.conversations.note_gone("1", "thread", MIDNIGHT)
+                assert await storage.retention.erase_gone(at(2)) == 1
+            case _:
+                await storage.retention.erase_server("1")
         assert await storage.messages.list_shown_in("thread", 9) == {}
         assert (await storage.privacy.export("hatter"))["questions_shown_in"] == []
 
