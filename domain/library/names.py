@@ -55,9 +55,7 @@ MISPRINTS = 0.01
 """The share of occurrences in lower case that a name may have."""
 
 FEWEST_OF_A_WORD = 3
-"""Occurrences inside sentences that a word which is also a name ("Rose", "Will") needs to be half of a
-two-word name.
-"""
+"""Occurrences inside sentences that a word which is also a name ("Rose", "Will") needs to be half of another name."""
 
 _SMALL = re.compile(r"(?<![\w'’])[a-zà-öø-ÿ][^\W\d_]*|(?<![\w'’])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_]*")
 _LETTERS = re.compile(r"(?<![\w'’])[^\W\d_a-zà-öø-ÿ][^\W\d_]*(?:['’][^\W\d_]+)*")
@@ -73,9 +71,7 @@ _LEAD = 24
 _ADDRESSED = re.compile(
     r"([\u30a1-\u30fa\u30fc]{2,})(?:さん|さま|様|くん|君|ちゃん|氏|嬢|夫人)|([^\W_]{1,6}[·・][^\W_]{1,6})"
 )
-"""Names in Japanese and Chinese that can be told from words: foreign names, by their form of address
-or their joints.
-"""
+"""Foreign names in Japanese and Chinese, which can be told from words by their form of address or their joints."""
 
 _FOREIGN = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}|[^\W_]{1,6}[·・][^\W_]{1,6}")
 _DOT_OR_KATAKANA = re.compile(r"[·・\u30a1-\u30fa]")
@@ -278,9 +274,7 @@ _SHORTEST_HEARD, _LONG_ENOUGH_TO_HEAR = 3, 5
 
 _FEWEST_TOGETHER = 2
 _OFTEN_TOGETHER = 10
-"""Times that a name stands beside another if a word that the book has is to be meant for it: by its sound, or by some
-of its letters.
-"""
+"""Times that a name stands beside another to be meant by a word typed there: by its sound, or by some letters."""
 
 _SHORTEST_REST = 4
 """Letters by which a longer word exceeds a word that is short for it: "planet" has nothing to do with "plane"."""
@@ -419,7 +413,7 @@ def _likeness(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: st
         return None
     if written[0].isupper() and (name := _as_name(index, layout, wanted, written, folded)):
         return name
-    if not (is_slip := _is_slip(wanted, written, folded)) and not wanted.is_beginning_of(folded):
+    if not (is_slip := _is_slip(index, layout, wanted, written, folded)) and not wanted.is_beginning_of(folded):
         return None
     times = len(_positions_written(index, layout, written))
     return (ERROR, 2 if is_slip else 3, -times) if times else None
@@ -433,11 +427,11 @@ def _as_misplaced(index: BookIndex, layout: BookLayout, wanted: _Wanted, written
         return None
     most = wanted.errors + 2 * ERROR
     cost = 0 if wanted.sounds_as(folded) else misspelling(wanted.folded, folded, most)
-    together = wanted.beside.intersection(_positions_written(index, layout, written)) if cost <= most else ()
-    if len(together) < (_OFTEN_TOGETHER if cost else _FEWEST_TOGETHER):
+    together = _together(index, layout, wanted.beside, written) if cost <= most else 0
+    if together < (_OFTEN_TOGETHER if cost else _FEWEST_TOGETHER):
         return None
     is_name = not cost or share_with_capital(index, layout, wanted.word) == 1
-    return (cost, 0, -len(together)) if is_name else None
+    return (cost, 0, -together) if is_name else None
 
 
 def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
@@ -446,36 +440,41 @@ def _as_part(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str
     cost = 0 if is_part else misspelling(wanted.folded, folded, most)
     if cost > most or written.isupper() or (folded in TITLES_OF_PEOPLE and not is_part):
         return None
-    together = wanted.beside.intersection(_positions_written(index, layout, written))
-    return (cost, 0, -len(together)) if together else None
+    together = _together(index, layout, wanted.beside, written)
+    return (cost, 0, -together) if together else None
+
+
+def _together(index: BookIndex, layout: BookLayout, places: frozenset[int], written: str) -> int:
+    """How often a word stands at one of these places."""
+    return len(places.intersection(_positions_written(index, layout, written))) if places else 0
 
 
 def _as_name(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> _Likeness | None:
-    """By itself, a name is known with few errors, or by its sound."""
+    """By itself, a name is known with few errors, one more if it often stands behind its title, or by its sound."""
     most = wanted.errors
-    cost = misspelling(wanted.folded, folded, most)
+    cost = misspelling(wanted.folded, folded, most + ERROR if wanted.there else most)
+    if most < cost <= most + ERROR and _together(index, layout, wanted.there, written) >= _OFTEN_TOGETHER:
+        most = cost
     if cost > most and folded not in _EVERYBODYS:
         most, cost = wanted.heard, misspelling(wanted.folded, folded, wanted.heard, heard=ERROR // 2)
     if cost > most and wanted.sounds_as(folded):
         most = cost = ERROR // 2
     elif cost > most and len(folded) >= _LONG_ENOUGH_TO_HEAR and wanted.sounds_as(folded, ERROR):
         most = cost = 2 * ERROR
-    is_near = cost <= most and wanted.is_long_enough
+    is_near = cost <= most and wanted.is_long_enough and folded not in TITLES_OF_PEOPLE
     count = _count(index, layout, without_possessive(written)) if is_near else 0
     return (cost, 1, -count) if count else None
 
 
-def _is_slip(wanted: _Wanted, written: str, folded: str) -> bool:
+def _is_slip(index: BookIndex, layout: BookLayout, wanted: _Wanted, written: str, folded: str) -> bool:
     """Whether one error of typing turns a word of some length into another, which is no name. Where a capital is typed,
-    a name is meant: then the other has one as well. A word that differs by a letter nobody mistakes is another word:
-    "rented" is not "rested".
+    a name is meant: then the other always has one, too. A word that differs by a letter nobody mistakes is another
+    word: "rented" is not "rested".
     """
-    word = wanted.folded
-    if word == folded or word[0] != folded[0] or len(word) <= _SHORTEST:
+    word, is_typed_as_name = wanted.folded, wanted.word[0].isupper()
+    if word[0] != folded[0] or word == folded or len(word) <= _SHORTEST or written.isupper():
         return False
-    if written.isupper() or (wanted.word[0].isupper() and not written[0].isupper()):
-        return False
-    return is_slip(word, folded)
+    return is_slip(word, folded) and not (is_typed_as_name and share_with_capital(index, layout, written) < 1)
 
 
 def _count(index: BookIndex, layout: BookLayout, name: str) -> int:

@@ -193,6 +193,7 @@ def _costs(word: str, heard: int) -> list[int]:
 
 _SOUNDS_AS = (
     ("ph", "f"),
+    ("eau", "o"),
     ("ck", "k"),
     ("c", "k"),
     ("q", "k"),

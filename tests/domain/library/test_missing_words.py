@@ -79,6 +79,7 @@ def test_the_other_part_of_a_name_counts_only_where_it_has_been_read() -> None:
         ("Quinsy", ["Quincey"]),
         ("Liddia", ["Lydia"]),
         ("Omais", ["Homais"]),
+        ("bochamp", ["Beauchamp"]),
         ("Расколников", ["Раскольников"]),
         ("Nemo", []),
         ("liddia", ["Lydia"]),
@@ -86,8 +87,20 @@ def test_the_other_part_of_a_name_counts_only_where_it_has_been_read() -> None:
     ],
 )
 def test_a_name_is_known_by_its_sound(asked: str, meant: list[str]) -> None:
-    text = "There Annie and Joe met Rodolphe, Quincey, Lydia and Homais; Freda met Nina, and Раскольников came."
+    text = "There Annie and Joe met Rodolphe, Quincey, Lydia and Homais; Freda met Nina, Beauchamp and Раскольников."
     assert reading_of(text).missing_words(asked) == {asked: meant}
+
+
+def test_a_title_is_no_name_and_a_word_that_opens_sentences_is_none() -> None:
+    reading = reading_of("Mrs. Penn met Quincey Morris. Hurry, said Mrs. Penn; they hurry. Hurry on.")
+    assert reading.missing_words("Moris and Harry Potter") == {"Moris": ["Morris"], "Harry": [], "Potter": []}
+
+
+def test_a_name_behind_its_title_is_known_with_one_error_more() -> None:
+    often = "Then Father Brown came in. " * 10
+    assert reading_of(often).missing_words("Who is Father Braun?") == {"Braun": ["Brown"]}
+    assert reading_of("Father Brown came.").missing_words("Who is Father Braun?") == {"Braun": []}
+    assert reading_of(often).missing_words("Who is Braun?") == {"Braun": []}
 
 
 def test_a_name_may_also_be_a_word() -> None:
