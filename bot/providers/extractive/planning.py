@@ -280,7 +280,7 @@ class Choices:
         return wording.essential(
             question,
             self._gone(question),
-            len(wording.respelt(question, self.transcript.missing)),
+            wording.respelt(question, self.transcript.missing),
             is_foreign=is_foreign,
         )
 

@@ -293,7 +293,7 @@ def other_phrasings(question: Question) -> list[str]:
 _ARTICLES = r"(?:the|an?|any|some|his|her|its|their|my|your|our|der|die|das|de[nm]|ein\w*|une?|l[aeo]s?|el|un[oa]?)"
 
 
-def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_foreign: bool) -> list[str]:
+def essential(question: Question, gone: Sequence[Term], respelt: Collection[str], *, is_foreign: bool) -> list[str]:
     """Absent words without which a question has no answer: a name; all but one of the words asked about; or the only
     thing: of "Who found the dragon?", "found" alone says nothing. `respelt` words are found in another spelling.
     """
@@ -301,12 +301,13 @@ def essential(question: Question, gone: Sequence[Term], respelt: int, *, is_fore
     lost = [term for term in gone if not is_replaceable(term, question)]
     names = [term for term in lost if term.stem in question.names and not is_title(term.word)]
     typed = [term for term in names if term.word[0].isupper()] or (names if len(question.names) == len(own) else [])
-    known_names = "|".join(re.escape(each.word) for each in own if each.stem in question.names and each not in gone)
+    there = [each for each in own if each.stem in question.names and each not in gone]
+    known_names = "|".join(re.escape(each.word) for each in there if without_possessive(each.word) not in respelt)
     if known_names and any(re.search(rf"\b{re.escape(t.word)} (?:{known_names})\b", question.text) for t in typed):
         return []  # of "Phil Bennet", the Bennets are there
     if typed and question.language is not Language.GERMAN:  # where every noun looks like a name
         return [term.word for term in typed]
-    known = len(own) - len(lost) - respelt
+    known = len(own) - len(lost) - len(respelt)
     lent = any(term.weight < 1.0 and term.stem in question.names for term in question.terms)
     if is_foreign and (known or lent):
         return []

@@ -366,6 +366,24 @@ async def test_nothing_is_quoted_twice(talk: Talk) -> None:
     assert turn.text.count("The wheel was called Old Hannah.") == 1
 
 
+@pytest.mark.parametrize(
+    "question", ["What colour are the roses?", "what is the color of the roses", "which colour had the roses"]
+)
+async def test_what_is_asked_for_need_not_stand_beside_it(tmp_path: Path, question: str) -> None:
+    roses = "A tree stood there: the roses growing on it were white, but three gardeners were painting them red. "
+    others = "The house had a garden. Nobody picked the roses. The lamp was lit. Somebody spoke of another colour. "
+    async with reading(tmp_path, {"I. The House": others * 5, "II. The Garden": f"{roses} It rained."}) as talk:
+        turn = await talk.ask(question)
+    assert "painting them red" in turn.text
+
+
+async def test_a_name_of_two_words_is_not_another_of_one(tmp_path: Path) -> None:
+    async with reading(tmp_path, {"I. The House": "Louisa painted. Louisa Biron came from Geneva. Ned slept."}) as talk:
+        turn = await talk.ask("Who painted the Mona Lisa?")
+    assert "Louisa Biron" not in turn.text
+    assert turn.text.startswith(SAY.nothing_about.format("*Mona*"))
+
+
 @pytest.mark.parametrize("message", ["What do you think of the mill?", "Wie findest du das Buch?"])
 async def test_an_opinion_is_not_made_up(talk: Talk, message: str) -> None:
     assert (await talk.ask(message)).text in {phrases.opinion for phrases in PHRASES.values()}
