@@ -121,7 +121,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     last = told[-_MOST_TOLD:] if wish.latest else told
     chapters = [_Chapter(title, list(each)) for title, each in groupby(last, key=attrgetter("chapter"))]
     shown = chapters if wish.latest else _story(chapters)
-    lead = phrases.telling if len(shown) == len(chapters) else phrases.telling_some.format(len(shown), len(chapters))
+    lead = phrases.telling if len(shown) == len(chapters) else phrases.telling_some.format(len(shown))
     if len(looks) > BOTH:  # the first found none
         lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])

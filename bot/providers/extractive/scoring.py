@@ -416,6 +416,8 @@ def _shows_it(evidence: Evidence, at: int) -> bool:
             return says_where(text, frozenset(evidence.weight), question.names, question.language)
         case QuestionKind.HOW_MUCH:
             return not (question.names or any(is_role(term.word) for term in question.terms))
+        case QuestionKind.WHO_IS if not question.names and any(is_role(term.word) for term in question.terms):
+            return _names_the_holder(evidence, at) > 0
         case QuestionKind.HOW_LONG if measure := measure_in(question.text):
             return _is_theirs(evidence, at, measure)
         case QuestionKind.HOW_MANY if question.names and not _is_theirs(evidence, at, cues.number):

@@ -159,6 +159,12 @@ def test_nothing_is_sure_where_the_name_is_far_away() -> None:
     assert chosen("Who fought a duel with rapiers?", duel, other).confidence is Confidence.FIRM
 
 
+def test_who_somebody_is_by_role_is_sure_only_with_a_name() -> None:
+    told = "I was informed by my butler, an honest man. Gulls cried. It grew dark."
+    assert not chosen("Who is the butler?", told).shows_it
+    assert chosen("Who is the butler?", "The butler Merriman came in. Gulls cried. It grew dark.").shows_it
+
+
 def test_a_stated_cause_comes_before_words_that_often_mean_something_else() -> None:
     text = "Hobb sold the brass lamp long since. It was late, for Hobb slept. Hobb sold the lamp owing to his debts."
     assert first("Why did Hobb sell the lamp?", text) == "Hobb sold the lamp owing to his debts."
