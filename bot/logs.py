@@ -82,7 +82,7 @@ class TextLines(logging.Formatter):
         return super().format(record)
 
 
-def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str] = ()) -> None:
+def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str]) -> None:
     """Send the log to standard error, in this form only; `secrets` are removed from every line."""
     handler = logging.StreamHandler()
     handler.setFormatter(Redacting(JsonLines(secrets) if form == "json" else TextLines(), secrets))

@@ -9,6 +9,7 @@ import ipaddress
 import json
 import os
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,11 +40,12 @@ _OURS = re.compile(
 
 _LEAST_SECRET = 8
 """Characters; a shorter "secret" is a placeholder, and redacting it would damage words."""
-_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]+(?=@)")
-"""User and password in an address."""
-_PASSWORD = re.compile(r"(?<=://)[^\s/@:]*:(?P<password>[^\s/@]+)(?=@)")
+_IN_ADDRESS = re.compile(r"(?<=://)[^\s/?#]+(?=@)")
+"""User and password in an address; who has not written a password as in a URL may have an @ in it."""
+_USER = re.compile(r"(?:\b(?P<web>https?|wss?))?://(?P<user>[^\s/?#@:]*)(?::(?P<password>[^\s/?#]*))?@", re.IGNORECASE)
 _NAMED = re.compile(
-    r"(?P<name>\b(?:password|passwd|token|access_token|(?:api_?)?key|secret|sig)=|\bBearer )(?P<value>[^\s&\"'@,;]+)",
+    r"(?P<name>(?<![\w-])[\w-]*?(?:password|passwd|token|key|secret|sig|signature|auth)=|\bBearer )"
+    r"(?P<value>[^\s&\"'@,;]+)",
     re.IGNORECASE,
 )
 """A secret by its name, in the query of an address or in a header."""
@@ -92,10 +94,15 @@ def forget_secrets() -> None:
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """The passwords and keys in addresses, both as written and decoded."""
-    written = [match["password"] for match in _PASSWORD.finditer(text)]
-    written += [match["value"] for match in _NAMED.finditer(text)]
-    return tuple(dict.fromkeys([*written, *map(unquote, written)]))
+    """The passwords and keys in addresses: as written, decoded, and as Basic authentication sends them."""
+    written = [match["value"] for match in _NAMED.finditer(text)]
+    sent = []
+    for match in _USER.finditer(text):
+        user, password = match["user"], match["password"] or ""
+        if password or match["web"]:  # where there is no password, a web address has a key, and a database a name
+            written.append(password or user)
+            sent.append(b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
+    return tuple(dict.fromkeys(filter(None, [*written, *map(unquote, written), *sent])))
 
 
 def secrets_of_stores() -> tuple[str, ...]:
@@ -104,12 +111,13 @@ def secrets_of_stores() -> tuple[str, ...]:
 
 
 def read_secret(path: Path) -> str:
-    """The contents of a file with a secret, without the final line break.
+    """The contents of a file with a secret, without the final line break and the mark that some editors put in front.
 
     Raises:
         OSError: the file cannot be read.
+        UnicodeError: it is not text.
     """
-    return path.read_text(encoding="utf-8").strip()
+    return path.read_text(encoding="utf-8-sig").strip()
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:

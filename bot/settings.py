@@ -292,14 +292,25 @@ def load_settings(**overrides: object) -> Settings:
     except ValidationError as error:
         faults = (f"{str(fault['loc'][0]).upper()} {_in_words(fault)}" for fault in error.errors() if fault["loc"])
         raise SettingsError(f"A setting cannot be used: {'; '.join(dict.fromkeys(faults))}.") from error
-    return settings.model_copy(update=_from_files(settings))
+    settings = settings.model_copy(update=_from_files(settings))
+    for name in _KEYS:
+        if not (getattr(settings, name).isascii() and getattr(settings, name).isprintable()):
+            raise SettingsError(
+                f"{name.upper()} has a line break or another character in it that no key has. Copy the key again, and "
+                "nothing else."
+            )
+    return settings
+
+
+_KEYS = ("discord_token", "anthropic_api_key", "openai_api_key")
+"""The settings that are sent as they are, in a header, and that may be in a file."""
 
 
 def _from_files(settings: Settings) -> dict[str, str]:
     """Secrets without a variable, read from the files that their settings name, or that systemd provides."""
     handed_over = os.environ.get("CREDENTIALS_DIRECTORY", "")
     found = {}
-    for name in ("discord_token", "anthropic_api_key", "openai_api_key"):
+    for name in _KEYS:
         named = getattr(settings, f"{name}_file")
         credential = Path(handed_over, name) if handed_over else None
         path = Path(named) if named else credential
@@ -310,4 +321,6 @@ def _from_files(settings: Settings) -> dict[str, str]:
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise SettingsError(f"{name.upper()}_FILE: {path} cannot be read ({reason}).") from error
+        if not found[name]:
+            raise SettingsError(f"{name.upper()}_FILE: {path} is empty. Put the key into it, and nothing else.")
     return found

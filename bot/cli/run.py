@@ -211,14 +211,15 @@ async def _preview(port: int) -> None:
         settings = preview_settings(Path(folder))
         # discord.py warns of what a simulated Discord lacks
         quiet = "ERROR" if settings.log_level == "WARNING" else settings.log_level
-        set_up_logs(quiet, settings.log_format)
+        set_up_logs(quiet, settings.log_format, settings.secrets)
         async with open_toolbox(settings) as tools, open_app(settings, None, tools) as app:
+            forget_secrets()
             await until_stopped(_show(app, port))
 
 
 def preview_settings(folder: Path) -> Settings:
     """The environment's settings for model and answers, with a temporary folder for database and books."""
-    return load_settings(data_dir=folder, database_url="", discord_guild_ids=())
+    return load_settings(data_dir=folder, database_url="", books_url="", discord_guild_ids=())
 
 
 def _say_where(name: str, url: str) -> None:

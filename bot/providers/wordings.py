@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.private import without_secrets
+from bot.private import redacted
 from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.library.search.words import STOP_WORDS
@@ -374,7 +374,7 @@ def _loaded(text: str) -> Any:
 
 def shortened(said: str, secrets: Iterable[str] = ()) -> str:
     """A service's message on one line, without markup and secrets, these and others, and not too long."""
-    plain = without_secrets(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])), secrets)
+    plain = redacted(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])), secrets)
     plain = " ".join(plain.split())
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 

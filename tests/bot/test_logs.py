@@ -19,7 +19,7 @@ def root_as_it_was() -> Iterator[None]:
 
 
 def test_lines_for_people(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("INFO", "text")
+    set_up_logs("INFO", "text", ())
     logging.getLogger("bot.client.client").info("online")
     logging.getLogger("bot.client.client").debug("too much")
     line = capsys.readouterr().err
@@ -28,7 +28,7 @@ def test_lines_for_people(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_objects_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("WARNING", "json")
+    set_up_logs("WARNING", "json", ())
     try:
         raise ValueError("no such thing")
     except ValueError:
@@ -40,9 +40,9 @@ def test_objects_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_loud_libraries_are_kept_down_but_not_woken(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("ERROR", "text")
+    set_up_logs("ERROR", "text", ())
     logging.getLogger("httpx").warning("a request")
-    set_up_logs("DEBUG", "text")
+    set_up_logs("DEBUG", "text", ())
     logging.getLogger("httpx").info("a request")
     assert capsys.readouterr().err == ""
 
@@ -50,9 +50,9 @@ def test_loud_libraries_are_kept_down_but_not_woken(capsys: pytest.CaptureFixtur
 def test_lines_say_which_shard_of_which_node_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
     token = SHARD.set(7)
     try:
-        set_up_logs("INFO", "json")
+        set_up_logs("INFO", "json", ())
         logging.getLogger("bot").info("online")
-        set_up_logs("INFO", "text")
+        set_up_logs("INFO", "text", ())
         logging.getLogger("bot").info("online")
     finally:
         SHARD.reset(token)

@@ -5,8 +5,11 @@ import logging
 import os
 import subprocess
 import sys
+import time
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -104,6 +107,34 @@ def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         load_settings()
 
 
+@pytest.mark.parametrize("content", [f"{TOKEN}\r\n", f"\ufeff{TOKEN}\n"])
+def test_a_file_as_an_editor_leaves_it_has_the_key_alone(
+    content: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text(content, newline="")
+    monkeypatch.setenv("DISCORD_TOKEN_FILE", str(tmp_path / "key"))
+    assert load_settings().discord_token == TOKEN
+
+
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_an_empty_file_is_not_taken_for_no_key(content: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(content)
+    monkeypatch.setenv("ANTHROPIC_API_KEY_FILE", str(tmp_path / "key"))
+    with pytest.raises(SettingsError, match=r"ANTHROPIC_API_KEY_FILE: .*key is empty"):
+        load_settings()
+
+
+@pytest.mark.parametrize("key", ["two\nlines-sesame", "null\0sesame", "schlüssel-sesame"])
+def test_a_key_that_no_header_can_hold_is_refused_without_being_shown(
+    key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "key").write_text(key)
+    monkeypatch.setenv("DISCORD_TOKEN_FILE", str(tmp_path / "key"))
+    with pytest.raises(SettingsError, match="DISCORD_TOKEN has a line break or another character") as refused:
+        load_settings()
+    assert "sesame" not in str(refused.value)
+
+
 def test_secrets_leave_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
     monkeypatch.setenv("DATABASE_URL", "postgresql://ann:open-sesame@host/books")
@@ -145,6 +176,36 @@ def test_passwords_and_keys_in_addresses_are_kept_out_of_logs_wherever_they_turn
     assert redacted("tokens=12 used") == "tokens=12 used"
     told = redacted("WebSocket Event: {'t': 'INTERACTION_CREATE', 'd': {'token': 'aW50ZXJhY3Rpb24', 'type': 2}}")
     assert told == "WebSocket Event: {'t': 'INTERACTION_CREATE', 'd': {'token': '***', 'type': 2}}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://sesame-4711@host/v1", "https://ann:sesame@4711@host/v1", "https://ann:sesame%404711@host/v1"],
+)
+def test_what_an_address_has_before_its_host_is_in_no_log_in_any_form(address: str) -> None:
+    user, _, password = unquote(address.removeprefix("https://").rpartition("@")[0]).partition(":")
+    sent = b64encode(f"{user}:{password}".encode()).decode()
+    told = redacted(f"GET {address}, {password or user}, Basic {sent}", load_settings(openai_base_url=address).secrets)
+    assert told == "GET https://***@host/v1, ***, Basic ***"
+
+
+def test_the_name_of_a_databases_user_is_no_secret() -> None:
+    assert load_settings(database_url="postgresql://marginalia@host/books").secrets == ()
+
+
+@pytest.mark.parametrize("name", ["client_secret", "refresh_token", "apikey", "subscription-key", "X-Amz-Signature"])
+def test_a_secret_is_told_by_the_end_of_its_name(name: str) -> None:
+    assert redacted(f"GET https://host/x?page=2&{name}=sesame&of=3") == f"GET https://host/x?page=2&{name}=***&of=3"
+
+
+@pytest.mark.parametrize("unit", ["a-", "token", "://", "://a@", "http://", "://a:"])
+def test_a_line_is_redacted_in_time_by_its_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        started = time.thread_time()
+        redacted(unit * length)
+        return time.thread_time() - started
+
+    assert min(seconds(8_000) for _ in range(3)) < 8 * min(seconds(2_000) for _ in range(3)) + 0.05
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from bot.private import secrets_in
 from bot.providers.anthropic.messages import PROVIDER, Event, MessageAccumulator, Request, with_whole_text
 from bot.providers.base import (
     CONNECT_TIMEOUT,
@@ -88,7 +89,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     ) -> None:
         url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
         name = "The model's server" if base_url else "Anthropic"
-        secrets = tuple(filter(None, [api_key.strip()]))
+        secrets = tuple(filter(None, (api_key.strip(), *secrets_in(base_url or ""))))
         service = Service(name, model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting, secrets=secrets)
         key = service.demand_key(api_key)
         # The SDK adds the version itself; people used to other services write it too.

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from bot.private import secrets_in
 from bot.providers.base import (
     CONNECT_TIMEOUT,
     DONE,
@@ -168,7 +169,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             model=model,
             key_setting="OPENAI_API_KEY",
             url_setting="OPENAI_BASE_URL" if base_url else "",
-            secrets=tuple(filter(None, (api_key.strip(), urlsplit(base_url or "").password))),
+            secrets=tuple(filter(None, (api_key.strip(), *secrets_in(base_url or "")))),
         )
         key = api_key.strip() or _NO_KEY if base_url else service.demand_key(api_key)
         url, headers = _without_user(_rooted(base_url)) if base_url else (None, {})

@@ -14,11 +14,13 @@ def test_it_keeps_away_from_the_shelf_and_the_servers_of_the_settings(
 ) -> None:
     monkeypatch.setenv("DATA_DIR", "/srv/marginalia")
     monkeypatch.setenv("DATABASE_URL", "sqlite:////srv/marginalia/kept.db")
+    monkeypatch.setenv("BOOKS_URL", "s3://bucket/books")
     monkeypatch.setenv("DISCORD_GUILD_IDS", "1234")
     monkeypatch.setenv("LLM_PROVIDER", "openai")
     settings = preview_settings(tmp_path)
     assert settings.data_dir == tmp_path
     assert settings.storage_url == f"sqlite:///{tmp_path / 'marginalia.db'}"
+    assert settings.books_url == ""
     assert settings.discord_guild_ids == ()
     assert settings.provider == "openai"
 

@@ -199,6 +199,24 @@ async def test_a_user_and_password_in_the_address_are_said_by_basic_authenticati
         await chat.aclose()
 
 
+class RepeatingOpenAI(OpenAIDouble):
+    """It refuses everybody, and repeats what it was sent."""
+
+    def _check_key(self, request: web.Request) -> None:
+        said = {"error": {"message": f"Refused: {request.headers['authorization']}", "code": "invalid_api_key"}}
+        raise web.HTTPUnauthorized(text=json.dumps(said), content_type="application/json")
+
+
+@pytest.mark.parametrize("user", ["ann:open%40sesame", "open-sesame"])
+async def test_a_server_that_repeats_the_password_is_not_repeated(user: str) -> None:
+    async with RepeatingOpenAI() as server:
+        chat = open_chat(server, base_url=server.base_url.replace("://", f"://{user}@"), api_key="")
+        with pytest.raises(LLMError) as refused:
+            await chat.check()
+        assert refused.value.said == "Refused: Basic ***"
+        await chat.aclose()
+
+
 @pytest.mark.parametrize("user", ["ann:open-sesame", "ann", ""])
 def test_a_key_beside_a_user_in_the_address_is_refused_in_a_sentence(user: str) -> None:
     with pytest.raises(SettingsError, match="only one of them can be sent") as refused:
