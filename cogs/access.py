@@ -322,10 +322,12 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
     await _assert_adder(interaction, use_cases)
     if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
         raise Refusal(
-            speech_of(interaction)(
-                "You've added {limit} books within an hour, which is the limit for one person. You can add the "
-                "next one {when}. The bot's operator sets this limit.",
-                limit=use_cases.facts.limits.adds_per_hour,
+            speech_of(interaction).counted(
+                use_cases.facts.limits.adds_per_hour,
+                "You've added {number} book within an hour, or tried to, which is the limit for one person. You can "
+                "add the next one {when}. The bot's operator sets this limit.",
+                "You've added {number} books within an hour, or tried to, which is the limit for one person. You can "
+                "add the next one {when}. The bot's operator sets this limit.",
                 when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
             )
         )

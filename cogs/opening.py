@@ -437,10 +437,12 @@ def _is_talk(conversation: Conversation) -> bool:
 
 
 def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
-    return say(
-        "You've opened {limit} conversations within a day, which is the limit for one person. You can open the "
+    return say.counted(
+        limit,
+        "You've opened {number} conversation within a day, which is the limit for one person. You can open the "
         "next one {when}. The bot's operator sets this limit.",
-        limit=limit,
+        "You've opened {number} conversations within a day, which is the limit for one person. You can open the "
+        "next one {when}. The bot's operator sets this limit.",
         when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
     )
 

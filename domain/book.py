@@ -208,9 +208,9 @@ class ShelfLimits:
         """
         if 0 < self.books <= books:
             message = Worded(
-                "The shelf is full: it holds {limit} books. Remove one with /books remove to make room. The bot's "
-                "operator sets this limit.",
-                limit=self.books,
+                "The shelf is full: it holds {books}. Remove one with /books remove to make room. The bot's operator "
+                "sets this limit.",
+                books=Worded("1 book") if self.books == 1 else Worded("{limit} books", limit=self.books),
             )
             raise BookError(BookErrorCode.SHELF_FULL, message)
         most = self.megabytes * _MEGA

@@ -146,11 +146,11 @@ class Quota:
 
     async def _check_pace(self, allowances: Allowances, reader_id: str, about: str) -> None:
         if wait := await allowances.take(reader_id, Deed.ASK, about):
-            seconds = max(1, round(wait.total_seconds()))
+            seconds, most = max(1, round(wait.total_seconds())), allowances.most(Deed.ASK)
             message = Worded(
-                "You have asked {most} questions within a minute, which is the limit for one person. "
+                "You have asked {questions} within a minute, which is the limit for one person. "
                 "Please ask again in {time}; your question is kept until then. The bot's operator sets this limit.",
-                most=allowances.most(Deed.ASK),
+                questions=Worded("1 question") if most == 1 else Worded("{most} questions", most=most),
                 time=Worded("1 second") if seconds == 1 else Worded("{seconds} seconds", seconds=seconds),
             )
             raise LLMError(LLMErrorCode.TURN_LIMIT, message, retry_after=wait.total_seconds())

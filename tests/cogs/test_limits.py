@@ -53,6 +53,32 @@ async def test_another_person_adds_what_one_may_not_any_more(stage: Stage) -> No
     assert "Three" in await _added(stage, "three.txt", stage.ben)
 
 
+async def test_what_could_not_be_read_counts_and_the_refusal_says_so(stage: Stage) -> None:
+    for name in ("one.pdf", "two.pdf"):
+        assert "Added" not in text_of(await stage.ann.slash(stage.channel, "books add", file=(name, b"%PDF-broken")))
+    assert "You've added 2 books within an hour, or tried to," in await _added(stage, "three.txt")
+
+
+class TestALimitOfOne:
+    @pytest.fixture
+    def settings(self) -> dict[str, Any]:
+        return {
+            "max_books_per_shelf": 1, "max_adds_per_hour": 1, "max_conversations_per_day": 1, "max_turns_per_minute": 1,
+        }  # fmt: skip
+
+    async def test_is_told_in_the_singular(self, stage: Stage) -> None:
+        await _added(stage, "one.txt")
+        assert "You've added 1 book within an hour" in await _added(stage, "two.txt")
+        assert "it holds 1 book." in await _added(stage, "two.txt", stage.ben)
+        [book] = await stage.app.storage.books.list()
+        thread = await stage.chat(book)
+        refused = text_of(await stage.ann.slash(stage.channel, "chat", book=book.id, title="Once more"))
+        assert "You've opened 1 conversation within a day" in refused
+        for question in ("Who?", "Where?"):
+            await stage.ann.send(thread, question)
+        assert [each.content for each in thread.history() if "You have asked 1 question within" in each.content]
+
+
 async def test_a_restart_counts_on(stage: Stage) -> None:
     for name in ("one.txt", "two.txt"):
         await _added(stage, name)
