@@ -99,8 +99,8 @@ class RecentIds:
 class Audit(Protocol):
     """The moderators' log: who removed, deleted, erased or changed what, and failures; never anybody's words."""
 
-    def note(self, guild: discord.Guild | None, text: str, /, **values: object) -> None:
-        """Record an action without waiting until it is posted.
+    def note(self, guild: discord.Guild | None, text: str, also: str = "", /, **values: object) -> None:
+        """Record an action without waiting until it is posted; `also` is another channel that is to have it.
 
         `text` is marked with `later`; `values` name people by mentions, books by their titles in plain characters, and
         conversations by their ids or owners, because their titles may be somebody's words. Nothing is recorded outside
@@ -117,11 +117,11 @@ class Audit(Protocol):
         ...
 
 
-def note_deed(interaction: discord.Interaction[Any], text: str, /, **values: object) -> None:
-    """Record in the moderators' log what a person has done; `{who}` in the text is that person."""
+def note_deed(interaction: discord.Interaction[Any], text: str, also: str = "", /, **values: object) -> None:
+    """Record in the moderators' log what a person has done; `{who}` in the text is that person. See Audit.note."""
     bot = interaction.client
     assert isinstance(bot, ServingBot)
-    bot.audit.note(server_of(interaction), text, who=interaction.user.mention, **values)
+    bot.audit.note(server_of(interaction), text, also, who=interaction.user.mention, **values)
 
 
 class Memberships:

@@ -48,11 +48,11 @@ class AuditLog:
         self._posting: set[asyncio.Task[None]] = set()
         self._told: dict[tuple[object, ...], float] = {}
 
-    def note(self, guild: discord.Guild | None, text: str, /, **values: object) -> None:
+    def note(self, guild: discord.Guild | None, text: str, also: str = "", /, **values: object) -> None:
         """See cogs.services.Audit."""
         if guild is None:  # direct messages have no moderators
             return
-        task = asyncio.create_task(self._note(guild, text, values))
+        task = asyncio.create_task(self._note(guild, text, also, values))
         self._posting.add(task)
         task.add_done_callback(self._posting.discard)
 
@@ -69,17 +69,27 @@ class AuditLog:
         """Return once everything is noted."""
         await asyncio.gather(*self._posting, return_exceptions=True)
 
-    async def _note(self, guild: discord.Guild, text: str, values: dict[str, object]) -> None:
+    async def _note(self, guild: discord.Guild, text: str, also: str, values: dict[str, object]) -> None:
         try:
             chosen = (await self._use_cases.servers.settings(str(guild.id))).log_channel
-            channel = guild.get_channel(int(chosen or 0))
-            if isinstance(channel, discord.TextChannel | discord.Thread):
-                now = discord.utils.format_dt(discord.utils.utcnow(), "T")
-                await channel.send(f"-# {now} {speech_in(guild)(text, **values)}", silent=True)
+            line = speech_in(guild)(text, **values)
+            is_posted = await self._post(guild, chosen, line)
+            if also:
+                await self._post(guild, also, line)
+            if is_posted:
                 return
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.info("guild %s: its moderators' log cannot be written to: %s", guild.id, error)
         logger.warning("guild %s: %s", guild.id, _IN_ENGLISH(text, **values))
+
+    async def _post(self, guild: discord.Guild, channel_id: str, line: str) -> bool:
+        """Write a line to a channel; returns whether the server has it."""
+        channel = guild.get_channel(int(channel_id or 0))
+        if not isinstance(channel, discord.TextChannel | discord.Thread):
+            return False
+        now = discord.utils.format_dt(discord.utils.utcnow(), "T")
+        await channel.send(f"-# {now} {line}", silent=True)
+        return True
 
 
 Place = discord.TextChannel | discord.CategoryChannel
@@ -200,7 +210,9 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         choose_language(server.id, settings.language)
         if settings != before:
             assert isinstance(interaction.command, app_commands.Command)
-            note_deed(interaction, later("{who} changed /settings {setting}."), setting=interaction.command.name)
+            left = before.log_channel if before.log_channel != settings.log_channel else ""
+            deed = later("{who} changed /settings {setting}.")
+            note_deed(interaction, deed, left, setting=interaction.command.name)
         await self._show(interaction, settings)
 
     async def _show(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:

@@ -65,6 +65,16 @@ async def test_where_it_may_not_write_it_is_in_the_log_and_the_deed_is_done(
     assert "removed the book" in caplog.text
 
 
+@pytest.mark.parametrize("is_moved", [True, False], ids=["moved", "turned off"])
+async def test_a_log_that_is_moved_or_turned_off_says_who_did_it(stage: Stage, is_moved: bool) -> None:
+    channel, cat = await log_channel(stage), stage.member("cat", manage_guild=True)
+    other = stage.guild.create_text_channel("elsewhere")
+    await cat.slash(stage.channel, "settings log", **({"channel": other} if is_moved else {}))
+    [line] = await noted(stage, channel)
+    assert f"{cat.mention} changed /settings log." in line
+    assert len(await noted(stage, other)) == is_moved
+
+
 async def test_an_answer_that_failed_is_noted_once_for_all_who_meet_the_same(stage: Stage) -> None:
     channel = await log_channel(stage)
     thread = await stage.chat(await stage.book())
