@@ -279,7 +279,11 @@ class GuardedDownloads:
             url = url.with_scheme("https").with_port(None)
         if url.scheme != "https" or url.port != 443:
             raise _not_allowed(
-                Worded("I only download from {host} by https. Please use an address that begins with https.", host=host)
+                Worded(
+                    "I only download from {host} by https. Please use an address that begins with https and has no "
+                    "number after a colon.",
+                    host=host,
+                )
             )
         return url.with_fragment(None)
 
@@ -440,12 +444,13 @@ def _broken_off() -> DownloadError:
 
 
 def _unreachable(error: Exception, address: URL) -> DownloadError:
+    host = getattr(error, "host", address.host)  # it may be one that the address redirects to
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, PrivateAddressError):
         cause = cause.__cause__ or getattr(cause, "os_error", None)
     if cause is not None:
         return _not_allowed(
-            Worded("I'm not allowed to download from {host}: it's an address in a private network.", host=address.host)
+            Worded("I'm not allowed to download from {host}: it's an address in a private network.", host=host)
         )
-    message = Worded("I can't reach {host} at the moment. Please try again in a few minutes.", host=address.host)
+    message = Worded("I can't reach {host} at the moment. Please try again in a few minutes.", host=host)
     return DownloadError(DownloadErrorCode.UNREACHABLE, message)

@@ -266,8 +266,14 @@ async def test_a_redirect_off_the_list_is_not_followed(host: BookHostDouble, tar
 async def test_a_redirect_to_http_on_a_listed_host_is_followed_by_https(host: BookHostDouble) -> None:
     host.leads["/book.epub"] = "http://www.gutenberg.org/book.epub"
     names = Names(["127.0.0.1"])
-    await refusal(downloads(host.place, *LISTED, resolver=names), f"{host.url}/book.epub")
+    error = await refusal(downloads(host.place, *LISTED, resolver=names), f"{host.url}/book.epub")
     assert names.ports == [443]
+    assert "download from www.gutenberg.org: it's an address in a private network" in error.message
+
+
+async def test_another_port_is_what_the_refusal_speaks_of() -> None:
+    error = await refusal(downloads(), "https://gutenberg.org:8443/book.epub")
+    assert error.message.endswith("begins with https and has no number after a colon.")
 
 
 # What hosts send
