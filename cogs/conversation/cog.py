@@ -298,12 +298,16 @@ class ConversationCog(commands.Cog):
                     told.add(message.channel.id)
                 says = self._known_speeches_at(message) if away else [await self._speech_at(message)]
                 trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
-                notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])))
+                notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])), about="away")
                 if notice is None:
                     told.discard(message.channel.id)
             if isinstance(error, StorageError):
                 self._hear_later(message, notice)
-            return
+        else:
+            await self._reply_to(message, heard)
+
+    async def _reply_to(self, message: discord.Message, heard: IntakeResult | None) -> None:
+        """Tell the author of a message that is not answered what to do, if it was meant for the bot."""
         say = await self._speech_at(message)
         if heard is None:
             if message.guild is None:
@@ -358,7 +362,7 @@ class ConversationCog(commands.Cog):
 
         async def take_in() -> None:
             if message := self._not_kept.get(message_id):
-                await self._take_in(message, None)
+                await self._reply_to(message, await self._take_in(message, None))
 
         if await self._bot.storage_retries.until_stored(take_in, f"message {message_id}") and notice is not None:
             await remove_notice(notice)

@@ -23,7 +23,7 @@ from tests.cogs.conversation.test_deletions import until_gone
 from tests.cogs.conversation.test_direct_messages import Reader
 from tests.cogs.conversation.test_shown_questions import asked as asked_elsewhere
 from tests.cogs.conversation.test_shown_questions import until_only
-from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api import Actor, DiscordDouble
 from tests.doubles.discord_api.entities import Permission
 from tests.postgres import Wire, a_database, wire_to
 
@@ -175,6 +175,21 @@ async def test_in_the_persons_language_in_direct_messages_and_in_all_if_it_is_no
     await room.double.until(lambda: room.double.said(ben.direct_channel)[-1:] == [f"{AWAY}\n{AWAY_IN_GERMAN}"])
     wire.mend()
     await reader.heard("I do not know.")
+
+
+async def test_who_has_no_conversation_yet_is_told_how_to_begin_one_once_the_database_is_back(
+    room: Scene, wire: Wire
+) -> None:
+    ben = room.double.stranger("ben")
+    wire.cut()
+    await ben.say(ben.direct_channel, "Hello?")
+    await room.double.until(lambda: AWAY in "".join(room.double.said(ben.direct_channel)))
+    wire.mend()
+    await room.double.until(lambda: ["Let's read a book together" in each for each in said_to(room, ben)] == [True])
+
+
+def said_to(room: Scene, person: Actor) -> list[str]:
+    return room.double.said(person.direct_channel)
 
 
 async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
