@@ -117,6 +117,7 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "short sentences": lambda: repeat("a. "),
         "line breaks": lambda: repeat("\n"),
         "blanks": lambda: repeat(" "),
+        "blanks of other kinds": lambda: repeat("\u00a0\t"),
         "letters nobody sees": lambda: repeat("a\u200b"),
         "marks on one letter": lambda: repeat("\u0301"),
         "halves of characters": lambda: repeat("\ud83d"),

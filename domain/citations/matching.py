@@ -233,7 +233,7 @@ class PassageMatcher:
             before = _only_name(first.text)
 
 
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*)?[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
+_HEADING = re.compile(r"\s*+(?:#{1,6}\s|(?:\*\*)?[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
 
 
 def is_heading(line: str) -> bool:
