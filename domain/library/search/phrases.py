@@ -182,8 +182,8 @@ _MOSTLY = 0.9
 LEAST_RUN = 3
 """Consecutive words of a query that count as a run if they are consecutive in the book too."""
 
-_TELLING_RUN = 4
-"""Words in a run that settles the search if it occurs only once."""
+_TELLING_RUN = 5
+"""Words in a run, two with a meaning, that settles the search if it occurs only once; four are too often elsewhere."""
 
 _POINTING = """
     book chapter line mean means meant meaning mention mentions mentioned novel page passage phrase quote quotes quoted
@@ -238,8 +238,9 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
 
     A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search, because
     no longer run has any of its words, and it is long and occurs nowhere else, or nothing else is asked: all stop words
-    of the query are in it, or only stop words, names and words that point at it are beside it. A run that is all stop
-    words counts where one that points at it stands before it, and no name beside it. A quotation gains QUOTED.
+    of the query are in it, or only stop words, names and words that point at it are beside it. Three words that occur
+    several times settle it only if they are pointed at. A run that is all stop words counts where one that points at it
+    stands before it, and no name beside it. A quotation gains QUOTED.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
@@ -277,16 +278,16 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         for number in range(run.start, run.start + run.length):
             longest[number] = max(longest[number], run.length)
     points = [fold(word) in _OF_A_LINE for word in words]
-    may_point = [
-        it or share_with_capital(index, layout, word) > _MOSTLY for word, it in zip(words, points, strict=True)
-    ]
+    is_name = [share_with_capital(index, layout, word) > _MOSTLY for word in words]
     gains: dict[tuple[int, int], float] = {}
     for (start, length), places in Counter((run.start, run.length) for run in runs).items():
         beside = [number for number in range(len(words)) if not start <= number < start + length]
         share = sum(weights[start : start + length]) / (sum(weights) or 1.0)
-        is_alone = length >= _TELLING_RUN and places == 1
-        asks_nothing = all((may_point if share else points)[number] or not weights[number] for number in beside)
-        settles = asks_nothing or (share and (is_alone or not any(is_stop[number] for number in beside)))
+        is_alone = length >= _TELLING_RUN and places == 1 and sum(is_content[start : start + length]) > 1
+        asks_nothing = all(points[at] or (share and is_name[at]) or not weights[at] for at in beside)
+        asks_nothing |= share > 0 and not any(is_stop[number] for number in beside)
+        is_pointed_at = any(fold(words[number]) in POINTING for number in beside)
+        settles = is_alone or (asks_nothing and (length > LEAST_RUN or places == 1 or is_pointed_at))
         is_longest = max(longest[start : start + length]) == length
         gains[start, length] = share**_RUN_POWER + bool(settles and is_longest)
     yield from ((run, gains[run.start, run.length]) for run in runs)

@@ -128,6 +128,17 @@ def test_a_common_turn_of_phrase_in_a_question_does_not_win() -> None:
     assert line in first_for(asked, *["It was said in the house."] * 4, line)
 
 
+def test_four_words_of_a_question_that_asks_something_else_do_not_win() -> None:
+    line = "The lamp had been lit by a keeper of the harbour, when the sea was high."
+    asked = "who lit the lamp of the harbour keeper, on the other side"
+    assert line in first_for(asked, "He slept on the other side.", *[FILLING] * 4, line)
+
+
+def test_three_words_that_occur_several_times_do_not_win() -> None:
+    line = "The lamp of the harbour was where he went at last."
+    assert line in first_for("he went to harbour lamp", line, *["He went to bed."] * 2)
+
+
 def test_a_quotation_that_is_not_there_changes_nothing() -> None:
     reading = reading_of(a_book(SCATTERED))
     assert reading.search(['"keeper zeppelin" lamp'], 5) == reading.search(["keeper zeppelin lamp"], 5)
