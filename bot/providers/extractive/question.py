@@ -141,7 +141,7 @@ class Question:
     def means_nobody(self) -> bool:
         """Whether it is about "him" or "her", and little else, where nobody was spoken of: "Where does he live?"."""
         pronoun, is_brief = _pronoun(self), len(self.terms) <= 1 and not _SOMETHING.search(self.text)
-        if self.names or pronoun is None or not (is_brief and _points_back(self)):
+        if self.names or self.quoted or pronoun is None or not (is_brief and _points_back(self)):
             return False
         is_polite = pronoun.start() > 0 and pronoun[0][0].isupper()  # German "Sie"
         is_person = not is_polite and any(each.fullmatch(pronoun[0]) for each in _GENDERS)

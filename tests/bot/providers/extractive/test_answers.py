@@ -300,6 +300,7 @@ async def test_words_in_quotation_marks_win_over_scattered_ones(tmp_path: Path) 
         "tell me more about “without such it is” please",
         'what about "without such it is"',
         'why "without such it is"?',
+        'why "he said"?',
     ],
 )
 async def test_a_line_of_little_words_is_found(tmp_path: Path, asked: str) -> None:
