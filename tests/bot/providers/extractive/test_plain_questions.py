@@ -377,6 +377,24 @@ async def test_what_is_asked_for_need_not_stand_beside_it(tmp_path: Path, questi
     assert "painting them red" in turn.text
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what does the beacon symbolise",
+        "what type of beacon is it",
+        "what role does the beacon play",
+        "how bright is the beacon",
+        "what temperature is the beacon",
+        "what shape is the beacon",
+        "what's so special about the beacon",
+    ],
+)
+async def test_what_the_book_has_is_not_denied_for_what_is_asked_of_it(tmp_path: Path, question: str) -> None:
+    story = "The house had a garden. Nobody slept. On the hill stood the beacon, as tall as a tree. Ned climbed it. "
+    async with reading(tmp_path, {"I. The House": story + "Nobody spoke. It rained. " * 20}) as talk:
+        assert "On the hill stood the beacon" in (await talk.ask(question)).text
+
+
 async def test_a_name_of_two_words_is_not_another_of_one(tmp_path: Path) -> None:
     async with reading(tmp_path, {"I. The House": "Louisa painted. Louisa Biron came from Geneva. Ned slept."}) as talk:
         turn = await talk.ask("Who painted the Mona Lisa?")
