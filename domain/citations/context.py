@@ -83,18 +83,12 @@ KINDS = (
 )
 """Words that take a number, as a pattern."""
 
-_TALK = (
-    r"(?:bets?|bid|guess(?:ed|es)?|answer|reply|sentence|claim|question|message|word|fact|test|attempt|case|example|thread|reader|user|token|piece"
-    r"|round|option)(?!:)"
-)
+_TALK = rf"{_any_of('talk')}(?!:)"
 NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
 ROUGHLY = rf"(?:{_any_of('roughly')}\.?\s)"
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
-HOURS = re.compile(
-    r"\b(?:lef?t|leaves?|arriv\w+|din(?:e[sd]?|ner)|supper|tea|breakfast|lunch|bed|woke|wakes?|awoke|rose|morning|afternoon|evening"
-    r"|night|noon|clock|watch|hours?|train|coach|uhr|meets?|met|knock\w*|str(?:uck|ikes)|bells?)\b"
-)
+HOURS = re.compile(rf"\b{_any_of('hours')}")
 _BIBLE = _any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
 SCRIPTURE = re.compile(
@@ -197,7 +191,7 @@ AGES = re.compile(
 )
 """Words where ages are told or asked for."""
 COUNTS = re.compile(
-    r"\b(?:how (?:many|often|much|long|far|tall|high|big)|(?:what|which) (?:number|year)"
+    r"\b(?:how (?:many|often|much(?!\s\w+er\b)|long|far|tall|high|big)|(?:what|which) (?:number|year)"
     r"|wie (?:viele?|oft|lange?|weit|hoch)|combien|cu[aá]nt[oa]s?|quant[oiae]s?|сколько|hvor mange|hur m[aå]nga"
     r"|hoeveel|kuinka monta|h[aá]ny|kaç|ile)\b|何人|何歳|いくつ|多少|几[个岁]|몇\s?[살명개]|كم|כמה|कितन",
     re.IGNORECASE,
@@ -216,6 +210,14 @@ ASKS_FOR_ONE = re.compile(
     re.IGNORECASE,
 )
 """Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
+_MAY_BE_A_PAGE = re.compile(r"number|answer|total|\b(?:one|of|far|when|line|wann|weit|cu[aá]ndo|quando|когда)\b", re.I)
+
+
+def asks_for_another(text: str) -> bool:
+    """Whether a number is asked for that is no page: an age, a count, a year; "which number?" may be a page again."""
+    return any(not _MAY_BE_A_PAGE.search(asked[0]) for asked in ASKS_FOR_ONE.finditer(text))
+
+
 AGE_IN_BRACKETS = re.compile(
     r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
 )
@@ -467,12 +469,7 @@ PLURALS = re.compile(
 _SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
 NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
 """German "Seite" and Swedish "sida" mean a side, too."""
-JOINS_REFERENCES = re.compile(
-    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to|my|im|sur|bei|kindle"
-    r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|way|per|percent|cent|into|numbered|numbers?"
-    rf"|numero|num|nummer|no|nr|n|ca|locations?|loc|positions?|pos|screen|lea(?:f|ves)|sheets?|ff?|{PART_OF_A_BOOK}|{SOURCE}"
-    rf"|{fold_letters('на|см')})?\W*"
-)
+JOINS_REFERENCES = re.compile(rf"\W*(?:{_any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")
 """A word that may precede a reference, or join two."""
 
 

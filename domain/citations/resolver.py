@@ -11,10 +11,11 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.context import SOURCE
+from domain.citations.context import SOURCE, asks_for_another
 from domain.citations.keys import (
     BLANK,
     CLOSING,
@@ -121,10 +122,11 @@ class AnswerComposer:
             self._titles.add(passage.chapter)
 
     def learn_words(self, text: str) -> None:
-        """Add a reader's words or a name, which the model may quote although they are not from the book."""
+        """Add what readers wrote before one answer, and their names, which the model may quote."""
         self._quotations.learn_reader(text)
         self._asked, self._last_said = f"{self._last_said}\n{text}", text  # one may ask: and the second time?
-        self._spoken = [(part, True) for part in _PART.findall(self._asked)]
+        meant = text if asks_for_another(text) else self._asked
+        self._spoken = [(part, True) for part in _PART.findall(meant)]
         self._keep_unread(text, is_given=False)
 
     def learn_title(self, title: str) -> None:
@@ -454,14 +456,15 @@ class Composition:
         return await self._filter.feed(await self._composer.finish()) + await self._filter.finish()
 
 
-def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:
+def compose(book: Book, view: BookView, talk: Sequence[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk; what was said and shown in the talk may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=opening_of(view))
     composer.learn_title(book.title)
     for message in talk:
         composer.learn(message.passages)
-        if message.role is MessageRole.USER:
-            composer.learn_words(f"{message.author_name}\n{message.content}")
+    said = (message for message in talk if message.role is MessageRole.USER)
+    for _, together in groupby(said, key=attrgetter("turn_id")):  # one answer answers all of them
+        composer.learn_words("\n".join(f"{each.author_name}\n{each.content}" for each in together))
     return Composition(composer, SpoilerFilter(tells))
 
 

@@ -49,6 +49,13 @@ logger = logging.getLogger(__name__)
 REOPEN_S = 1.0
 """How long a database that has just not answered may take to put a turn back: the readers wait to be told."""
 
+_NO_WORDS = " \n.…"
+"""What is left of an answer that was nothing but keys and page numbers which nothing bears out."""
+NOTHING_CHECKED = (
+    "The model answered with nothing but a page or a source that I can't check against the book, so I left it out. "
+    "Please ask in other words."
+)
+
 WENT_WRONG = Worded("Something went wrong on my side; it has been logged. Please try again.")
 
 
@@ -180,12 +187,13 @@ class TurnRunner:
                     raise prepared.file.damage  # a model that cannot look anything up would answer from memory
                 await _show(event, answer, draft, emit)
         _emit_text(await answer.finish(), answer, emit)
+        if not draft.text.strip(_NO_WORDS):
+            draft.offer = await draft.stand_in(LONGEST_S) if draft.stand_in else draft.offer
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, NOTHING_CHECKED)
         return outcome
 
     async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
-        if not text.strip(" \n.…"):  # unresolved keys and page numbers do not count as words
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
@@ -230,7 +238,8 @@ class TurnRunner:
         except MarginaliaError as fault:
             logger.info("turn %s was not put back: %s", draft.turn.id, fault)
         offer, wait, said = draft.offer, getattr(error, "retry_after", None), getattr(error, "said", "")
-        emit(TurnFailed(draft.turn.id, code, message, draft.text, wait, offer.text, offer.citations, said))
+        partial_text = draft.text if draft.text.strip(_NO_WORDS) else ""
+        emit(TurnFailed(draft.turn.id, code, message, partial_text, wait, offer.text, offer.citations, said))
 
     async def _finish(self, draft: TurnDraft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)

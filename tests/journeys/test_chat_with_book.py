@@ -523,6 +523,43 @@ async def test_keys_and_page_numbers_that_nothing_stands_behind_are_no_answer(tm
         failed = (await room.ask(await room.talk(), asked))[-1]
         assert isinstance(failed, TurnFailed)
         assert failed.code == "empty_reply"
+        assert failed.message.startswith("The model answered with nothing but a page or a source")
+        assert failed.partial == ""
+
+
+async def test_the_book_speaks_for_itself_where_the_model_named_only_a_page(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("99.")) as room:
+        failed = (await room.ask(await room.talk(), "On which page was the brass key found?"))[-1]
+        assert isinstance(failed, TurnFailed)
+        assert "brass key" in failed.offer
+        assert "99" not in failed.offer
+        assert failed.citations
+
+
+@pytest.mark.parametrize(
+    ("then", "said", "shown"),
+    [
+        ("How old is he?", "59.", "59."),
+        ("How many boxes are there?", "50.", "50."),
+        ("And in which year?", "1911.", "1911."),
+        ("Wie alt ist er?", "59.", "59."),
+        ("And the next one?", "59.", ""),
+        ("Are you sure?", "Yes, it is 59.", "Yes, it is …."),
+        ("What number was it?", "59.", ""),
+        ("How old is he, and on which page?", "59.", ""),
+        ("How far in is that?", "59.", ""),
+    ],
+)
+async def test_a_page_that_was_asked_for_before_is_not_asked_for_with_another_number(
+    tmp_path: Path, then: str, said: str, shown: str
+) -> None:
+    provider = ScriptedChat("I cannot say.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.answer(talk, "On which page is Hobb named first?")
+        provider.say(said)
+        ending = (await room.ask(talk, then))[-1]
+        assert (ending.text if isinstance(ending, Answer) else "") == shown
 
 
 async def test_pages_that_a_tool_of_the_book_tells_make_no_other_number_one(tmp_path: Path) -> None:
