@@ -51,8 +51,8 @@ BESIDE_A_NAME = 0.25
 CAPITALS_FOR_ONE = 400
 """In a text with so many capitals per occurrence of a word, the word is no name only because it has no article."""
 
-MISPRINTS = 0.01
-"""The share of occurrences in lower case that a name may have."""
+MISPRINTS, OFTEN_NAMED = 0.01, 10
+"""The share of occurrences in lower case that a name may have; so often named, it may have one: "I'm a hatter"."""
 
 FEWEST_OF_A_WORD = 3
 """Occurrences inside sentences that a word which is also a name ("Rose", "Will") needs to be half of another name."""
@@ -158,7 +158,7 @@ class NameRecognizer:
         names = {
             word
             for word, count in self._inside.items()
-            if count >= fewest and len(word) > 1 and small[word] <= MISPRINTS * count
+            if count >= fewest and len(word) > 1 and small[word] <= max(MISPRINTS * count, count >= OFTEN_NAMED)
         }
         names -= _EVERYBODYS | TITLES_OF_PEOPLE
         if among_nouns:

@@ -81,8 +81,8 @@ class Transcript:
 
     @property
     def told(self) -> str:
-        """The text of the results."""
-        return " ".join(passage.text for passages in self.results for passage in passages)
+        """The text of the results, once where several looks found it."""
+        return " ".join(dict.fromkeys(passage.text for passages in self.results for passage in passages))
 
     @property
     def last_quoted(self) -> LastQuoted | None:
@@ -99,8 +99,8 @@ class Transcript:
     @property
     def missing(self) -> dict[str, list[str]]:
         """Words of the turn's searches that the book does not have, each with similarly spelt names."""
-        data = [look.result.data or {} for look in self.looks]
-        return {word: spelt for each in data for word, spelt in each.get("missing", {}).items()}
+        data = ((look.result.data or {}).get("missing", {}) for look in self.looks)
+        return {word: spelt for missing in data for word, spelt in missing.items()}
 
     @property
     def listed(self) -> Sequence[Mapping[str, Any]]:
@@ -256,7 +256,8 @@ class Choices:
     @cached_property
     def book_language(self) -> Language | None:
         """The language of the passages; None if there are none, or too little text to tell."""
-        text = self.transcript.told or " ".join(p.text for each in self.transcript.earlier for p in each.passages)
+        found = self.transcript.results if self.transcript.told else [e.passages for e in self.transcript.earlier]
+        text = " ".join(passage.text for each in found for passage in each)
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
     def mended(self, question: Question) -> dict[str, str]:
@@ -278,10 +279,7 @@ class Choices:
         """Missing words without which a question has no answer."""
         is_foreign = self.book_language not in (None, question.language)  # whose other words it cannot have
         return wording.essential(
-            question,
-            self._gone(question),
-            wording.respelt(question, self.transcript.missing),
-            is_foreign=is_foreign,
+            question, self._gone(question), wording.respelt(question, self.transcript.missing), is_foreign=is_foreign
         )
 
     def _gone(self, question: Question) -> list[Term]:

@@ -395,6 +395,13 @@ async def test_what_the_book_has_is_not_denied_for_what_is_asked_of_it(tmp_path:
         assert "On the hill stood the beacon" in (await talk.ask(question)).text
 
 
+@pytest.mark.parametrize("question", ["is the hatter dead", "who does the hatter hate"])
+async def test_a_name_that_stands_small_once_is_known_when_typed_small(tmp_path: Path, question: str) -> None:
+    story = "“I’m a hatter,” said the Hatter. " + "At last the Hatter spoke, and the Hatter drank tea. " * 8
+    async with reading(tmp_path, {"I. The Tea": story + "Nobody spoke. It rained. " * 20}) as talk:
+        assert "Hatter" in (await talk.ask(question)).text
+
+
 async def test_a_name_of_two_words_is_not_another_of_one(tmp_path: Path) -> None:
     async with reading(tmp_path, {"I. The House": "Louisa painted. Louisa Biron came from Geneva. Ned slept."}) as talk:
         turn = await talk.ask("Who painted the Mona Lisa?")
