@@ -210,12 +210,8 @@ ASKS_FOR_ONE = re.compile(
     re.IGNORECASE,
 )
 """Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
-_MAY_BE_A_PAGE = re.compile(r"number|answer|total|\b(?:one|of|far|when|line|wann|weit|cu[aá]ndo|quando|когда)\b", re.I)
-
-
-def asks_for_another(text: str) -> bool:
-    """Whether a number is asked for that is no page: an age, a count, a year; "which number?" may be a page again."""
-    return any(not _MAY_BE_A_PAGE.search(asked[0]) for asked in ASKS_FOR_ONE.finditer(text))
+MAY_BE_A_PAGE = re.compile(r"number|answer|total|\b(?:one|of|far|when|line|wann|weit|cu[aá]ndo|quando|когда)\b", re.I)
+"""Where a number is asked for, what may mean a page as well: "which number?", but not "how old?"."""
 
 
 AGE_IN_BRACKETS = re.compile(

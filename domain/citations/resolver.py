@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.context import SOURCE, asks_for_another
+from domain.citations.context import ASKS_FOR_ONE, MAY_BE_A_PAGE, SOURCE
 from domain.citations.keys import (
     BLANK,
     CLOSING,
@@ -125,7 +125,7 @@ class AnswerComposer:
         """Add what readers wrote before one answer, and their names, which the model may quote."""
         self._quotations.learn_reader(text)
         self._asked, self._last_said = f"{self._last_said}\n{text}", text  # one may ask: and the second time?
-        meant = text if asks_for_another(text) else self._asked
+        meant = text if any(not MAY_BE_A_PAGE.search(one[0]) for one in ASKS_FOR_ONE.finditer(text)) else self._asked
         self._spoken = [(part, True) for part in _PART.findall(meant)]
         self._keep_unread(text, is_given=False)
 
