@@ -14,7 +14,7 @@ from difflib import Match, SequenceMatcher
 from heapq import nlargest
 from itertools import chain, islice, pairwise, takewhile
 from math import log
-from operator import or_
+from operator import mul, or_
 
 from domain.book import PhraseHit
 from domain.library.search.index import BookIndex, Excerpts, find_forms, share_with_capital
@@ -266,18 +266,19 @@ def quoted_in(query: str) -> list[tuple[str, ...]]:
 def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[tuple[_Run, float]]:
     phrase, positions = _positions_of(index, layout, words, exact=True)
     count = {word: sum(map(len, forms)) for word, forms in positions.items()}
-    is_stop = [fold(word) in index.analyzer.stop_words for word in words]
+    folded = [*map(fold, words)]
+    is_stop, is_pointer = ([word in known for word in folded] for known in (index.analyzer.stop_words, POINTING))
     is_content = [bool(count[spelt]) and not stop for spelt, stop in zip(phrase, is_stop, strict=True)]
-    weights = [
-        log(1 + layout.word_count / (count[word] + 1)) if content else 0.0
-        for word, content in zip(phrase, is_content, strict=True)
-    ]
-    runs = list(_runs(phrase, positions, list(map(or_, is_content, _pointed_at(words, is_stop)))))
+    rarity = (log(1 + layout.word_count / (count[word] + 1)) for word in phrase)
+    weights = [*map(mul, rarity, is_content)]
+    runs = list(_runs(phrase, positions, list(map(or_, is_content, _pointed_at(is_pointer, is_stop)))))
+    if not runs:
+        return
     longest = [0] * len(words)
     for run in runs:
         for number in range(run.start, run.start + run.length):
             longest[number] = max(longest[number], run.length)
-    points = [fold(word) in _OF_A_LINE for word in words]
+    points = [word in _OF_A_LINE for word in folded]
     is_name = [share_with_capital(index, layout, word) > _MOSTLY for word in words]
     gains: dict[tuple[int, int], float] = {}
     for (start, length), places in Counter((run.start, run.length) for run in runs).items():
@@ -286,19 +287,19 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         is_alone = length >= _TELLING_RUN and places == 1 and sum(is_content[start : start + length]) > 1
         asks_nothing = all(points[at] or (share and is_name[at]) or not weights[at] for at in beside)
         asks_nothing |= share > 0 and not any(is_stop[number] for number in beside)
-        is_pointed_at = any(fold(words[number]) in POINTING for number in beside)
+        is_pointed_at = any(is_pointer[number] for number in beside)
         settles = is_alone or (asks_nothing and (length > LEAST_RUN or places == 1 or is_pointed_at))
         is_longest = max(longest[start : start + length]) == length
         gains[start, length] = share**_RUN_POWER + bool(settles and is_longest)
     yield from ((run, gains[run.start, run.length]) for run in runs)
 
 
-def _pointed_at(words: Sequence[str], is_stop: Sequence[bool]) -> Iterator[bool]:
+def _pointed_at(is_pointer: Sequence[bool], is_stop: Sequence[bool]) -> Iterator[bool]:
     """Whether each word is a stop word that follows, with others, one pointing at a line: "who says to be or not"."""
     follows = False
-    for word, stop in zip(words, is_stop, strict=True):
+    for points, stop in zip(is_pointer, is_stop, strict=True):
         yield stop and follows
-        follows = fold(word) in POINTING or (stop and follows)
+        follows = points or (stop and follows)
 
 
 def _runs(phrase: Sequence[str], positions: _Positions, is_telling: Sequence[bool]) -> Iterator[_Run]:
