@@ -264,7 +264,7 @@ SELECT message_id, content FROM shown_questions JOIN chat_messages ON id = quest
 ORDER BY length(message_id) DESC, message_id DESC LIMIT ?
 """
 
-_REPETITIONS = """
+REPETITIONS = """
 SELECT message_id, channel_id FROM shown_questions WHERE question_id = ? AND repeated = 1 ORDER BY message_id
 """
 
@@ -417,7 +417,7 @@ class SQLMessages:
         return {row["message_id"]: row["content"] for row in rows}
 
     async def list_repetitions(self, message_id: str) -> Sequence[PlatformMessage]:
-        rows = await self._database.read(_REPETITIONS, [message_id])
+        rows = await self._database.read(REPETITIONS, [message_id])
         return [PlatformMessage(row["message_id"], row["channel_id"]) for row in rows]
 
     async def list_channels_before(self, guild_id: str) -> Sequence[str]:

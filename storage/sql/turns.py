@@ -10,7 +10,7 @@ from domain.conversation import UNTITLED, WITH_AN_ANSWER, TitleSource, Turn, Tur
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import ALL, CURRENT_LEASE, Shard
 from domain.usage import Removal, RemovalKind
-from storage.sql.conversations import saving, write_messages
+from storage.sql.conversations import REPETITIONS, saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.privacy import PLACE, note_removals, removals_of_asides, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
@@ -98,8 +98,6 @@ WHERE chat_messages.id = ?
 """
 
 _ASKED_IN = _ASKED.replace("chat_messages.id = ?", "chat_messages.turn_id = ? AND role = 'user'")
-
-_REPETITIONS = "SELECT channel_id, message_id FROM shown_questions WHERE question_id = ? AND repeated = 1"
 
 # What /ask has answered for all to see stands in no thread of its own.
 _SHOWN_IN = """
@@ -353,7 +351,7 @@ class SQLTurns:
 
 async def _remove_repetitions(transaction: Transaction, question_id: str, guild_id: str | None) -> None:
     """List the bot's messages that repeat a question for removal."""
-    rows = await transaction.run(_REPETITIONS, [question_id])
+    rows = await transaction.run(REPETITIONS, [question_id])
     repeated = [Removal(RemovalKind.MESSAGE, row["channel_id"], row["message_id"], guild_id) for row in rows]
     await note_removals(transaction, repeated, utc_now())
 

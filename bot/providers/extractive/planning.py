@@ -256,7 +256,7 @@ class Choices:
     @cached_property
     def book_language(self) -> Language | None:
         """The language of the passages; None if there are none, or too little text to tell."""
-        found = self.transcript.results if self.transcript.told else [e.passages for e in self.transcript.earlier]
+        found = self.transcript.results if self.transcript.told else [past.passages for past in self.transcript.earlier]
         text = " ".join(passage.text for each in found for passage in each)
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
