@@ -326,7 +326,7 @@ class TestInTheSameMoment:
         await asyncio.sleep(moment)
         await self.press(room, shown)
         await room.until(lambda: "Erased" in shown.text)
-        await room.until(lambda: asking.messages and not room.app.chat.is_busy)
+        await room.until(lambda: asking.callback and not room.app.chat.is_busy)
         await asyncio.sleep(0.5)
         await until_nothing_of(room, "I do not know", "Hobb", str(room.ann.id))
         assert await in_storage(room, "Hobb") == set()
