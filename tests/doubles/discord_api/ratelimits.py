@@ -53,6 +53,11 @@ class RateLimits:
             "global": GLOBAL,
         }
 
+    def shorten(self, factor: float) -> None:
+        """Let the windows of messages end sooner, with as many requests in each as before."""
+        for bucket in (each for each in self.windows if each.startswith(("POST", "PATCH"))):
+            self.windows[bucket] = Window(self.windows[bucket].limit, self.windows[bucket].seconds * factor)
+
     def take(self, bucket: str, major: str, *, counts_globally: bool) -> Verdict:
         """Count one request against its bucket and the bot's global limit."""
         if counts_globally and (wait := self._spend("global", "")) is not None:
