@@ -21,7 +21,14 @@ from domain.library.addressing import find_chapter, with_descendants
 from domain.library.search.sentences import split_sentences
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
-from domain.reading.portrait import as_written, forms_among, introductions, other_names, sentences_about
+from domain.reading.portrait import (
+    as_written,
+    forms_among,
+    introductions,
+    other_names,
+    people_met,
+    sentences_about,
+)
 from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext
 
@@ -52,9 +59,13 @@ STORY_SO_FAR = define(
 WHO_IS = define(
     "who_is",
     "Find out who a person is in what has been read: how often named, by which names, where first, how introduced, and "
-    "the passages that say most. Use it when somebody asks who or what a name is.",
-    {"name": {"type": "string", "description": "The name as the book writes it, without titles if possible."}},
-    "name",
+    "the passages that say most. Use it when somebody asks who or what a name is, and without a name for who there is.",
+    {
+        "name": {
+            "type": "string",
+            "description": "The name as the book writes it, without titles if possible; left out, all people met.",
+        }
+    },
 )
 
 
@@ -98,6 +109,8 @@ class WholeBookTools:
         return [each.number for each in with_descendants(entries, found)]
 
     async def who_is(self, args: dict[str, Any]) -> ToolResult:
+        if args.get("name") in (None, ""):
+            return await self._everybody()
         name = await as_written(self._view, text_argument(args, "name"))
         mentions = await self._view.count_mentions(name)
         sentences = await sentences_about(self._view, name)
@@ -112,6 +125,16 @@ class WholeBookTools:
         passages = self._budget.take([first, *told, *densest])
         result = self._result(note, passages, counted(mentions.total, "mention"))
         return replace(result, data={"name": name})
+
+    async def _everybody(self) -> ToolResult:
+        met = await people_met(self._view)
+        if not met:
+            return self._result("No names of people stand out so far.", [], "not mentioned")
+        listed = ", ".join(f"{name} ({each.total})" for name, each in met)
+        passages = self._budget.take([passage_of(each.in_story) for _, each in met if each.in_story])
+        note = f"People met so far: {listed}. The first place of each:"
+        result = self._result(note, passages, counted(len(met), "name"))
+        return replace(result, data={"people": [name for name, _ in met]})
 
     async def _telling(self, digests: Sequence[Digest]) -> list[Passage]:
         """Telling sentences of all chapters, fewer of each if there are many; and the text that no

@@ -33,6 +33,8 @@ OUTCOMES = frozenset(
         later("places"),
         later("mention"),
         later("mentions"),
+        later("name"),
+        later("names"),
         later("chapter"),
         later("chapters"),
         later("page"),

@@ -154,7 +154,7 @@ class NameRecognizer:
         small = Counter[str]()
         for word, count in self._small.items():
             if not word[0].isupper():
-                small[_folded(word)] += count
+                small[folded_name(word)] += count
         names = {
             word
             for word, count in self._inside.items()
@@ -202,12 +202,12 @@ def _capitals(text: str) -> Iterator[_Capital]:
         start = match.start()
         before = _BEFORE.search(text, max(start - _LEAD, 0), start)
         word, stop = (before[1] or "", before[2]) if before else ("", "")
-        follows = _folded(word)
+        follows = folded_name(word)
         inside = before is not None and (not stop or follows in TITLES_OF_PEOPLE)
         with_partner = inside and bool(word) and start - last_end <= len(stop) + 1
         written = _ENDING.sub("", match[0])
         shouted = len(written) > 1 and written.isupper()
-        yield _Capital(_folded(written), follows if inside else "", inside, with_partner, shouted)
+        yield _Capital(folded_name(written), follows if inside else "", inside, with_partner, shouted)
         last_end = match.end()
 
 
@@ -216,7 +216,8 @@ def _addressed(text: str) -> Iterator[str]:
         yield from (match[1] or match[2] for match in _ADDRESSED.finditer(text))
 
 
-def _folded(word: str) -> str:
+def folded_name(word: str) -> str:
+    """A word without case, as names and titles are compared; accents stay, since they tell names from words."""
     return word.replace("’", "'").casefold()
 
 

@@ -1,15 +1,25 @@
 """Who is who: the names met so far, and what the book has told about one of them, in its own sentences."""
 
 import asyncio
+import json
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations, takewhile
+from importlib.resources import files
+from itertools import pairwise, takewhile
 
-from domain.book import Citation, Sentence
-from domain.library.names import NAME_WORD, SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer, bare_name, name_phrases
+from domain.book import Citation, Mentions, Sentence
+from domain.library.names import (
+    NAME_WORD,
+    SEPARATORS,
+    TITLES_OF_PEOPLE,
+    NameRecognizer,
+    bare_name,
+    folded_name,
+    name_phrases,
+)
 from domain.library.search.words import fold
 from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
@@ -202,10 +212,10 @@ def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[s
     forms: Counter[str] = Counter()
     for sentences in about.values():
         forms |= forms_of(name, sentences)
-    own = {fold(word) for word in name.split()} - TITLES_OF_PEOPLE
+    own = {folded_name(word) for word in name.split()} - TITLES_OF_PEOPLE
     known = names_of([each for sentences in about.values() for each in sentences]) | TITLES_OF_PEOPLE | own
     return Counter(
-        {form: n for form, n in forms.items() if own & (words := {*map(fold, form.split())}) and known >= words}
+        {form: n for form, n in forms.items() if own & (words := {*map(folded_name, form.split())}) and known >= words}
     )
 
 
@@ -238,6 +248,10 @@ class NameCollector:
         self._recognizer.add(text)
         self._phrases.update(" ".join(phrase) for phrase in name_phrases(text))
 
+    def count(self, name: str) -> int:
+        """How often a name has been there."""
+        return self._phrases[name]
+
     def copy(self) -> "NameCollector":
         copied = NameCollector()
         copied._recognizer, copied._phrases = self._recognizer.copy(), self._phrases.copy()
@@ -250,8 +264,8 @@ class NameCollector:
         names = {
             phrase: count
             for phrase, count in self._phrases.items()
-            if (words := [fold(word) for word in phrase.split()])
-            and known.issuperset(words)
+            if (words := [folded_name(word) for word in phrase.split()])
+            and (known.issuperset(words) or " ".join(words) in found)
             and not TITLES_OF_PEOPLE.issuperset(words)
             and not (phrase.isupper() and len(phrase) > 1)
         }
@@ -259,113 +273,163 @@ class NameCollector:
         return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
 
 
-def names_in_order(text: str) -> list[str]:
-    """The names in a text, those of places too, the most frequent first."""
-    collector = NameCollector()
-    collector.add(text)
-    return collector.met()
+_MOST_SAMPLED = 100_000
+"""Words of a story by whose names its people are told; the whole of a longer one would take seconds."""
 
 
-_SPEAKS = (
-    "said|says|cried|replied|answered|asked|quoth|exclaimed|whispered|returned|added|sagte|fragte|rief|antwortete"
-    "|erwiderte|sprach|dit|demanda|répondit|dijo|preguntó|respondió"
-)
-_DOES = (
-    f"{_SPEAKS}|thought|knew|felt|looked|laughed|smiled|nodded|came|went|took|sat|turned|would|could|did"
-    "|dachte|wusste|sah|lachte|nickte|kam|ging|nahm|pensa|savait|regarda|rit|vint|alla|pensó|sabía|miró|rió|vino|fue"
-)
-_SIGNS = {
-    "deed": rf"\b(?:{_SPEAKS})(?: the)?\0|\0,? (?:{_DOES}|whose|whom?)\b",
-    "being": r"\0(?: \w+ly)? (?:was|were|is|has|had|war|hatte|était|avait|era|había|\w+ed)\b",
-    "role": r"\b(?:the|der|die|das|dem|den|le|la|el)\0",
-    "speech of a role": rf"\b(?:{_SPEAKS}) (?:the|der|die|das|le|la|el)\0|\0 (?:{_SPEAKS})\b",
-    "kind": r"\b(?:an?|ein\w*|une?|un[oa]?)(?: [a-z-]+)?\0",
-    "address": r"\b(?:your|his|her|eure|seine|ihre|votre|su|vuestra)\0",
-    "place": r"\b(?:in|at|near|through|into|across|nach|aus|dans|desde)(?: the)?\0",
-    "goal": r"\b(?:of|to|from)\0",
-    "part": r"\b(?:de|du|von|van)\0|\0-",
-}
-"""What stands beside a name (a zero character) that is somebody's who does something, or rather what the key says."""
+async def people_met(view: BookView) -> list[tuple[str, Mentions]]:
+    """The people whom readers have met, each by name, or as "the curate", with all mentions, the most frequent first.
+
+    Who is a person is told by the way whole chapters, evenly chosen of what has been read, use a name.
+    """
+    chapters = await view.contents()
+    step = -(-sum(each.words for each in chapters) // _MOST_SAMPLED) or 1
+    numbers = [each.number for each in chapters[::step]] or [0]
+    text = "\n".join([(await view.read_chapter(number)).text for number in numbers])
+    people = await asyncio.to_thread(people_among, text)
+    met = [(shown, await view.count_mentions(name)) for shown, name in people.items()]
+    return sorted((each for each in met if each[1].in_story), key=lambda each: -each[1].total)[:MOST_LISTED]
+
+
+_WORDS = json.loads(files(__package__).joinpath("portrait.json").read_text(encoding="utf-8"))
+
+
+def _pattern(words: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(words.replace("DOES", f"SPEAKS|{_WORDS['does']}").replace("SPEAKS", _WORDS["speaks"]), flags)
+
+
+_SIGNS = {sign: _pattern(words, re.IGNORECASE) for sign, words in _WORDS["signs"].items()}
+"""What stands beside a name (a zero character) that is somebody's who does something, or rather what the key says.
+
+A name alone between two sentences is that of the speaker in a play.
+"""
+
+_UNNAMED = [_pattern(words) for words in _WORDS["unnamed"]]
+"""Who speaks, where that is somebody without a name, with an article: "said the curate"."""
+
+_ANYBODY = frozenset(_WORDS["anybody"].split())
+"""Who speaks without being anybody in particular."""
+
+_DIFFERENT_PEOPLE = [{*titles.split()} for titles in _WORDS["titles of different people"]]
+"""Titles of which no two are those of the same person."""
 
 _LEAD = 24
 """Characters examined before a name, and behind it."""
 
-MOST_LISTED = 16
-"""Names that are listed."""
+_MOST_PLACES = 200
+"""Places of a name that are examined, evenly chosen."""
+
+_MOST_EXAMINED, MOST_LISTED = 80, 16
+"""The most frequent names, of which it is asked whether they are persons', and the persons who are listed."""
 
 _RARE = 0.02
 """The share of the mentions of the most frequent name below which another is not worth telling."""
 
-_AT_TIMES, _MOSTLY = 0.2, 0.5
+_SELDOM, _AT_TIMES, _MOSTLY = 0.03, 0.2, 0.5
 """Shares of the places of a name with a sign."""
 
-_DIFFERENT_PEOPLE = (
-    {"mr", "herr", "monsieur", "senor"},
-    {"mrs", "frau", "madame", "senora"},
-    {"miss", "fraulein", "mademoiselle", "senorita"},
-)
-"""Titles, folded, of which no two are those of the same person."""
+_FEWEST_WORDS_SAID = 4
+"""Places where somebody without a name has to speak."""
 
 
-def people_among(totals: Mapping[str, int], text: str) -> list[str]:
-    """Those of the names that are persons' by the way a text uses them, the most frequent first.
+def people_among(text: str) -> dict[str, str]:
+    """The persons in a text by the way it uses their names, each with the word by which to count them.
 
-    `totals` tell how often a book has each, those the text has most often first. One of the names that share a word
-    ("Tom", "Tom Sawyer") stands for all; a title alone stands for the name that follows it somewhere.
+    One of the names that share a word ("Tom", "Tom Sawyer") stands for all; a title alone stands for the name that
+    follows it somewhere. Who has no name is "the curate".
     """
-    fewest = max(totals.values(), default=0) * _RARE
-    kept: dict[str, int] = {}
-    for name in (name for name, total in totals.items() if total >= fewest):
-        called = _called(name, totals, text)
-        is_person = called != name or _is_person(name, text)
-        if is_person and not any(_is_same(called, other, text) for other in kept):
-            kept[called] = totals[name]
-    return sorted(kept, key=lambda each: -kept[each])[:MOST_LISTED]
+    return _Usage(text).people()
 
 
-def _called(name: str, others: Iterable[str], text: str) -> str:
-    """A name, or the one that a title alone stands for: "Count Crake" for "the Count"."""
-    if _shares(name, text)["role"] <= _AT_TIMES:
-        return name
-    titled = next((other for other in others if other.startswith(f"{name} ")), name)
-    return next((f"{name} {other}" for other in others if f"{name} {other}" in text), titled)
+class _Usage:
+    """How a text uses its most frequent names."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        collector = NameCollector()
+        collector.add(text)
+        self._totals = {name: collector.count(name) for name in collector.met()[:_MOST_EXAMINED]}
+        self._words, self._pairs = Counter[str](), Counter[tuple[str, str]]()
+        for phrase in name_phrases(text):
+            self._words.update(phrase)
+            self._pairs.update(pairwise(phrase))
+        self._known: dict[str, dict[str, float]] = {}
 
-def _is_same(name: str, other: str, text: str) -> bool:
-    """Whether two names share a word, or the text joins them ("Ann Crake": "Madam Ann" and "Mrs Crake"), and no titles
-    tell that they are two persons: "Mr Crake" and "Mrs Crake".
-    """
-    words, others = (fold(each).split() for each in (name, other))
-    titles, others_titles = (
-        [at for at, group in enumerate(_DIFFERENT_PEOPLE) if group & {*each}] for each in (words, others)
-    )
-    is_apart = titles and others_titles and titles != others_titles
-    are_alike = (words[0] in TITLES_OF_PEOPLE) is (others[0] in TITLES_OF_PEOPLE)
-    joined = (" ".join(each.split()[-1] for each in pair) for pair in permutations((name, other)))
-    is_joined = are_alike and any(each in text for each in joined)
-    return not is_apart and (is_joined or not ({*words} & {*others}) <= TITLES_OF_PEOPLE)
+    def people(self) -> dict[str, str]:
+        fewest = max(self._totals.values(), default=0) * _RARE
+        kept: dict[str, str] = {}
+        for name, total in self._totals.items():
+            called, word = self._called(name), self._title_of(name)
+            is_person = called != name or word != name or self._is_person(name)
+            is_told = max(total, self._words[word] if word != name else 0) >= fewest
+            if is_told and is_person and not any(self._is_same(called, other) for other in kept):
+                kept[called] = word
+        return kept | {who: word for who, word in self._unnamed().items() if word not in {*kept.values()}}
 
+    def _unnamed(self) -> dict[str, str]:
+        """Those who speak and are called what they are, or by a name that begins with that, each with the word."""
+        found = [tuple(filter(None, match.groups())) for each in _UNNAMED for match in each.finditer(self._text)]
+        article = {word: the.lower() for the, word in found}
+        taken = {folded_name(name.split()[-1]) for name in self._totals} | _ANYBODY
+        often = [word for word, count in Counter(word for _, word in found).items() if count >= _FEWEST_WORDS_SAID]
+        titled = {word: next((name for name in self._totals if name.startswith(f"{word} ")), "") for word in often}
+        return {titled[word] or f"{article[word]} {word}": word for word in often if folded_name(word) not in taken}
 
-def _is_person(name: str, text: str) -> bool:
-    """Whether a name has a title, or its bearer speaks or does something, and is no kind of people, ship or place."""
-    share = _shares(name, text)
-    if max(share["address"], share["place"], share["part"]) >= _MOSTLY:
-        return False
-    if " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE:
-        return True
-    if share["role"] >= _MOSTLY:
-        return share["speech of a role"] > 0
-    is_subject = share["being"] > 0 and max(share["role"], share["place"], share["goal"]) < _AT_TIMES
-    return (share["deed"] > 0 or is_subject) and share["kind"] <= _AT_TIMES
+    def _called(self, name: str) -> str:
+        """A name, or the one that a title alone stands for: "Count Crake" for "the Count"."""
+        if self._shares(name)["role"] <= _AT_TIMES:
+            return name
+        titled = next((other for other in self._totals if other.startswith(f"{name} ")), name)
+        follows = (other for other in self._totals if self._pairs[name.split()[-1], other.split()[0]])
+        return next((f"{name} {other}" for other in follows), titled)
 
+    def _title_of(self, name: str) -> str:
+        """The first word of a name if it is mostly told by that: "Count" for "Count Crake", who is "the Count"."""
+        first = name.split()[0]
+        if " " not in name or first in self._totals or folded_name(first) in TITLES_OF_PEOPLE:
+            return name
+        share = self._shares(first)
+        return first if share["role"] >= _MOSTLY and share["deed"] + share["being"] >= _AT_TIMES / 2 else name
 
-def _shares(name: str, text: str) -> dict[str, float]:
-    """The share of the places of a name that have each sign."""
-    written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Crake"
-    places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
-    around = [f"{text[max(start - _LEAD, 0) : start].rstrip()}\0{text[end : end + _LEAD]}" for start, end in places]
-    found = {sign: [re.search(each, words, re.IGNORECASE) for words in around] for sign, each in _SIGNS.items()}
-    return {sign: sum(map(bool, each)) / max(len(each), 1) for sign, each in found.items()}
+    def _is_same(self, name: str, other: str) -> bool:
+        """Whether two names share a word, or the text joins them ("Ann Crake": "Madam Ann" and "Mrs Crake"), and no
+        titles tell that they are two persons: "Mr Crake" and "Mrs Crake".
+        """
+        words, others = (folded_name(each).split() for each in (name, other))
+        ours, theirs = ([group for group in _DIFFERENT_PEOPLE if group & {*each}] for each in (words, others))
+        is_apart = ours and theirs and ours != theirs
+        are_alike = (words[0] in TITLES_OF_PEOPLE) is (others[0] in TITLES_OF_PEOPLE)
+        first, second = name.split()[-1], other.split()[-1]
+        joined = self._pairs[first, second] + self._pairs[second, first]
+        is_joined = are_alike and joined > min(self._words[first], self._words[second]) * _SELDOM
+        return not is_apart and (is_joined or not ({*words} & {*others}) <= TITLES_OF_PEOPLE)
+
+    def _is_person(self, name: str) -> bool:
+        """Whether a name has a title, or its bearer speaks, is spoken to or does something, and is no kind of people,
+        ship or place.
+        """
+        share = self._shares(name)
+        if max(share["address"], share["part"]) >= _MOSTLY:
+            return False
+        if " " in name and folded_name(name.split()[0]) in TITLES_OF_PEOPLE:
+            return True
+        if share["role"] >= _MOSTLY:
+            return share["speech of a role"] > 0
+        place, acts = share["place"] + share["goal"], share["deed"] + share["called"]
+        is_active = acts >= _SELDOM and acts + share["being"] > place
+        is_subject = share["being"] > max(_SELDOM, 2 * (share["role"] + place))
+        return (is_active or is_subject) and share["kind"] <= _AT_TIMES
+
+    def _shares(self, name: str) -> dict[str, float]:
+        """The share of the places of a name that have each sign."""
+        if name not in self._known:
+            written, text = r"\.?\s+".join(map(re.escape, name.split())), self._text  # "Mr. Crake"
+            every = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
+            places = every[:: len(every) // _MOST_PLACES + 1]
+            around = [f"{text[max(at - _LEAD, 0) : at].rstrip()}\0{text[end : end + _LEAD]}" for at, end in places]
+            found = {sign: [each.search(words) for words in around] for sign, each in _SIGNS.items()}
+            self._known[name] = {sign: sum(map(bool, each)) / max(len(each), 1) for sign, each in found.items()}
+        return self._known[name]
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import cycle
 
 from domain.book import Chapter, Citation, Sentence
-from domain.library.names import TITLES_OF_PEOPLE, name_phrases
+from domain.library.names import TITLES_OF_PEOPLE, folded_name, name_phrases
 from domain.library.progress import title_is_read
 from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
 from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE, chapter_parts, weights_of
@@ -254,7 +254,7 @@ def _subject(text: str, known: frozenset[str]) -> str:
 
 
 def _as_name(phrase: Sequence[str], known: frozenset[str]) -> str:
-    words = [*map(fold, phrase)]
+    words = [*map(folded_name, phrase)]
     is_name = known.issuperset(words) and not TITLES_OF_PEOPLE.issuperset(words)
     return " ".join(phrase) if is_name else ""
 
@@ -446,7 +446,7 @@ def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
     if not written or len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
         return None
     does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
-    titled = " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE
+    titled = " " in name and folded_name(name.split()[0]) in TITLES_OF_PEOPLE
     if titled or does or re.search(rf"(?m)^\s*{written}[.:]\s", text):
         return FirstQuestionKind.MET
     return FirstQuestionKind.NAMED if len(places) > FEWEST_MENTIONS else None

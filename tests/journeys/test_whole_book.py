@@ -241,6 +241,19 @@ async def test_who_somebody_is_comes_with_counts_names_and_sentences(tmp_path: P
         assert finished.summary == "16 mentions"
 
 
+async def test_without_a_name_all_who_have_been_met_are_told_and_nobody_else(tmp_path: Path) -> None:
+    provider = ScriptedChat(calls(call("who_is", "t1")), "Ann and Ben.")
+    async with reading_room(tmp_path, provider, text=novel()) as room:
+        await stand_at(room, 2, BEN.id)
+        talk = await room.talk(BEN)
+        events = await room.ask(talk, "Who is there?", BEN)
+        [finished] = [event for event in events if isinstance(event, ToolCallFinished)]
+        assert finished.content.startswith("People met so far: ")
+        assert "Ben Booth (" in finished.content
+        assert "Cora" not in finished.content
+        assert finished.passages[0].text == "Ann Ames was the keeper of floor 1."
+
+
 async def test_somebody_who_comes_later_does_not_exist_yet(tmp_path: Path) -> None:
     provider = ScriptedChat(calls(call("who_is", "t1", name="Cora Clay")), "I do not know.")
     async with reading_room(tmp_path, provider, text=novel()) as room:

@@ -477,12 +477,6 @@ def people(tools: OfferedTools) -> list[ToolInvocation]:
     return tools.call("search_book", query=first, top_k=PASSAGES, also=others)
 
 
-def deeds(name: str, tools: OfferedTools) -> list[ToolInvocation]:
-    """A search for what somebody says, as somebody does whose name is no place's."""
-    in_other_words = [f"said the {name}", f"sagte {name}", f"dit {name}", f"dijo {name}"]
-    return tools.call("search_book", query=f"said {name}", top_k=2, also=in_other_words)
-
-
 def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
     """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
     name = question.called

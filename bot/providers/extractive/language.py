@@ -344,7 +344,7 @@ def names_in(text: str, language: Language) -> frozenset[str]:
     """The names in a text, folded; in German, also words with a capital that stand twice and never with an article."""
     recognizer = NameRecognizer()
     recognizer.add(text)
-    found = recognizer.names()
+    found = frozenset(map(fold, recognizer.names()))
     if language is Language.GERMAN:
         nouns = set(_AFTER_ARTICLE.findall(text))
         often = Counter(re.findall(r"(?<=[a-zäöüß,»-] )»?([A-ZÄÖÜ]\w+)", text))

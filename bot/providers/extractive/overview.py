@@ -72,7 +72,6 @@ from domain.citations.keys import KEY_GROUP, key_of
 from domain.library.numerals import number_value
 from domain.library.search.words import words_of
 from domain.library.summaries import is_of_names, most_salient, weights_of
-from domain.reading.portrait import people_among
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""
@@ -327,14 +326,11 @@ def onward(transcript: Transcript, language: Language) -> str:
 
 
 def cast(transcript: Transcript, language: Language) -> str:
-    """The names of the book with their first places, the most frequent first; empty if none was found."""
+    """The people of the book with their first places, the most frequent first; empty if none was found."""
     phrases = PHRASES[language]
-    counted = {look.call.arguments["term"]: look.result for look in transcript.looks_for("count_mentions")}
-    totals = {name: (result.data or {}).get("total", 0) for name, result in counted.items() if result.passages}
-    told = "\n".join(passage.text for passages in transcript.results for passage in passages)
-    people = people_among(totals, told)
-    first = {name: first_told(counted[name].passages).sentences[0] for name in people}
-    lines = [f"* {phrases.cast_line.format(name)} [{key_of(first[name])}]" for name in first]
+    met = ((look.result.data or {}, look.result.passages) for look in transcript.looks_for("who_is"))
+    first = [(name, place) for data, places in met for name, place in zip(data.get("people", ()), places, strict=False)]
+    lines = [f"* {phrases.cast_line.format(name)} [{key_of(place.sentences[0])}]" for name, place in first]
     return "\n".join([phrases.cast, *lines]) if lines else ""
 
 

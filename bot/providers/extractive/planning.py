@@ -28,7 +28,6 @@ from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
-from domain.reading.portrait import names_in_order
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -291,9 +290,6 @@ class Choices:
 MOST_PLACES = 3
 """Places of a line that are quoted."""
 
-_MOST_TRIED = 24
-"""Names that are counted for a list, and looked at, since many are those of places."""
-
 MOST_WISHES = 3
 _REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""
@@ -395,17 +391,20 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
 
 
 def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools) -> list[ToolInvocation]:
-    of_book = isinstance(wish, intents.Overview) and wish.may_be_title and fold(str(wish.chapter)) in fold(book)
-    if isinstance(wish, intents.Overview) and wish.chapter is not None and not of_book:
-        return tools.call("story_so_far", chapter=wish.chapter)
-    return tools.call("story_so_far") + (intents.people(tools) if isinstance(wish, intents.Cast) else [])
+    if isinstance(wish, intents.Cast):
+        return tools.call("who_is")
+    of_book = wish.may_be_title and fold(str(wish.chapter)) in fold(book)
+    is_of_chapter = wish.chapter is not None and not of_book
+    return tools.call("story_so_far", chapter=wish.chapter) if is_of_chapter else tools.call("story_so_far")
 
 
 def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
-        case intents.Overview() | intents.Cast():
-            return _story_again(wish.intent, choices, tools)
+        case intents.Overview(chapter=chapter, may_be_title=may_be_title) if (
+            chapter is not None and not transcript.results
+        ):
+            return tools.call("story_so_far" if may_be_title else "table_of_contents")
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
             return _second_calls(replace(wish, intent=intents.Lookup(wish.question)), choices, tools)
         case intents.Lookup(question):
@@ -443,17 +442,6 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
         calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
     one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one
     return calls if confidence is Confidence.LIKELY else calls + intents.search(question, tools, one_by_one)
-
-
-def _story_again(wish: intents.Overview | intents.Cast, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
-    results = choices.transcript.results
-    if isinstance(wish, intents.Overview):
-        is_found = bool(results) or wish.chapter is None
-        return [] if is_found else tools.call("story_so_far" if wish.may_be_title else "table_of_contents")
-    told = gather(results, choices.book_language or Language.ENGLISH)
-    names = names_in_order(" ".join(each.text for each in told if not each.is_heading))[:_MOST_TRIED]
-    counts = [call for name in names for call in tools.call("count_mentions", term=name)]
-    return counts + [call for name in names for call in intents.deeds(name, tools)]
 
 
 def _third_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:

@@ -609,7 +609,7 @@ async def test_a_message_that_asks_nothing_is_asked_back(talk: Talk, message: st
 async def test_the_names_of_the_book_are_listed_with_their_first_place(talk: Talk) -> None:
     told = (await talk.ask("list of characters")).text.splitlines()
     assert told[0] == SAY.cast
-    assert told[1:] == ["* Hobb, first (p. 1)", "* Lucian, first (p. 3)"]
+    assert told[1:] == ["* Marta, first (p. 1)", "* Hobb, first (p. 1)", "* Lucian, first (p. 3)"]
 
 
 async def test_a_page_is_read_out(talk: Talk) -> None:
