@@ -285,11 +285,17 @@ def introduce(lead: str, rendered: str) -> str:
     return f"{lead}\n\n{rendered}" if rendered.startswith("> ") else f"{lead} {rendered}"
 
 
+_FURTHEST_SPEAKER = 3
+"""Sentences before or behind a line in which its speaker is looked for."""
+
+
 def spoken(hit: Passage, around: Sequence[Passage], language: Language, *, with_speaker: bool) -> list[Candidate]:
-    """The sentence with a line; with those beside it too if the speaker is wanted and it names nobody itself."""
-    line = with_neighbours(hit, around, language, reach=0)
-    is_enough = not with_speaker or _says_who(" ".join(each.text for each in line))
-    return line if is_enough else with_neighbours(hit, around, language, reach=1)
+    """The sentence with a line; with those beside it too if the speaker is wanted and it names nobody itself, up to
+    the next that does.
+    """
+    line, beside, *further = (with_neighbours(hit, around, language, reach=at) for at in range(_FURTHEST_SPEAKER + 1))
+    told = (each for each in (line, beside, *further) if _says_who(" ".join(piece.text for piece in each)))
+    return next(told, beside) if with_speaker else line
 
 
 def _says_who(text: str) -> bool:

@@ -121,6 +121,18 @@ def test_a_line_that_names_its_speaker_needs_nothing_else(line: str, shown: list
     assert [each.text for each in spoken(hit, [passage], Language.ENGLISH, with_speaker=False)] == [line]
 
 
+@pytest.mark.parametrize(
+    ("before", "is_shown"), [("Then old Varley spoke.", True), ("It was dark.", False)], ids=["two before", "nowhere"]
+)
+def test_the_speaker_of_a_line_is_looked_for_a_little_further(before: str, *, is_shown: bool) -> None:
+    told = [before, "“It rains.", "You can cross at five.”"]
+    found = candidates(*told)
+    passage = Passage(1, 0, found[-1].end, "1", "1", "", tuple(each.sentence for each in found))
+    hit = Passage(1, found[-1].start, found[-1].end, "1", "1", "", (found[-1].sentence,))
+    quoted = [each.text for each in spoken(hit, [passage], Language.ENGLISH, with_speaker=True)]
+    assert quoted == (told if is_shown else told[1:])
+
+
 def test_a_part_of_a_sentence_shows_that_it_is_one() -> None:
     long = (
         f"The lamp was dark {'and the sea was loud beneath the cold tower ' * 3}; nobody had seen the keeper since the "
