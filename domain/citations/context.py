@@ -1,4 +1,7 @@
-"""The words that stand beside numbers, in many languages, and what they tell of them: pages, ages, hours, measures."""
+"""The words that stand beside numbers, in many languages, and what they tell of them: pages, ages, hours, measures.
+
+The other words by which citations are told are with them, in `context.json`.
+"""
 
 import json
 import re
@@ -18,10 +21,15 @@ DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
 _WORDS = json.loads(Path(__file__).with_name("context.json").read_text(encoding="utf-8"))
 
 
-def _any_of(kind: str) -> str:
+def any_of(kind: str) -> str:
     """A pattern for each word of a kind, as it reads."""
     words = {fold_letters(word.replace("_", " ")) for line in _WORDS[kind] for word in line.split()}
     return rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})(?![^\W{DENSE}])"
+
+
+def words_of_kind(kind: str) -> frozenset[str]:
+    """The words of a kind, as they are written."""
+    return frozenset(word.replace("_", " ") for line in _WORDS[kind] for word in line.split())
 
 
 SMALL_ORDINALS = " ".join(_WORDS["small_ordinals"])
@@ -52,7 +60,7 @@ STEMS = " ".join(_WORDS["stems"])
 """Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
 
 
-MONTHS = _any_of("months")
+MONTHS = any_of("months")
 """Months as they read without accents, as a pattern."""
 
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
@@ -83,13 +91,13 @@ KINDS = (
 )
 """Words that take a number, as a pattern."""
 
-_TALK = rf"{_any_of('talk')}(?!:)"
+_TALK = rf"{any_of('talk')}(?!:)"
 NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
-ROUGHLY = rf"(?:{_any_of('roughly')}\.?\s)"
+ROUGHLY = rf"(?:{any_of('roughly')}\.?\s)"
 _WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
-HOURS = re.compile(rf"\b{_any_of('hours')}")
-_BIBLE = _any_of("books_of_the_bible")
+HOURS = re.compile(rf"\b{any_of('hours')}")
+_BIBLE = any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
 SCRIPTURE = re.compile(
     rf"\b(?:{_BIBLE}|joshua|judges|ruth|samuel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts"
@@ -122,7 +130,7 @@ def is_of_known_script(word: str) -> bool:
 SIDE = rf"(?:(?:(?<=pa |op )|(?<=nde )|(?<={ORDINAL} ))side|(?<=sur )pago|(?<=der )sait)(?!\w)"
 """Words for page that mean something else elsewhere, behind the word that tells them: Danish, Esperanto and others."""
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
-NO_LABEL = re.compile(rf"{_any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
+NO_LABEL = re.compile(rf"{any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
@@ -154,7 +162,7 @@ STEMMED_WORD = (
     rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
     rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
 )
-NO_STEM = _any_of("no_stems")
+NO_STEM = any_of("no_stems")
 AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
 _GOES_ON = rf"(?:(?<=\S){AND})?"
 STEMMED = (
@@ -169,7 +177,7 @@ STEMMED_ORDINAL = (
     rf"(?:{_GOES_ON}(?:[{CARDINAL}-{SMALL_ORDINAL}]++|{_either(_NTH)}(?!\w)|[^\W\d_]{{2,30}}esim[oa](?!\w)|{STEMMED_WORD})){{1,6}}"
     rf"(?<!{CARDINAL})(?:{'|'.join(f'(?<={each})' for each in _ENDINGS_OF_ORDINALS)})"
 )
-COUNTED = _any_of("counted")
+COUNTED = any_of("counted")
 COUNTED_THINGS = re.compile(
     r"(?:[\s-][^\W\d_]+){0,3}?"
     r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
@@ -229,12 +237,7 @@ SOURCE = (
     r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
     r"|fundort|fuente|fonte|riferimento|source)"
 )
-BEING = (
-    rf"bought|sold|owned|owed|spent|earned|ate|drank|caught|is|was|are|were|be|been|being|(?:it|he|she|there)['’]{FOREIGN_SHORT}|turn(?:s|ed)|costs?|paid|weigh(?:s|ed)|measured|counted|count"
-    r"|numbered|numbers|equals|makes|has|have|had|than|up to|count(?:s|ed)? to|ten to|one in|(?:is|was|be|about) to"
-    rf"|ist|war|waren|sind|wurden?|est|sont|etait|es|son|era|{fold_letters('был|была|было')}"
-    r"|(?:only|just|about|nearly|than|every) 1 in"
-)
+BEING = rf"{any_of('being')}|(?:it|he|she|there)['’]{FOREIGN_SHORT}"
 IT_IS = re.compile(
     rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
     rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
@@ -248,7 +251,7 @@ OTHER_WORD = re.compile(
     re.IGNORECASE,
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""
-HOMOGRAPHS = re.compile(rf"(?:(?:una?|ein)\s)?{_any_of('homographs')}(?:\s(?:one|un[ao]?|eine?[mnrs]?))?\Z")
+HOMOGRAPHS = re.compile(rf"(?:(?:una?|ein)\s)?{any_of('homographs')}(?:\s(?:one|un[ao]?|eine?[mnrs]?))?\Z")
 """Numbers that are ordinary words, most of them in another language: alone, they are none."""
 PAGES_IN = re.compile(
     r"[\s-](?:pages?|lea(?:f|ves)|sheets?)\s(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining|mark|point)"
@@ -278,17 +281,17 @@ ANOTHERS_AGE = re.compile(
 _E_READER = (
     rf"(?:\b(?:kindle|kobo|tolino|e-?books?|e-?readers?|liseuse)(?![a-z])|{fold_letters('キンドル|электронной книг')})"
 )
-_IN_FILES = rf"(?:\b{_any_of('locations')}|{fold_letters('位置')}|{_E_READER})"
-_LINE = rf"(?:\b{_any_of('lines')}\W{{0,3}}\0|\0\.?\s{_any_of('lines')})"
+_IN_FILES = rf"(?:\b{any_of('locations')}|{fold_letters('位置')}|{_E_READER})"
+_LINE = rf"(?:\b{any_of('lines')}\W{{0,3}}\0|\0\.?\s{any_of('lines')})"
 LOCATION = re.compile(
     rf"(?P<named>{_IN_FILES})\W{{0,3}}(?:n[or]\W{{0,2}})?\0|{_E_READER}[^.!?\n]*(?<! in )\0|\0[^.!?\n]*{_E_READER}"
     rf"|(?P<mark>\bthe \0 (?:minute )?mark\b|{_LINE},?\s(?:of|in|des|dieses|der|im|du|de|del|van|i|w)\s"
-    rf"(?:[^\W\d_]+\s){{0,2}}?(?:{CHAPTER}|{_any_of('books')}|[{PAGE}-{FOREIGN}]))"
+    rf"(?:[^\W\d_]+\s){{0,2}}?(?:{CHAPTER}|{any_of('books')}|[{PAGE}-{FOREIGN}]))"
 )
 """Where a number, here as NUL, is a place in the file of an e-book, or a line."""
-RECORDING = re.compile(rf"\b{_any_of('recordings')}")
+RECORDING = re.compile(rf"\b{any_of('recordings')}")
 HEARD = re.compile(
-    rf"(?:\b(?:tracks?|titel|disc|cd|\w*{_any_of('minutes')})\W{{0,2}}|{fold_letters('第')}"
+    rf"(?:\b(?:tracks?|titel|disc|cd|\w*{any_of('minutes')})\W{{0,2}}|{fold_letters('第')}"
     rf"|\b(?:at|bei|nach|ab|a|au|en|al|alla?|om|op|na|w|po|vid|{fold_letters('на|в')}) {ROUGHLY}{{0,2}}"
     r"|\d\s?(?:std|stunden?|h|hours?|hrs?|heures?|horas?|ore)\.?,?\s(?:(?:and|und|et|y|e)\s)?)\0"
     r"|\0[^.!?\n]{0,30}\b(?:in|into)\b"
@@ -296,10 +299,10 @@ HEARD = re.compile(
 """Where a number, here as NUL, is a time, if a recording is spoken of."""
 _BOOK = (
     r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?"
-    rf"{_any_of('books')}"
+    rf"{any_of('books')}"
 )
-FRACTION = rf"(?:{_any_of('fractions')}|{_any_of('whole_fractions')})"
-SHARE_SIGN = rf"(?:\\?%|{_any_of('percent')}|(?:per|pour|por)\s{CARDINAL}{{4,6}}(?!\w)|{fold_letters('割')})"
+FRACTION = rf"(?:{any_of('fractions')}|{any_of('whole_fractions')})"
+SHARE_SIGN = rf"(?:\\?%|{any_of('percent')}|(?:per|pour|por)\s{CARDINAL}{{4,6}}(?!\w)|{fold_letters('割')})"
 """What makes the number before it a share."""
 OF_A_BOOK = (
     r"(?:(?:\s(?:read|done|completed?|finished|gelesen|geschafft|lu|leido|letto)\b|[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?"
@@ -309,8 +312,8 @@ OF_A_BOOK = (
 )
 """What follows on a share of a book, or leads into one."""
 FRACTION_OF_A_BOOK = (
-    rf"(?<!\w)(?:(?:{CARDINAL}++(?:[\s-]{CARDINAL}++){{0,3}}+|\d{{1,3}}|{_any_of('articles')})[\s-](?:\w{{1,12}}\s)?"
-    rf"(?:{FRACTION}|{SMALL_ORDINAL}+)(?:\s(?:parts?|partes|parti))?|{_any_of('whole_fractions')})(?={OF_A_BOOK})"
+    rf"(?<!\w)(?:(?:{CARDINAL}++(?:[\s-]{CARDINAL}++){{0,3}}+|\d{{1,3}}|{any_of('articles')})[\s-](?:\w{{1,12}}\s)?"
+    rf"(?:{FRACTION}|{SMALL_ORDINAL}+)(?:\s(?:parts?|partes|parti))?|{any_of('whole_fractions')})(?={OF_A_BOOK})"
 )
 """A fraction in words that leads into a book: "two thirds" before "of the way"."""
 _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
@@ -419,7 +422,7 @@ _COUNTERS = _either(" ".join(_WORDS["counters"]))
 _NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{_either('й я го ой ая')}|{fold_letters('번째')})?"
 _NOT_OF_A_COPY = "".join(rf"(?<!\b{word} )" for word in " ".join(_WORDS["before_a_copy"]).split())
 """What does not stand before the name of a thing: behind "in my book" it is not the book's number that follows."""
-_UNITS = rf"(?:{COUNTED}|{_any_of('units')})"
+_UNITS = rf"(?:{COUNTED}|{any_of('units')})"
 _SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?"
 
 
@@ -428,7 +431,7 @@ def plain_use() -> re.Pattern[str]:
     """The few uses in which a number, here as NUL, is surely no page, whatever was asked for."""
     return re.compile(
         rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE})\.?\s\0"
-        rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{_any_of('parts')})(?!\w)|\0\s?{_COUNTERS}"
+        rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{any_of('parts')})(?!\w)|\0\s?{_COUNTERS}"
         rf"|(?<!\w){MONTHS}\.?,?\s(?:the\s)?\0|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
         rf"|\0[\s-]?{_UNITS}(?!\s\d)|\0[\s-]{PAGE}+\s(?:long|thick|in all|altogether|so far)(?!\w)"
         rf"|[$£€¥₽₹]\s?\0(?!\$)|\0\s?(?:[€£¥₽₹°]|(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b)"
@@ -439,7 +442,7 @@ def plain_use() -> re.Pattern[str]:
     )
 
 
-_LAW = rf"(?:gesetz|\b[a-z]{{1,4}}gb\b|\b{_any_of('laws')})"
+_LAW = rf"(?:gesetz|\b[a-z]{{1,4}}gb\b|\b{any_of('laws')})"
 OTHER_USE = re.compile(
     rf"{_LAW}[^\0]*§\s*\0|§\s*\0.*{_LAW}|\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){{1,3}}\0"
     rf"|(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\0|\0['’]?{FOREIGN_SHORT}(?!\w)"
@@ -452,11 +455,11 @@ SCORED = re.compile(r"\b(?:scores?d?|w[io]ns?|lo(?:st|ses?)|beats?|match|game)\b
 OF_THEM = re.compile(r"\sof\s(?:them|these|those|the|us|his|her|their)\b")
 OTHERS = re.compile(r"\b(?:others?|those|these|all|they|you|we|alle[nr]?|ander(?:e|en)|beiden|tutti|tous|todos)\s\Z")
 LEADS_TO_A_PLACE = re.compile(
-    rf"(?:\b(?:{_any_of('leading')}|{_any_of('roughly')}|{_any_of('placing')})|,|['’]{FOREIGN_SHORT})\s\Z"
+    rf"(?:\b(?:{any_of('leading')}|{any_of('roughly')}|{any_of('placing')})|,|['’]{FOREIGN_SHORT})\s\Z"
 )
 """The end of a text after which a number may be a page unless it counts something."""
 PLURALS = re.compile(
-    rf"[\s-]{_any_of('no_plurals')}"
+    rf"[\s-]{any_of('no_plurals')}"
     r"|(?P<plural>[\s-][^\W\d_]+(?:s|men|people|children|feet|mice))(?![\w'’])"
 )
 """What follows on a number that counts it; without the group, what is no plural although it may look like one."""
@@ -465,7 +468,7 @@ PLURALS = re.compile(
 _SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
 NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
 """German "Seite" and Swedish "sida" mean a side, too."""
-JOINS_REFERENCES = re.compile(rf"\W*(?:{_any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")
+JOINS_REFERENCES = re.compile(rf"\W*(?:{any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")
 """A word that may precede a reference, or join two."""
 
 

@@ -17,11 +17,11 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 from domain.book import Passage, Sentence
-from domain.citations.context import CHAPTER
+from domain.citations.context import CHAPTER, any_of, words_of_kind
 from domain.citations.keys import key_of, starts_of_sentences
 from domain.library.numerals import number_value
-from domain.library.search.sentences import split_sentences
-from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
+from domain.library.search.sentences import says_something, split_sentences
+from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, stem_of, words_of
 from domain.ports import BookView
 from domain.spoilers.filter import spans
 from domain.tasks import LONG_ANSWER, in_thread_if_long
@@ -50,54 +50,18 @@ SHORTEST = 5
 LONGEST = 4_000
 """Characters; a longer sentence says more than one or two sentences of a book do."""
 
-_NEGATION_WORDS = """
-    no not nor never nobody nothing none neither nowhere without hardly scarcely barely cannot
-    nicht kein keine keinen keinem keiner keines nie niemals niemand nichts weder ohne kaum
-    ne n pas jamais rien personne aucun aucune sans nunca jamás nada nadie ningún ninguna sin
-    non mai niente nessuno senza
-"""
-_DOUBT_WORDS = """
-    if unless whether almost nearly perhaps maybe would could might should lest supposedly
-    dream dreamed dreamt dreaming wish wished want wanted wanting refuse refused fail failed deny denied lie pretend
-    pretended threaten threatened try tried suppose supposed imagine imagined hope hoped fear feared promise promised
-    wenn falls ob fast beinahe vielleicht würde würden könnte könnten hätte hätten wäre wären träumte wollte wollten
-    weigerte leugnete log versuchte si presque peut-être voulait refusa nia mentit rêva casi quizás quería negó soñó
-"""
-_NEGATIONS, _DOUBTS = frozenset(_NEGATION_WORDS.split()), frozenset(_DOUBT_WORDS.split())
+_NEGATIONS, _DOUBTS = map(words_of_kind, ("negations", "doubts"))
 """Words that turn a statement into another one: what is denied, doubted, wished or dreamt is not told as a fact."""
-_COLOURLESS_WORDS = """
-    a an the and that which who whom is are was were be been being am has have had having do does did of so then there
-    here also very just as it its this these those one to
-"""
-_TURNING = frozenset(word for word in STOP_WORDS if "'" not in word) - frozenset(_COLOURLESS_WORDS.split())
+_TURNING = frozenset(word for word in STOP_WORDS if "'" not in word) - words_of_kind("colourless")
 """Words without which a sentence may say the same, but not with another in their place: before, out, only, her."""
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
 """Pronouns that begin a sentence of the book, where an answer may say the name."""
-_FRAME_WORDS = """
-    say said tell told describe mention state narrator book text passage story novel author reader according also then
-    however indeed thus
-"""
-_FRAME = frozenset(map(stem_of, _FRAME_WORDS.split()))
+_FRAME = frozenset(map(stem_of, words_of_kind("framing")))
 """Words with which answers introduce the book's words, and which are ignored."""
 
-_SAYS = (
-    r"(?:says?|said|tells?|told|writes?|wrote|notes?|noted|records?|recorded|reports?|reported|explains?|explained|states?"
-    r"|describes?|described|mentions?|mentioned|recalls?|recalled|puts it|remarks?|remarked|adds|added"
-    r"|schreibt|schrieb|sagt|erzählt|berichtet|erklärt|écrit|dit|raconte|explique|escribe|dice|cuenta|explica)"
-)
-_NEXT = (
-    "first|firstly|second|secondly|third|thirdly|then|next|later|afterwards?|meanwhile|finally|eventually|lastly|also"
-    "|additionally|moreover|furthermore|however|indeed|thus|here|there|soon|in short|in brief|after that|at first"
-    "|early on|at this point|in the end|interestingly|notably|importantly|specifically|similarly|in other words"
-    "|yes|well|so|ja|oui|sí|d'abord|ensuite|puis|enfin|plus tard|primero|luego|después|finalmente|mientras tanto"
-)
-_TEXT = (
-    "(?:chapter|part|book|novel|story|tale|text|passage|scene|opening|diary|journal|letters?|narrat(?:or|ive)"
-    "|kapitel|buch|roman|chapitre|livre|capítulo|libro|novela)"
-)
-_LABEL = (
-    "(?:answer|summary|points?|ideas?|facts?|events?|details?|quote|quotation|passage|evidence|context|example|notes?|setting"
-    "|plot|source|antwort|zusammenfassung|beleg|zitat|réponse|résumé|respuesta|resumen)"
+_SAYS, _NEXT, _TEXT, _LABEL = (
+    f"(?:{'|'.join(sorted(words_of_kind(each), key=len, reverse=True))})"
+    for each in ("saying", "going_on", "texts", "labels")
 )
 _BOLD_LABEL = (
     r"(?<=[*_]{2})(?!(?:false|wrong|untrue|incorrect|myth|rumou?r|lie|error|falsch|irrtum|faux|erreur|falso|mito)\b)"
@@ -107,7 +71,7 @@ _A_FEW = r"(?:[^\W\d_][\w.'’]{0,20}\s){0,3}"
 _LEAD = re.compile(
     r"\s*+(?:(?:[-*•>+]|\d{1,3}[.)])\s++)*+[*_]{0,3}(?:"
     rf"{_BOLD_LABEL}|(?:(?:the|key|main|short|die|la)\s)?{_LABEL}:\s"
-    rf"|(?:{_NEXT})(?:,[*_]{{0,2}}|[*_]{{1,2}},)\s"
+    rf"|{_NEXT}(?:,[*_]{{0,2}}|[*_]{{1,2}},)\s"
     rf"|(?:in|at|from|by|im|aus|dans|en)\s{_A_FEW}{_TEXT}\b[^,.;:!?\n]{{0,20}},\s"
     r"|(?:according to|laut|nach|selon|d'après|según)\s[^,.;:!?\n]{1,40}[,:]\s"
     rf"|(?:as|wie|comme|como)\s{_A_FEW}{_SAYS}(?:\s[^,.;:!?\n]{{1,20}})?,\s"
@@ -343,12 +307,16 @@ _NOT_PROSE = re.compile(r"\s*(?:-#\s|```|\||(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
 """Small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
-_OF_THE_TALK = re.compile(
-    r"\b(?:I|I['’]\w+)\b"
-    r"|(?i:\b(?:me|my|you|your|we|us|our|ich|mir|mich|mein\w*|du|dir|dich|wir|uns|je|nous|vous|tu|yo|nosotros)\b)"
-    r"|\b(?:been read|can be read|so far|passages?|bisher|zu lesen ist|Textstellen?)\b"
-    r"|\b(?:peut être lu|se puede leer)\b"
+_OF_TALK = re.compile(
+    rf"\b(?:i(?:['’](?:m|ve))?(?:\s(?:also|only|just|still))?|ich)\s{any_of('i_in_talk')}|\b{any_of('i_in_talk')}\sich\b"
+    rf"|\byou\s{any_of('you_in_talk')}|\b{any_of('before_you')}\syou\b|\byour\s(?:\w+\s)?{any_of('yours_in_talk')}"
+    rf"|\b(?:my|our)\s{any_of('mine_in_talk')}|\bwe\s{any_of('we_in_talk')}|\b{any_of('in_talk')}"
+    rf"|(?:^\W*|[,;:–—]\s|\b(?:please|just|or|and)\s){any_of('asking')}\sm(?:e|ir|ich)\b"
 )
+"""What is said to the reader rather than of the book, as it reads; who tells a story may be an "I", too."""
+_SAYS_NOTHING = re.compile(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)
+"""What follows "I find" in an answer that claims nothing."""
+_FEWEST_IF_PLAIN = 3
 
 
 async def uncited_in(answer: str) -> tuple[str, ...]:
@@ -390,10 +358,19 @@ def _shown(line: str) -> str:
 def _is_bare_claim(sentence: str) -> bool:
     if _MARK in sentence or sentence.rstrip(_CLOSERS).endswith(("?", "？", ":")):
         return False
-    claim = _introduced(sentence) or sentence  # "I think that" is of the talk, what follows is not
     words = words_of(sentence)
-    fewest = FEWEST_DENSE if any(map(is_dense, words)) else FEWEST_WORDS_CLAIMED
-    return len(words) >= fewest and not _OF_THE_TALK.search(claim)
+    if not any(map(is_dense, words)):
+        is_claim = len(words) >= FEWEST_WORDS_CLAIMED or (len(words) >= _FEWEST_IF_PLAIN and says_something(sentence))
+    else:
+        is_claim = len(words) >= FEWEST_DENSE
+    return is_claim and not _is_of_talk(sentence)
+
+
+def _is_of_talk(sentence: str) -> bool:
+    """Whether a sentence is said to the reader. "I think that" is, but not what follows."""
+    told = _introduced(sentence)
+    claim = sentence if _SAYS_NOTHING.match(told) else told or sentence
+    return _OF_TALK.search(fold_letters(claim)) is not None
 
 
 class GivenSentences:

@@ -11,6 +11,8 @@ depend on unread text.
 
 import re
 
+from domain.library.search.words import IRREGULAR_FORMS, STOP_WORDS, fold
+
 LOOK_AHEAD = 400
 """Characters after the beginning of a sentence that may influence the decision to begin one there."""
 
@@ -183,3 +185,42 @@ def _is_other_word(last_three: str) -> bool:
     if last_two not in _LAST_TWO:
         return last_two.isalpha() and len(last_two) == 2
     return last_three.isalpha() and len(last_three) == 3 and last_three.lower() not in _LAST_THREE
+
+
+_AUXILIARY_WORDS = """
+    is was are were has had have does did will would can could became isn't wasn't hasn't hadn't didn't doesn't
+    ist war sind waren hat hatte haben wird wurde kann est était sont ont avait fut es era fue son tiene ha è
+"""
+_GREETING_WORDS = """
+    good great nice happy hello hi hey dear welcome thanks thank sorry sure please yes no okay well next first last
+    guten gute gut viel gern danke bitte hallo bonjour bonne bon merci hola buenos buenas gracias
+"""
+_NO_VERB_WORDS = """
+    always perhaps besides sometimes afterwards towards upstairs downstairs indoors outdoors plus yes less unless others
+    indeed aged sechs
+"""
+_AUXILIARIES, _NO_SUBJECTS, _NO_VERBS = (
+    frozenset(words.split()) for words in (_AUXILIARY_WORDS, _GREETING_WORDS, _NO_VERB_WORDS)
+)
+"""Verbs that end like none, words that begin a greeting or a fragment, and words that only end like verbs."""
+_TELLS = re.compile(
+    r"(?:\b(?P<noun>(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Dd](?:er|ie|as))\s[^\W\d_]+)"
+    r"|\b(?P<person>[HhSs]?[Hh]e|[Tt]hey|[Ee]r|[Ss]ie)|\b(?P<name>(?!(?:[Ii]t|Es)\s)[A-ZÀ-Þ][^\W\d_]*\.?))"
+    r"\s(?:(?:also|then|never|later|soon|often|\w+ly)\s)?(?P<verb>[a-zà-ÿ]+(?:['’]t)?)"
+    r"|\b(?:[Ii]t|[Ee]s|[Cc]['’])\s?(?:is|was|ist|war|est|était)\s(?P<who>[A-ZÀ-Þ][^\W\d_]+)"
+)
+"""Somebody or something, and the word behind it."""
+
+
+def says_something(fragment: str) -> bool:
+    """Whether a few words are a sentence of their own, with a name or a noun and a verb behind it."""
+    return any(found["who"] or _has_verb(found) for found in _TELLS.finditer(fragment))
+
+
+def _has_verb(found: re.Match[str]) -> bool:
+    name, verb = fold(found["name"] or ""), found["verb"].replace("’", "'")
+    if name in STOP_WORDS or name in _NO_SUBJECTS or verb in _NO_VERBS:
+        return False
+    is_past = verb in IRREGULAR_FORMS or verb.endswith(("ed", "ete"))
+    is_present = verb.endswith("s") and not found["noun"] and verb not in STOP_WORDS
+    return verb in _AUXILIARIES or is_past or is_present

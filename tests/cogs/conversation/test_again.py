@@ -61,9 +61,9 @@ async def test_the_old_answer_stays_until_the_new_one_is_there(room: Scene) -> N
 async def test_the_old_tool_card_goes_with_its_answer(room: Scene) -> None:
     await room.ann.slash("verbose", channel=room.thread, mode="on")
     look = ChatResponse(tool_invocations=(ToolInvocation("search_book", {"queries": ["lamp"]}, "1"),))
-    room.model.say(look, OLD)
+    room.model.say(look, "I found nothing.")
     await room.ann.say(room.thread, "Why?")
-    await room.until(lambda: len(room.replies()) == 2 and room.replies()[1].content == OLD)
+    await room.until(lambda: len(room.replies()) == 2 and room.replies()[1].content == "I found nothing.")
     await room.until_delivered()
     card, reply = room.replies()
     other = ChatResponse(tool_invocations=(ToolInvocation("search_book", {"queries": ["island"]}, "2"),))
@@ -72,9 +72,9 @@ async def test_the_old_tool_card_goes_with_its_answer(room: Scene) -> None:
     await room.until(lambda: reply.content == "The island." and "island" in "".join(card.embed_texts))
     assert room.replies() == [card, reply]
     await room.until_delivered()
-    room.model.say("Nothing looked up.")
+    room.model.say("No lookup now.")
     await room.ann.click(reply, label="Try again")
-    await room.until(lambda: room.said() == ["Nothing looked up."])
+    await room.until(lambda: room.said() == ["No lookup now."])
     assert room.replies() == [reply]
 
 

@@ -325,10 +325,10 @@ class TestCrash:
         shown = next(each for each in gone.double.messages(gone.thread) if str(each.id) == card)
         shown.embeds = [{"description": "⏳ 1 search_book …", "type": "rich"}]
         async with again(gone) as room:
-            room.model.say(calls(call("search_book", query="lamp")), "The lamp was dark.")
+            room.model.say(calls(call("search_book", query="lamp")), "I found nothing.")
             await settled(room, 2)
             assert shown.embed_texts[0].startswith("▸ 1 search_book")
-            assert room.said() == ["Before.", "", "The lamp was dark."]
+            assert room.said() == ["Before.", "", "I found nothing."]
 
     async def test_a_card_that_has_no_use_any_more_goes(self, gone: Scene) -> None:
         async with Crash(gone) as crash:

@@ -26,7 +26,7 @@ def shown(room: Scene) -> tuple[Message, Message]:
 
 async def asked(room: Scene, count: int = 1) -> tuple[Message, Message]:
     await verbose(room)
-    room.model.say(searches(count), "The lamp was dark.")
+    room.model.say(searches(count), "I found nothing.")
     await room.ann.say(room.thread, "What of the lamp?")
     await room.until_delivered()
     return shown(room)
@@ -41,7 +41,7 @@ async def test_calls_are_folded_to_a_line_each_above_the_answer(room: Scene) -> 
     ]
     assert card.content == ""
     assert MessageFlag.SUPPRESS_NOTIFICATIONS in card.flags
-    assert answer.content == "The lamp was dark."
+    assert answer.content == "I found nothing."
     [turn] = await room.turns()
     assert (turn.trace_id, turn.reply_ids) == (str(card.id), (str(answer.id),))
 
@@ -102,7 +102,7 @@ async def test_calls_are_posted_as_they_happen_and_can_be_opened_meanwhile(room:
 
     def slow(_: object) -> str:
         room.model.hold = release
-        return "The lamp was dark."
+        return "I found nothing."
 
     room.model.say(searches(1), slow)
     await room.ann.say(room.thread, "What of the lamp?")
@@ -116,7 +116,7 @@ async def test_calls_are_posted_as_they_happen_and_can_be_opened_meanwhile(room:
     await room.until_delivered()
     assert card.embed_texts[0].startswith("▾ 1")
     assert shown(room) == (card, answer)
-    assert answer.content == "The lamp was dark."
+    assert answer.content == "I found nothing."
 
 
 async def test_a_trace_that_is_gone_says_so(room: Scene) -> None:
@@ -128,16 +128,16 @@ async def test_a_trace_that_is_gone_says_so(room: Scene) -> None:
 
 
 async def test_verbose_off_leaves_nothing_but_the_answer(room: Scene) -> None:
-    room.model.say(searches(3), "The lamp was dark.")
+    room.model.say(searches(3), "I found nothing.")
     await room.ann.say(room.thread, "What of the lamp?")
     await room.until_delivered()
-    assert room.said() == ["The lamp was dark."]
+    assert room.said() == ["I found nothing."]
     assert room.replies()[0].embeds == []
 
 
 async def test_a_readers_own_default_counts_where_nothing_is_chosen(room: Scene) -> None:
     await room.ann.slash("verbose", mode="on")
-    room.model.say(searches(1), "The lamp was dark.")
+    room.model.say(searches(1), "I found nothing.")
     await room.ann.say(room.thread, "What of the lamp?")
     await room.until_delivered()
     assert [bool(reply.embeds) for reply in room.replies()] == [True, False]
@@ -147,12 +147,12 @@ async def test_what_a_model_says_on_the_way_to_a_call_does_not_push_the_card_dow
     await verbose(room)
     preamble = "Let me look that up in the book, it must be somewhere in the second chapter."
     invocations = calls(call("search_book", query="lamp"), preamble=preamble)
-    room.model.say(invocations, "The lamp was dark.")
+    room.model.say(invocations, "I found nothing.")
     await room.ann.say(room.thread, "What of the lamp?")
     await room.until_delivered()
     card, answer = shown(room)
     assert card.id < answer.id
-    assert answer.content == "The lamp was dark."
+    assert answer.content == "I found nothing."
 
 
 async def test_no_view_is_kept_in_memory(room: Scene) -> None:

@@ -63,6 +63,112 @@ def test_words_that_introduce_a_claim_make_it_none_the_less(claim: str) -> None:
     assert find_uncited(claim) == (claim,)
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Dracula is dead.",
+        "Van Helsing shot him.",
+        "Quincey married Lucy.",
+        "Mina fled to Paris.",
+        "Renfield begged me to let him marry Mina Harker in the chapel.",
+        "Lucy ran to me and said she wanted to ask me a great favour.",
+        "Renfield collects insects.",
+        "Lucy kills Dracula.",
+        "He loves her.",
+        "The count died there.",
+        "The count is dead.",
+        "It was Hobb.",
+        "Lucy never came.",
+        "Quincey heiratete Lucy.",
+        "Dracula ist tot.",
+        "Lucy est morte.",
+        "I was the Count's prisoner for two months.",
+        "We found the Count's box in the chapel.",
+        "Dracula takes your blood in the night.",
+        "He told me that he was a king.",
+        "The book tells us that Lucy dies there.",
+        "So many that I have had myself to expostulate.",
+        "Renfield bat mich um ein kleines Kätzchen.",
+        "I think that Ben drowned in the storm.",
+        "My husband went to see the old Count.",
+        "She bit me in the neck at night.",
+        "Mina didn't marry.",
+        "Dr. Seward agrees.",
+    ],
+)
+def test_few_words_are_a_claim_and_so_is_what_somebody_in_the_book_tells_as_i_or_me(claim: str) -> None:
+    assert find_uncited(claim) == (claim,)
+
+
+def test_each_of_several_short_claims_is_named() -> None:
+    told = "Dracula is dead. Van Helsing shot him. Quincey married Lucy. Mina fled to Paris."
+    assert len(find_uncited(told)) == 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I found nothing.",
+        "I found nothing about zeppelins in the passages.",
+        "I found no mention of a zeppelin there.",
+        "Let me know if you want to hear more.",
+        "Would you like to hear more about Renfield?",
+        "I can tell you more about the castle.",
+        "I'm sorry, but that is beyond your page.",
+        "I am afraid the book does not say so.",
+        "Good morning!",
+        "Good morning, dear Ann.",
+        "Guten Morgen, liebe Ann.",
+        "Guten Morgen zusammen.",
+        "Happy reading!",
+        "Thanks for asking.",
+        "Thank you, Ann.",
+        "You have read up to the third chapter.",
+        "As you asked, here is the list of names.",
+        "Just ask me about any of them.",
+        "Feel free to ask about the others.",
+        "Please tell me how far you are.",
+        "Tell me which chapter, and I will look.",
+        "We can go on with the next chapter.",
+        "Ich kann aus dem Buch nur zitieren, nicht deuten.",
+        "Leider konnte ich nichts über Zeppeline finden.",
+        "Sag mir, wie weit du bist.",
+        "Das ist mir nicht bekannt, tut mir leid.",
+        "Je ne trouve rien sur ce sujet.",
+        "Let's look at the next chapter together.",
+        "Shall I go on?",
+        "Of course.",
+        "Act 2, scene 3.",
+        "In chapter six.",
+        "In Kapitel sechs.",
+        "Three brown boxes.",
+        "The three brides.",
+        "Jonathan Harker and Mina.",
+        "Seward's diary again.",
+        "Not at all.",
+        "Yes, of course.",
+        "Here they are:",
+        "About 100 pages.",
+        "Drei Männer im Haus.",
+        "Mina, his wife.",
+        "Swales, aged ninety.",
+        "Name: R. M. Renfield",
+        "Age: 59",
+        "I find nothing about zeppelins in the book.",
+        "The passages given to me do not say.",
+        "I don't know who did it there.",
+        "I did not find who put it out.",
+        "My last answer was about the castle.",
+        "Is there anything else you want to know?",
+        "Enjoy the book!",
+        "You're welcome, Ann.",
+        "I can't give pages, but it is in chapter 6, on 8 July.",
+    ],
+)
+def test_talk_with_the_reader_and_what_is_no_sentence_are_not_claims(said: str) -> None:
+    assert find_uncited(said) == ()
+
+
 def test_a_claim_in_bold_is_no_heading() -> None:
     assert find_uncited("**Ann kept the light for forty years.**")
 
