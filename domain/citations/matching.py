@@ -3,7 +3,8 @@
 Small models rarely write sentence keys, yet much of what they say repeats their passages word for word or nearly. Such
 a sentence is cited as if the model had written the key. A match has to be safe rather than likely: every meaningful
 word of the answer's sentence occurs in the book's sentence, in the same order; nothing is denied, and nothing certain,
-that is not so there; and "before" is not "after". A pronoun may be replaced by the only name in the sentence before.
+that is not so there; and "before" is not "after". A pronoun may be replaced by the only name in the sentence before,
+and who the book's sentence begins with by a pronoun; adverbs may stand elsewhere.
 `python -m benchmarks.matching` measures what is found, and what is found by mistake.
 """
 
@@ -12,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -20,8 +21,8 @@ from domain.book import Passage, Sentence
 from domain.citations.context import CHAPTER, any_of, words_of_kind
 from domain.citations.keys import key_of, starts_of_sentences
 from domain.library.numerals import number_value
-from domain.library.search.sentences import says_something, split_sentences
-from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, stem_of, words_of
+from domain.library.search.sentences import is_heading, only_name, says_something, split_sentences, subject_of
+from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, is_movable_adverb, stem_of, words_of
 from domain.ports import BookView
 from domain.spoilers.filter import spans
 from domain.tasks import LONG_ANSWER, in_thread_if_long
@@ -56,6 +57,8 @@ _TURNING = frozenset(word for word in STOP_WORDS if "'" not in word) - words_of_
 """Words without which a sentence may say the same, but not with another in their place: before, out, only, her."""
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
 """Pronouns that begin a sentence of the book, where an answer may say the name."""
+_FORMS = {pronoun: words_of_kind(f"forms_of_{pronoun}") for pronoun in ("he", "she")}
+"""Pronouns that begin a sentence of an answer, where the book may say who it is, with words for the same sex."""
 _FRAME = frozenset(map(stem_of, words_of_kind("framing")))
 """Words with which answers introduce the book's words, and which are ignored."""
 
@@ -92,6 +95,8 @@ class _Words:
     folded: tuple[str, ...]
     telling: tuple[str, ...]
     turns: tuple[frozenset[str], ...]
+    adverbs: dict[int, str] = field(default_factory=dict)
+    """Those of the meaningful words that may stand elsewhere in a sentence that says the same, by their places."""
 
     @classmethod
     def of(cls, text: str, *, framed: bool = False) -> "_Words":
@@ -99,15 +104,27 @@ class _Words:
         folded = tuple(map(fold, written))
         telling: list[str] = []
         turns: list[set[str]] = [set()]
+        adverbs: dict[int, str] = {}
         for word, plain in zip(written, folded, strict=True):
             if plain in STOP_WORDS:
                 turns[-1] |= {plain} & _TURNING
             elif framed and stem_of(word) in _FRAME:
                 turns[-1] &= _TURNING if telling else set()
             else:
+                if is_movable_adverb(plain):
+                    adverbs[len(telling)] = stem_of(word)
                 telling.append(stem_of(word))
                 turns.append(set())
-        return cls(folded, tuple(telling), tuple(map(frozenset, turns)))
+        return cls(folded, tuple(telling), tuple(map(frozenset, turns)), adverbs)
+
+    @property
+    def still(self) -> "_Words":
+        """The same without its adverbs."""
+        telling = [word for at, word in enumerate(self.telling) if at not in self.adverbs]
+        turns = [self.turns[0]]
+        for at, behind in enumerate(self.turns[1:]):
+            turns[-1:] = [turns[-1] | behind] if at in self.adverbs else [turns[-1], behind]
+        return replace(self, telling=tuple(telling), turns=tuple(turns), adverbs={})
 
     @property
     def fewest(self) -> int:
@@ -115,7 +132,8 @@ class _Words:
 
     @cached_property
     def runs(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(_runs(self.folded))
+        size = SHORTEST_RUN
+        return frozenset(self.folded[at : at + size] for at in range(len(self.folded) - size + 1))
 
     def denials(self, last: int | None = None) -> tuple[int, int]:
         """How many negations and doubts precede the meaningful word at `last`."""
@@ -123,10 +141,6 @@ class _Words:
         words = self.folded if last is None else self.folded[: places[last - 1] + 1]
         doubts = sum(word.removesuffix("n't") in _DOUBTS for word in words)
         return sum(word in _NEGATIONS or word.endswith("n't") for word in words), doubts
-
-
-def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(words[at : at + SHORTEST_RUN]) for at in range(len(words) - SHORTEST_RUN + 1))
 
 
 @dataclass(frozen=True)
@@ -137,6 +151,18 @@ class _Candidate:
     """How many meaningful words its first sentence has; a match of two sentences has to begin there."""
     before: frozenset[str]
     """The name in the sentence before, to which a pronoun at the beginning may refer; empty if there are several."""
+
+    def is_meant_by(self, pronoun: str, first: int) -> bool:
+        """Whether a pronoun may stand for who the book's sentence begins with, right before the word at `first`."""
+        subject = subject_of(self.sentences[0].text)
+        length = len(_Words.of(subject).telling)
+        is_next = 0 < length <= first and all(at in self.words.adverbs for at in range(length, first))
+        if not is_next or any(self.words.turns[length : first + 1]):
+            return False
+        for words in (_Words.of(subject).folded, self.words.folded):
+            if told := [each for each, forms in _FORMS.items() if not forms.isdisjoint(words)]:
+                return pronoun in told
+        return True
 
 
 class PassageMatcher:
@@ -194,15 +220,7 @@ class PassageMatcher:
                         self._by_run[run].append(candidate)
                     if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME:
                         self._whole.setdefault((_asks(first.text), words.folded), first)
-            before = _only_name(first.text)
-
-
-_HEADING = re.compile(r"\s*+(?:#{1,6}\s|(?:\*\*)?[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
-
-
-def is_heading(line: str) -> bool:
-    """Whether a line, or the end of one, is a heading, which claims nothing; a bold one ends without a stop."""
-    return _HEADING.match(line) is not None
+            before = only_name(first.text)
 
 
 def _comparable(sentence: str) -> _Words | None:
@@ -232,30 +250,33 @@ def leads_elsewhere(sentence: str, chapter: str) -> bool:
     return bool(own) and number is not None and number not in own
 
 
-_NAME = re.compile(r"(?:\b[A-ZÀ-Þ][^\W\d_]+(?:\.? (?=[A-ZÀ-Þ]))?)+")
-
-
-def _only_name(sentence: str) -> frozenset[str]:
-    """The words of the name in a sentence; empty if it has none or several."""
-    names = [words_of(name[0]) for name in _NAME.finditer(sentence)]
-    told = [[word for word in name if fold(word) not in STOP_WORDS] for name in names]
-    stems = {frozenset(map(stem_of, name)) for name in told if name}
-    return next(iter(stems)) if len(stems) == 1 else frozenset()
-
-
 def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool:
+    """Whether a sentence says no more than the book does; its adverbs may stand elsewhere in it."""
+    if _places(said, candidate, names):
+        return True
+    places = _places(said.still, candidate, names) if said.adverbs and len(candidate.sentences) == 1 else []
+    return bool(places) and set(said.adverbs.values()).issubset(
+        candidate.words.telling[max(places[0] - 1, 0) : places[-1] + 2]
+    )
+
+
+def _places(said: _Words, candidate: _Candidate, names: frozenset[str]) -> list[int]:
+    """The places of the meaningful words in the book's sentences; none if these do not say as much."""
     book = candidate.words
-    begins_with_pronoun = bool(book.folded) and book.folded[0] in _SUBJECTS
-    stand_ins = names & candidate.before if begins_with_pronoun else frozenset()
+    stand_ins = names & candidate.before if _SUBJECTS.intersection(book.folded[:1]) else frozenset()
     wanted = [*said.telling]
     while wanted and wanted[0] in stand_ins:
         del wanted[0]
     places = _in_order(wanted, book.telling)
-    if len(places) < FEWEST_TELLING or not _turns_alike(said.turns[len(said.telling) - len(wanted) :], book, places):
-        return False
-    if len(candidate.sentences) > 1 and not _joins(places, candidate.opening):
-        return False
-    return not _asks(candidate.sentences[0].text) and said.denials() == book.denials(places[-1] + 1)
+    if len(places) < FEWEST_TELLING or _asks(candidate.sentences[0].text):
+        return []
+    turns = said.turns[len(said.telling) - len(wanted) :]
+    pronoun = next((word for word in said.folded if not is_movable_adverb(word)), "")
+    if pronoun in _FORMS and candidate.is_meant_by(pronoun, places[0]):
+        turns = (turns[0] - {pronoun}, *turns[1:])
+    is_joined = len(candidate.sentences) == 1 or _joins(places, candidate.opening)
+    is_alike = is_joined and _turns_alike(turns, book, places)
+    return places if is_alike and said.denials() == book.denials(places[-1] + 1) else []
 
 
 _CLOSERS = "\"'”’“»«›」』*_) \xa0\u202f"
@@ -295,7 +316,8 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
     return True
 
 
-FEWEST_WORDS_CLAIMED = 5
+FEWEST_WORDS_CLAIMED, _FEWEST_IF_PLAIN = 5, 3
+"""Words of a claim, and of one that has a name or a noun and a verb."""
 
 _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
@@ -316,7 +338,6 @@ _OF_TALK = re.compile(
 """What is said to the reader rather than of the book, as it reads; who tells a story may be an "I", too."""
 _SAYS_NOTHING = re.compile(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)
 """What follows "I find" in an answer that claims nothing."""
-_FEWEST_IF_PLAIN = 3
 
 
 async def uncited_in(answer: str) -> tuple[str, ...]:
@@ -359,10 +380,8 @@ def _is_bare_claim(sentence: str) -> bool:
     if _MARK in sentence or sentence.rstrip(_CLOSERS).endswith(("?", "？", ":")):
         return False
     words = words_of(sentence)
-    if not any(map(is_dense, words)):
-        is_claim = len(words) >= FEWEST_WORDS_CLAIMED or (len(words) >= _FEWEST_IF_PLAIN and says_something(sentence))
-    else:
-        is_claim = len(words) >= FEWEST_DENSE
+    fewest = FEWEST_DENSE if any(map(is_dense, words)) else FEWEST_WORDS_CLAIMED
+    is_claim = len(words) >= fewest or (len(words) >= _FEWEST_IF_PLAIN and says_something(sentence))
     return is_claim and not _is_of_talk(sentence)
 
 

@@ -33,7 +33,7 @@ from domain.citations.keys import (
     telling_words,
     with_reference,
 )
-from domain.citations.matching import GivenSentences, PassageMatcher, is_heading, leads_elsewhere, opening_of
+from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
 from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import (
     LONGEST_WORD,
@@ -46,7 +46,7 @@ from domain.citations.page_numbers import (
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
-from domain.library.search.sentences import split_sentences
+from domain.library.search.sentences import is_heading, split_sentences
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk

@@ -11,7 +11,7 @@ depend on unread text.
 
 import re
 
-from domain.library.search.words import IRREGULAR_FORMS, STOP_WORDS, fold
+from domain.library.search.words import IRREGULAR_FORMS, STOP_WORDS, fold, stem_of, words_of
 
 LOOK_AHEAD = 400
 """Characters after the beginning of a sentence that may influence the decision to begin one there."""
@@ -224,3 +224,35 @@ def _has_verb(found: re.Match[str]) -> bool:
     is_past = verb in IRREGULAR_FORMS or verb.endswith(("ed", "ete"))
     is_present = verb.endswith("s") and not found["noun"] and verb not in STOP_WORDS
     return verb in _AUXILIARIES or is_past or is_present
+
+
+_SUBJECT = re.compile(
+    r"\W*(?:(?:[Tt]he|[Mm]y|[Oo]ur|[Yy]our|[Hh]is|[Hh]er|[Tt]heir|This|An?)\s"
+    r"(?P<noun>[a-z]+\s[a-z]+(?=\s(?:is|was|has|had)\b)|[a-z]+(?=\s))"
+    r"|(?P<name>(?:(?:M(?:rs?|iss)|Dr|Lord|Lady|Count)\.?\s)?[A-ZÀ-Þ][^\W\d_]+(?:\s[A-ZÀ-Þ][^\W\d_]+)?(?=\s[a-z])))"
+)
+
+
+def subject_of(sentence: str) -> str:
+    """The noun or the name that a sentence begins with, without an article; empty if it begins with another word."""
+    found = _SUBJECT.match(sentence)
+    return (found["noun"] or found["name"]) if found else ""
+
+
+_NAME = re.compile(r"(?:\b[A-ZÀ-Þ][^\W\d_]+(?:\.? (?=[A-ZÀ-Þ]))?)+")
+
+
+def only_name(sentence: str) -> frozenset[str]:
+    """The words of the name in a sentence; empty if it has none or several."""
+    names = [words_of(name[0]) for name in _NAME.finditer(sentence)]
+    told = [[word for word in name if fold(word) not in STOP_WORDS] for name in names]
+    stems = {frozenset(map(stem_of, name)) for name in told if name}
+    return next(iter(stems)) if len(stems) == 1 else frozenset()
+
+
+_HEADING = re.compile(r"\s*+(?:#{1,6}\s|(?:\*\*)?[^*\n]*[^*.!…\"”’»\n]\*\*\s*$)")
+
+
+def is_heading(line: str) -> bool:
+    """Whether a line, or the end of one, is a heading, which claims nothing; a bold one ends without a stop."""
+    return _HEADING.match(line) is not None

@@ -127,6 +127,18 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFC", _POINTS.sub("", decomposed)).casefold().translate(_UNDECOMPOSED)
 
 
+_MOVABLE_ADVERB = re.compile(
+    r"now|already|soon|often|still|today|yesterday"
+    r"|\w{2,24}(?:al|ful|ous|ive|less|ed|ing|[ae]nt|[ai]te|ick|ow|iet|oud|oft|dden)ly"
+)
+"""Not every word in "ly": a family and a lonely girl are something else elsewhere in a sentence."""
+
+
+def is_movable_adverb(word: str) -> bool:
+    """Whether a word may stand elsewhere in a sentence that says the same."""
+    return _MOVABLE_ADVERB.fullmatch(word) is not None
+
+
 def without_possessive(word: str) -> str:
     return word[:-2] if word.endswith(("'s", "’s")) else word
 

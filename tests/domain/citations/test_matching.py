@@ -147,3 +147,81 @@ def test_a_question_of_the_book_is_found_word_for_word_only_and_as_a_question() 
     assert matcher.match("Would you like some sugar for your lamp now?") == (asked,)
     assert matcher.match("Would you like sugar for your lamp now?") == ()
     assert matcher.match("Would you like some sugar for your lamp now.") == ()
+
+
+TOLD = (
+    "My friend has now a whole colony of sparrows, and his flies and spiders are almost obliterated.",
+    "Just now his hobby is catching flies.",
+    "He has managed to get a sparrow, and has already partially tamed it.",
+    "His spiders are now becoming as great a nuisance as his flies.",
+    "Lucy ran to me and said she wanted to ask me a great favour.",
+    "His redeeming quality is a love of animals, though, indeed, he has such curious turns in it.",
+    "He has turned his mind now to spiders, and has got several very big fellows in a box.",
+    "Mina suddenly opened the old wooden door of the chapel.",
+    "The old man was quietly counting seven silver coins beside the grave.",
+    "Yesterday I caught three brown rats behind the stable door.",
+    "Lucy told Mina that the red lamp burned above the harbour.",
+    "The family killed the butler in the long gallery.",
+    "Mina did not open the heavy chapel gate that night.",
+    "Miss Westenra slowly closed the tall garden window again.",
+)
+
+
+def found_in_told(sentence: str) -> list[int]:
+    matcher, at, sentences = PassageMatcher(), 0, []
+    for text in TOLD:
+        sentences.append(Sentence(at, at + len(text), text))
+        at += len(text) + 1
+    matcher.learn(Passage(1, 0, at - 1, "12", "12", "The Asylum", tuple(sentences)))
+    return [TOLD.index(each.text) for each in matcher.match(sentence)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "at"),
+    [
+        ("He now has a whole colony of sparrows, and his flies and spiders are almost obliterated.", 0),
+        ("He has a whole colony of sparrows now, and his flies and spiders are almost obliterated.", 0),
+        ("He has managed to get a sparrow and has partially tamed it already.", 2),
+        ("She suddenly opened the old wooden door of the chapel.", 7),
+        ("Suddenly she opened the old wooden door of the chapel.", 7),
+        ("She opened the old wooden door suddenly.", 7),
+        ("He quietly counted seven silver coins beside the grave.", 8),
+        ("He was counting seven silver coins quietly beside the grave.", 8),
+        ("She slowly closes the tall garden window again.", 13),
+        ("Mina opens the old wooden door of the chapel suddenly.", 7),
+        ("His spiders now become as great a nuisance as his flies.", 3),
+    ],
+)
+def test_a_pronoun_may_stand_for_who_a_sentence_begins_with_and_adverbs_and_tenses_differ(
+    sentence: str, at: int
+) -> None:
+    assert found_in_told(sentence) == [at]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "She now has a whole colony of sparrows, and his flies and spiders are almost obliterated.",
+        "He now has a whole colony of rats, and his flies and spiders are almost obliterated.",
+        "Renfield now has a whole colony of sparrows, and his flies and spiders are almost obliterated.",
+        "He now has no whole colony of sparrows, and his flies and spiders are almost obliterated.",
+        "He ran to me and said she wanted to ask me a great favour.",
+        "She quietly counted seven silver coins beside the grave.",
+        "He quietly counted eight silver coins beside the grave.",
+        "He never counted seven silver coins beside the grave.",
+        "He caught three brown rats behind the stable door.",
+        "She told that the blue lamp burned above the harbour.",
+        "The butler killed the family in the long gallery.",
+        "She opened the heavy chapel gate that night.",
+        "He slowly closed the tall garden window again.",
+        "He suddenly closed the old wooden door of the chapel.",
+        "She almost opened the old wooden door of the chapel.",
+        "Jonathan has now a whole colony of sparrows, and his flies and spiders are almost obliterated.",
+        "They now have a whole colony of sparrows, and his flies and spiders are almost obliterated.",
+        "I have now a whole colony of sparrows, and his flies and spiders are almost obliterated.",
+        "He has managed to get a sparrow, and has not partially tamed it already.",
+        "He has managed to get a rabbit, and has already partially tamed it.",
+    ],
+)
+def test_another_person_animal_or_number_and_a_denial_are_something_else(sentence: str) -> None:
+    assert found_in_told(sentence) == []
