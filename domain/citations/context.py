@@ -65,28 +65,13 @@ MONTHS = any_of("months")
 
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
 PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
-NUMBERED = (
-    rf"{CHAPTER}|hoofdstuk|rozdzia\w+|{fold_letters('главе|главы|κεφάλαιο|פרק|الفصل|अध्याय')}|chapters|kapiteln|capitulos"
-    r"|chapitres|books?|bok|buch|parts?|teil|parte|partie|tome|acts?|akt|acte|acto|vol|volume|band|scene|szene"
-    r"|canto|sonnet|psalm|verse|stanza|opus|op(?=\.)|symphony|letter|article|artikel|law"
-    r"|room|zimmer|cell|ward|bed|box|gate|platform|route|flight|apollo|prisoner|agent|war|seat|cabin|episode|season"
-    r"|days?|nights?|siglo|seculo|secolo|apartment|floor"
-)
+NUMBERED = rf"{CHAPTER}|rozdzia\w+|op(?=\.)|{any_of('numbered')}"
 """Words for things that have numbers, as a pattern."""
 KINDS = (
-    rf"{NUMBERED}|base|lines|section of|steps?|schritt|bus|mr|mrs|miss|dr|boeing|track|phases?|channel|klockan"
-    r"|anno|ad|(?:summer|winter) of|years?|jahr|annee|ano"
-    r"|form|version|grade|type|model|port|status|error|size|area|fahrenheit"
-    r"|win|won|lost|beat|score[ds]?|drew|dial|call|phone|tel"
-    r"|the ages? of|at age|aged?|eldest|youngest|elder|younger|(?:half|quarter) (?:past|to)|str(?:ikes|uck)|times"
-    r"|exit|locker|level|stage|plus|minus|rolled an?"
-    r"|\w+strasse|\w+gasse|gasse|strasse|\w+allee|\w+weg|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
-    r"|(?:lad|m[ae]n|boys?|girls?|wom[ae]n|child|youth|fellow|lady|person|creature) of"
-    r"|(?:total|number|sum|average|speed|height|out|groups?|bunch(?:es)?|crew|party|family|rows?|sets?|teams?) of"
-    r"|(?:bands?|army|force|population|maximum|minimum|rate|majority|distance|depth|crowd|company|gang) of"
+    rf"{NUMBERED}|{any_of('kinds')}|(?:half|quarter) (?:past|to)|\w+(?:strasse|gasse|allee|weg)"
+    r"|(?:calle|via|rua|rue|plaza|avenida)\s[^.!?;:()]{1,30},"
     r"|(?:numbers?|count|total|amount|anzahl|zahl|nombre|numero) (?:of|der|von|de|des) (?:[^\W\d_]+ ){0,2}"
     r"[^\W\d_]+(?=:)"
-    r"|total|altogether|scale (?:of|from)"
     r"|(?:call|give|rate)(?:s|d)? (?:it|this|that|him|her)(?= an?\s)"
 )
 """Words that take a number, as a pattern."""
@@ -94,8 +79,7 @@ KINDS = (
 _TALK = rf"{any_of('talk')}(?!:)"
 NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
 ROUGHLY = rf"(?:{any_of('roughly')}\.?\s)"
-_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
-DATED = re.compile(rf"\b(?:{MONTHS}|{_WEEKDAYS}|dates?|days?|nights?|weeks?|months?|midnight|tage?|nachte?)\b")
+DATED = re.compile(rf"\b(?:{MONTHS}|{any_of('dated')})")
 HOURS = re.compile(rf"\b{any_of('hours')}")
 _BIBLE = any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
@@ -205,12 +189,8 @@ COUNTS = re.compile(
     re.IGNORECASE,
 )
 """Words with which a number is asked for."""
-_NUMBERED = (
-    r"(?:number|year|age|hour|time|day|chapter|canto|act|scene|verse|line|room|house|cell|ward|flight|train|score|speed"
-    r"|sum|total|answer|price)"
-)
 ASKS_FOR_ONE = re.compile(
-    rf"{COUNTS.pattern}|\b(?:(?:what|which)(?:['’]s|\sis|\swas)?(?:\s(?:the|his|her|their|my))?\s{_NUMBERED}s?"
+    rf"{COUNTS.pattern}|\b(?:(?:what|which)(?:['’]s|\sis|\swas)?(?:\s(?:the|his|her|their|my))?\s{any_of('asked_for')}"
     r"|which (?:one|of)|how (?:old|thick|fast|heavy|deep)|what(?:['’]s|\sis)\s(?:half\sof\s|twice\s)?\d+"
     r"|(?P<hour>when|what time|wann|um wie ?viel uhr|(?:à|a) (?:quelle heure|qu[eé] hora|che ora)|cuándo|quando|когда)"
     r"|wie (?:alt|dick|schnell|schwer)|welche[msnr]? (?:jahr|kapitel|zimmer|alter|vers|zeile|uhrzeit)"
@@ -263,17 +243,25 @@ TELLS = re.compile(
     r"|the (?:story|scene))\b"
 )
 AT_AN_AGE = re.compile(
-    r"\b(?:die[sd]?|dead|marr(?:y|ies|ied)|wed(?:ded|s)?|orphaned|widowed|retire[sd]?|hanged|executed|killed|bec[ao]mes?"
-    rf"|enlist(?:s|ed)?|(?:left|leaves) home|(?:went|goes) to sea)\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
-    rf"|\b(?:aged?:?|the age of|alter von|(?:s?he|age) (?:is|was))\s{ROUGHLY}?\Z"
+    rf"\b{any_of('life_events')}\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
+    rf"|\b(?:(?:age|alter|edad|eta|idade)\s?:|aged?|the age of|alter von|(?:s?he|age) (?:is|was))\s{ROUGHLY}?\Z"
 )
 ONE_OF_A_SERIES = re.compile(
     rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
     r"[^.!?\n]*,?\s(?:(?:and|und)\s)?\Z"
 )
+_A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
+BESIDE_A_NAME = re.compile(
+    rf"(?:{_A_NAME}|\b(?:[Hh]is|[Hh]er|[Tt]heir|[Ww]hose) age),\s(?:~|(?:then|now|only|just|already|still|barely)\s)?\Z"
+)
+ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s\Z")
+BEHIND_A_NAME = re.compile(
+    rf"(?:{_A_NAME}\s\((?:(?:about|around|nearly|etwa|fast) |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
+)
+CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _PARALLEL = r"[^.!?\n]*(?:[,;]|\b(?:and|und|et|y))\s(?:(?:and|und|et|y|while|but)\s)?"
 ANOTHERS_AGE = re.compile(
-    rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)"
+    rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)|\b[Aa]ges:\s(?:[A-Z]\w+ \d{{1,3}}, (?:and )?)*[A-Z]\w+"
     rf"|\b(?:is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
     r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s\Z"
 )
@@ -358,8 +346,20 @@ OF_SO_MANY = re.compile(rf"{_SOME}\s{_OF}(?P<total>\d+)(?P<noun>\s[^\W\d_]+)?")
 SO_MANY_OF = re.compile(rf"(?:\A|[.!?\n]\s?|\b(?:only|just|nur|seule?s|solo|about)\s){_SOME}\s{_OF}\Z")
 OF_THOSE = re.compile(rf"\b{_OF}{_SOME}\s[^\W\d_]+,\s\Z")
 """What stands before a part of that many: "Of the 8 dwarves, 3"."""
+ADDRESS = re.compile(
+    r"\b(?:[Aa]ddress|[Aa]dresse|Anschrift)(?:\s(?:is|was|ist|war|lautet|est|était)|\s?:)\s(?:[A-ZÀ-Þ][\w'’.]*,?\s){1,3}\Z"
+)
 IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z")
 """The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
+SHARED_OUT = re.compile(
+    r"\b(?:are|were|has|have|had|gets?|got|received|takes?|took|went)\s(?P<most>\d{1,2})(?=[^,]*(?:,|\sand\s))"
+    r"(?:,|\s(?:at|in|to|for|and)\b|\s[A-ZÀ-Þ][\w'’]*|\s\d{1,2}\b)+\s\Z"
+)
+"""Before a smaller number that counts what the first one counts: "There are 29 at Carfax, 6 at Mile End, "."""
+OF_THE_SAME = re.compile(
+    rf"\b(?P<way>at|for|by)\s(?P<most>\d{{1,3}})[\s-]{any_of('units')}[^.!?;:\d\n]{{0,40}},[^.!?;:,\d\n]{{1,30}}\s(?P=way)\s\Z"
+)
+"""Before one of the same unit: "at 11 knots, the launch at "."""
 LISTS_NUMBERS = re.compile(
     r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln|(?P<one>kapitel)|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
     r"|days|nights|steps|phases|matthew|mark|luke|john|romans|aged?|ages|coordinates are)[.:]?\s(?:\d+|[ivxlc]{2,7})"
@@ -378,6 +378,9 @@ READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)
 OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
 )
+BEHIND_A_MONTH = re.compile(
+    rf"(?:(?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:(?:of|de)\s)?)|\b){MONTHS}\.?[,:]?\s(?:the\s)?{ROUGHLY}{{0,2}}\Z"
+)
 MONTH = re.compile(rf"\s(?:de\s)?{MONTHS}\b")
 HAS = re.compile(
     r"\b(?:has|have|had|hat|haben|hatten?|(?:livre|roman|ouvrage|texte) a|tiene|tem|heeft|har)"
@@ -391,7 +394,6 @@ ASKS_WHERE = re.compile(
 )
 """Questions for a place in the book that have no word for page; as a text reads."""
 GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
-BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
 AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
 GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
@@ -432,7 +434,7 @@ def plain_use() -> re.Pattern[str]:
     return re.compile(
         rf"(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED}|{_BIBLE})\.?\s\0"
         rf"|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{any_of('parts')})(?!\w)|\0\s?{_COUNTERS}"
-        rf"|(?<!\w){MONTHS}\.?,?\s(?:the\s)?\0|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
+        rf"|\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS}"
         rf"|\0[\s-]?{_UNITS}(?!\s\d)|\0[\s-]{PAGE}+\s(?:long|thick|in all|altogether|so far)(?!\w)"
         rf"|[$£€¥₽₹]\s?\0(?!\$)|\0\s?(?:[€£¥₽₹°]|(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b)"
         r"|\0\s(?:in the (?:morning|afternoon|evening)|at night)\b"
@@ -465,8 +467,7 @@ PLURALS = re.compile(
 """What follows on a number that counts it; without the group, what is no plural although it may look like one."""
 
 
-_SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
-NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
+NO_SIDE = "".join(rf"(?<!{word} )" for word in " ".join(_WORDS["before_side"]).split())
 """German "Seite" and Swedish "sida" mean a side, too."""
 JOINS_REFERENCES = re.compile(rf"\W*(?:{any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")
 """A word that may precede a reference, or join two."""
@@ -486,7 +487,7 @@ def takes_a_number() -> re.Pattern[str]:
     if pages are not spoken of.
     """
     return re.compile(
-        rf"\b(?:(?P<kind>{KINDS}|{MONTHS})|(?P<being>{BEING})|(?P<talk>{_TALK})"
+        rf"\b(?:(?P<kind>{KINDS})|(?P<being>{BEING})|(?P<talk>{_TALK})"
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
         rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
         r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"

@@ -34,7 +34,7 @@ from domain.citations.keys import (
     number_in_any_form,
     number_pattern,
 )
-from domain.library.numerals import number_value
+from domain.library.numerals import number_value, values_of
 from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
@@ -80,7 +80,6 @@ _NEXT = re.compile(
     rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
-_THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
 _COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
 
 
@@ -94,13 +93,6 @@ _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _YEARS, _MOST_PAGES = range(1_000, 2_100), 10_000
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
-_A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
-_BESIDE_A_NAME = re.compile(rf"{_A_NAME},\s(?:~|(?:then|now|only|just|already|still|barely)\s)?\Z")
-_ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|gerade|schon|knapp|kaum)\s\Z")
-_BEHIND_A_NAME = re.compile(
-    rf"(?:{_A_NAME}\s\((?:about |around |etwa |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
-)
-_CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _NAME_AND_VERB = re.compile(r"[\s*_]{1,4}[A-Z]\w+\s(?:[a-z]+(?:s|ed|t))\b")
 _VERB_AND_NAME = re.compile(r"\s[^\W\d_]+\s[A-ZÀ-ÝА-ЯΑ-Ω]")
 _STREET = re.compile(r"(?:\s[A-Z][\w'’]+\.?){1,4}(?:[,;!?.]|\Z|\n)")
@@ -133,7 +125,7 @@ class Number:
         self.next_word = "".join(_NEXT_WORD.findall(self.after))
         self.is_decimal = self.written[0].isdecimal()
         self.is_in_words = CARDINAL <= found[0][0] <= SMALL_ORDINAL
-        self.values = _values(found[0], self.written)
+        self.values = values_of(found[0], self.written)
         self.read = found[0]
         self.is_share, self.is_of_book = map(bool, found.group("share", "book"))
         lead = _LEAD_IN.search(self.left)
@@ -248,6 +240,8 @@ class Number:
     @property
     def is_of_an_address(self) -> bool:
         """Whether it is a house: "at 347 Piccadilly."; who does something has a verb: "at 347 Dracula says"."""
+        if context.ADDRESS.search(self.before):
+            return True
         is_placed = self.left == "\n" or (self.form == "place" and self.left.endswith("at "))
         return is_placed and _STREET.match(self.after) is not None
 
@@ -279,6 +273,8 @@ class Number:
     @property
     def is_part(self) -> bool:
         """Whether it is one of a total that is no book's, or that total: "1 von 10", "Of the 8 dwarves, 3 die"."""
+        if self._is_elliptic:
+            return True
         if self.left.endswith(", ") and context.OF_THOSE.search(self.left):
             return not ENDS.match(self.right)
         of = context.OF_SO_MANY.match(self.read + self.right)
@@ -288,6 +284,12 @@ class Number:
         is_counting = bool(noun) and noun[1] not in f"{PAGE}{FOREIGN}" and noun[1:] not in COUNTED_BY_NOTHING
         total = int(of["total"]) if of else max(self.values, default=_LEAST_PAGES)
         return is_counting or (not self.form and total < _LEAST_PAGES)
+
+    @property
+    def _is_elliptic(self) -> bool:
+        """Whether it counts what a larger one before it counts: "at 11 knots, the launch at 9"."""
+        first = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before)
+        return first is not None and max(self.values, default=_LEAST_PAGES) <= min(int(first["most"]), _LEAST_PAGES)
 
     def is_in_work(self, own: Container[str]) -> bool:
         """Whether it is a line of another work, or the number of its book before a line; `own` has this one's words."""
@@ -312,10 +314,10 @@ class Number:
         if not (self.is_decimal or self.is_in_words) or max(self.values, default=_OLDEST + 1) > _OLDEST:
             return False
         if self.form == "open" or _LATER.search(self.left):
-            closed = _CLOSES_AGE.match(self.right)
-            is_named = closed and _BEHIND_A_NAME.search(self.before)
+            closed = context.CLOSES_AGE.match(self.right)
+            is_named = closed and context.BEHIND_A_NAME.search(self.before)
             return bool(is_named) and (is_asked or not ENDS.match(self.right, closed.end() if closed else 0))
-        beside = _BESIDE_A_NAME.search(self.before)
+        beside = context.BESIDE_A_NAME.search(self.before)
         if beside and self.right.startswith(","):
             is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
             return not is_author and self.words_after[1:3].strip().isalpha()
@@ -323,7 +325,7 @@ class Number:
         is_at_an_age = begins and context.OF_AN_AGE.match(self.right)
         is_in_a_series = context.ONE_OF_A_SERIES.search(self.left) and context.GOES_ON.match(self.right)
         is_anothers = not self.form and context.ANOTHERS_AGE.search(self.before)
-        is_told = context.AT_AN_AGE.search(self.left) or _ONLY.search(self.before)
+        is_told = context.AT_AN_AGE.search(self.left) or context.ONLY.search(self.before)
         is_own = not self.form and context.IS_SO_OLD.search(self.left) and context.AT_THE_TIME.match(self.right)
         return bool(is_at_an_age or is_in_a_series or is_told or is_own or is_anothers)
 
@@ -367,7 +369,14 @@ class Number:
     @property
     def is_in_plain_use(self) -> bool:
         """Whether a word right beside it says that it is something else, such as a chapter, a month or a unit."""
-        return context.plain_use().search(self._around) is not None
+        return self.is_of_a_month or context.plain_use().search(self._around) is not None
+
+    @property
+    def is_of_a_month(self) -> bool:
+        """Whether it is the day or the year behind a month; behind a day and its month only a year: "8 July, 1893"."""
+        month = context.BEHIND_A_MONTH.search(self.left)
+        latest = max(self.values, default=0) if month else 0
+        return latest in _YEARS or 0 < latest <= (0 if month and month["day"] else _LAST_DAY)
 
     @property
     def is_in_other_use(self) -> bool:
@@ -422,7 +431,7 @@ class Number:
         if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith(("from ", "between ")):
             return True  # from nine to five: no pages are read backwards
         if not taken:
-            return self._is_listed or self._is_of_a_label
+            return self._is_listed or self._is_of_a_label or self.is_of_a_month
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
@@ -483,15 +492,6 @@ def numbers_of(seen: Seen, written: str, begin: int = 0, *, in_any_form: bool = 
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
     pattern = number_in_any_form() if in_any_form else number_pattern()
     return (Number(found, seen, written) for found in pattern.finditer(marked(seen.text), begin))
-
-
-def _values(read: str, written: str) -> list[int]:
-    """What the numbers are; empty if that is not known, as with words in some languages."""
-    if digits := re.findall(r"\d+", _THOUSANDS.sub("", read)):
-        return [int(each) for each in digits]
-    whole = number_value(written)
-    parts = [whole] if whole is not None else map(number_value, context.BETWEEN.split(written))
-    return [value for value in parts if value is not None]
 
 
 def _value_of(word: str) -> int:

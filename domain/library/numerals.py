@@ -109,3 +109,16 @@ def _simple_value(word: str) -> int | None:
         if word[-length:] in _ENDINGS and (value := _VALUE_OF.get(word[:-length])) is not None and len(word) > 4:
             return value
     return None
+
+
+_BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
+_THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
+
+
+def values_of(read: str, written: str) -> list[int]:
+    """What the numbers are; empty if that is not known, as with words in some languages."""
+    if digits := re.findall(r"\d+", _THOUSANDS.sub("", read)):
+        return [int(each) for each in digits]
+    whole = number_value(written)
+    parts = [whole] if whole is not None else map(number_value, _BETWEEN.split(written))
+    return [value for value in parts if value is not None]

@@ -996,3 +996,89 @@ async def test_a_straight_mark_without_its_other_one_quotes_its_line_alone(step:
     shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
     assert shown.startswith('He says "Ann kept the light (p. 12)\nThen "I never let it go out"')
     assert shown.endswith("is (p. 13).")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where are the boxes?", "There are 29 at Carfax, 6 at Mile End, 6 in Bermondsey, and in Piccadilly 9."),
+        ("Where are the boxes?", "Carfax got 29, Mile End 6, Bermondsey 6 and Piccadilly 9."),
+        ("Tell me of the ship", "It sailed at 6, at 7 the fog came, and at 8 they were off Dover."),
+        ("Is he rich?", "Yes, he inherited at 29; his father had inherited at 31."),
+        ("How fast was it?", "The ship ran at 11 knots, the launch at 9."),
+        ("What is the address?", "The address is Piccadilly 347."),
+        ("Wer ist das?", "Name: Renfield\nAlter: 59"),
+        ("Qui est-ce ?", "Nom : Renfield\nÂge : 59"),
+        ("Who are they?", "Ages: Renfield 59, Lucy 19, Mina 22."),
+        ("How old are they?", "Renfield (59) and Mr. Swales (nearly 100)."),
+        ("When was it?", "It was on 8 July 1893, on July 9, and on 3 May, 5 May and 8 May."),
+        ("Wann war das?", "Am 8. Juli 1893 und am 3. Mai."),
+    ],
+)
+@pytest.mark.parametrize("step", [1, 5, 400])
+async def test_a_number_stays_that_counts_what_one_before_it_counts(question: str, said: str, step: int) -> None:
+    made = composer()
+    made.learn_words(question)
+    shown = [await made.feed(TextChunk(said[at : at + step])) for at in range(0, len(said), step)]
+    assert "".join([*shown, await made.finish()]) == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where does it say so about the birds?", "Seward's Diary, 8 July, 213."),
+        ("Tell me both place and page.", "Seward's Diary, 5 June, 213"),
+        ("Where does it say so?", "Seward's Diary, 8 July, 21."),
+        ("Where does it say so?", "Seward's Diary, July 213."),
+        ("Where does it say so?", "Seward's Diary, 8th of July, 213-214."),
+        ("Wo steht das?", "Sewards Tagebuch, 8. Juli, 213."),
+        ("Où est-ce ?", "Journal de Seward, 8 juillet, 213."),
+        ("Where does it say so?", "Diary, July 8: 213."),
+        ("Where does it say so?", "Diary of July 8, 213, and July 9, 214."),
+        ("Tell me of the birds", "He had sparrows in July, 213, and in August, 220."),
+        ("On which page?", "Seward's Diary, 8 July, 213."),
+        ("On which page?", "It stands under 5 June, 88."),
+        ("Where are they?", "Renfield on 217, Lucy on 220 and Mina on 231."),
+        ("Where do they die?", "He dies at 217, she at 230."),
+        ("List them", "Renfield (217), Lucy (220), Mina (231)."),
+        ("List them", "flies (217), (220), (231)"),
+        ("When did he come?", "It sailed at 217, at 220 the fog came, and at 231 they were off Dover."),
+        ("When did he come?", "The ship sails on 217, and at 220 it lands."),
+        ("Tell me of them", "The kitten, 217 at Carfax, 213 at Piccadilly."),
+        ("What is the address of the house?", "The address is given by Stoker 217."),
+        ("What is the address of the house?", "The address is told by Mina at 217."),
+        ("Where is the address?", "His address stands in Dracula, 217."),
+        ("On which page is the address?", "The address is Piccadilly 347."),
+        ("Tell me of his age", "His age is given at 217."),
+        ("Tell me of his age", "Ages: Renfield 217, Lucy 220."),
+        ("Tell me of his age", "He inherits at 217."),
+        ("Tell me of his age", "He inherited the house, 88."),
+        ("Tell me of his age", "Renfield (nearly 217) is a patient."),
+        ("On which page does he inherit?", "He inherits at 88."),
+        ("On which page does it sail?", "It sailed at 6, and at 8 it landed."),
+        ("Index of animals", "Animals:\n- flies: 213\n- spiders: 214"),
+        ("Index of animals", "Pages:\n- flies: 13\n- spiders: 14"),
+        ("Index of animals", "Ages:\n- Renfield: 213"),
+        ("Where are they told of?", "Where:\n- flies: 13\n- spiders: 14"),
+    ],
+)
+async def test_a_page_goes_that_looks_like_a_date_an_age_an_hour_or_one_of_a_row(question: str, said: str) -> None:
+    shown = re.sub(
+        r"\b\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?(?:July|June|Juli|juillet)|July [89]", "", await answered(question, said)
+    )
+    assert not any(letter.isdigit() for letter in shown), shown
+
+
+@pytest.mark.parametrize(
+    ("said", "page"),
+    [
+        ("The ship ran at 11 knots, the launch at 217.", "217"),
+        ("The ship ran at 11 knots, the tale at 31.", "31"),
+        ("There are 29 at Carfax, 217 at Mile End.", "217"),
+        ("There are 29 at Carfax, Stoker 217.", "217"),
+        ("There are 29 boxes, 217.", "217"),
+        ("Carfax got 29, Stoker 88.", "88"),
+    ],
+)
+async def test_a_larger_number_behind_one_that_counts_is_a_page(said: str, page: str) -> None:
+    assert page not in await answered("Tell me about it", said)
