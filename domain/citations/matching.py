@@ -105,9 +105,9 @@ class _Words:
         telling: list[str] = []
         turns: list[set[str]] = [set()]
         adverbs: dict[int, str] = {}
-        for word, plain in zip(written, folded, strict=True):
-            if plain in STOP_WORDS:
-                turns[-1] |= {plain} & _TURNING
+        for word, plain, before in zip(written, folded, ("", *folded), strict=False):
+            if plain in STOP_WORDS:  # "to do" says what is done, while "do" alone helps another verb
+                turns[-1] |= {plain} if before == "to" and plain in ("be", "do", "have") else {plain} & _TURNING
             elif framed and stem_of(word) in _FRAME:
                 turns[-1] &= _TURNING if telling else set()
             else:
@@ -218,9 +218,17 @@ class PassageMatcher:
                     candidate = _Candidate(sentences, words, opening, before)
                     for run in words.runs:
                         self._by_run[run].append(candidate)
-                    if len(sentences) == 1 and len(words.folded) >= FEWEST_SAME:
-                        self._whole.setdefault((_asks(first.text), words.folded), first)
+                    if len(sentences) == 1:
+                        self._keep_whole(first, words)
             before = only_name(first.text)
+
+    def _keep_whole(self, sentence: Sentence, words: _Words) -> None:
+        """Keep its words, and those of each part before a semicolon, or behind one if nothing before it is doubted."""
+        parts = [*map(_Words.of, sentence.text.split(";"))] if ";" in sentence.text else []
+        doubted = next((at for at, part in enumerate(parts) if part.denials()[1]), len(parts))
+        for each in (words, *parts[: doubted + 1]):
+            if len(each.folded) >= FEWEST_SAME:
+                self._whole.setdefault((_asks(sentence.text), each.folded), sentence)
 
 
 def _comparable(sentence: str) -> _Words | None:

@@ -206,6 +206,7 @@ def test_a_pronoun_may_stand_for_who_a_sentence_begins_with_and_adverbs_and_tens
         "Renfield now has a whole colony of sparrows, and his flies and spiders are almost obliterated.",
         "He now has no whole colony of sparrows, and his flies and spiders are almost obliterated.",
         "He ran to me and said she wanted to ask me a great favour.",
+        "He ran to me and said he wanted to do me a great favour.",
         "She quietly counted seven silver coins beside the grave.",
         "He quietly counted eight silver coins beside the grave.",
         "He never counted seven silver coins beside the grave.",
@@ -225,3 +226,26 @@ def test_a_pronoun_may_stand_for_who_a_sentence_begins_with_and_adverbs_and_tens
 )
 def test_another_person_animal_or_number_and_a_denial_are_something_else(sentence: str) -> None:
     assert found_in_told(sentence) == []
+
+
+PARTS = (
+    "Marta has not walked in her sleep for a week, but she is odd; even in her sleep she seems to be watching me.",
+    "I thought it was some trick of the moon, some weird effect of shadow; it was a man with a lantern in his hand.",
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_told"),
+    [
+        ("Even in her sleep she seems to be watching me.", True),
+        ("Even in her sleep she seems to be hunting me.", False),
+        ("I thought it was some trick of the moon, some weird effect of shadow.", True),
+        ("It was some trick of the moon, some weird effect of shadow.", False),
+        ("It was a man with a lantern in his hand.", False),
+    ],
+)
+def test_a_part_behind_a_semicolon_is_told_unless_one_before_it_is_only_thought(sentence: str, is_told: bool) -> None:
+    matcher = PassageMatcher()
+    spans = [Sentence(at * 200, at * 200 + len(text), text) for at, text in enumerate(PARTS)]
+    matcher.learn(Passage(1, 0, 400, "12", "12", "The Lamp", tuple(spans)))
+    assert bool(matcher.match(sentence)) is is_told
