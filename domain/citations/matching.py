@@ -78,7 +78,7 @@ _LEAD = re.compile(
     rf"|(?:in|at|from|by|im|aus|dans|en)\s{_A_FEW}{_TEXT}\b[^,.;:!?\n]{{0,20}},\s"
     r"|(?:according to|laut|nach|selon|d'après|según)\s[^,.;:!?\n]{1,40}[,:]\s"
     rf"|(?:as|wie|comme|como)\s{_A_FEW}{_SAYS}(?:\s[^,.;:!?\n]{{1,20}})?,\s"
-    r"|(?:based on|from|to answer)\s[^,.;:!?\n]{1,40},\s"
+    r"|(?:based on|from|to answer|as far as (?:i|we|you)|soweit (?:ich|man)|autant que je|que yo)\s[^,.;:!?\n]{1,40},\s"
     rf"|{_A_FEW}(?:[^\W\d_]+\s){_SAYS}(?:\s(?:us|me|him|her|them|later|here|to\s[^\W\d_]+))?,?\s(?:that|dass|que)\s"
     r"|(?:I|we|you)\s(?:can\s)?(?:learn|read|see|find(?:\sout)?|know|think|believe|are\stold)\s(?:that\s)?)",
     re.IGNORECASE,
@@ -324,8 +324,8 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
     return True
 
 
-FEWEST_WORDS_CLAIMED, _FEWEST_IF_PLAIN = 5, 3
-"""Words of a claim, and of one that has a name or a noun and a verb."""
+FEWEST_WORDS_CLAIMED = 5
+"""Words of a claim; fewer are one if somebody is told to do something."""
 
 _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
@@ -361,8 +361,10 @@ def find_uncited(answer: str) -> tuple[str, ...]:
 
 
 def _sentences(line: str) -> list[str]:
-    """The sentences of a line; a reference after a full stop belongs to the sentence before it."""
-    line = _REFERENCE.sub(_MARK, _shown(line))
+    """The sentences of a line; a reference after a full stop belongs to the sentence before it. Hidden spans are
+    neither judged nor repeated.
+    """
+    line = _REFERENCE.sub(_MARK, "".join(span.text for span in spans(line) if not span.is_hidden))
     if _BLOCK_QUOTATION.match(line):
         return []
     lead = _LINE_LEAD.match(line)
@@ -379,18 +381,12 @@ def _sentences(line: str) -> list[str]:
     return sentences
 
 
-def _shown(line: str) -> str:
-    """The text without hidden spans, which are neither judged nor repeated."""
-    return "".join(span.text for span in spans(line) if not span.is_hidden)
-
-
 def _is_bare_claim(sentence: str) -> bool:
     if _MARK in sentence or sentence.rstrip(_CLOSERS).endswith(("?", "？", ":")):
         return False
     words = words_of(sentence)
     fewest = FEWEST_DENSE if any(map(is_dense, words)) else FEWEST_WORDS_CLAIMED
-    is_claim = len(words) >= fewest or (len(words) >= _FEWEST_IF_PLAIN and says_something(sentence))
-    return is_claim and not _is_of_talk(sentence)
+    return (len(words) >= fewest or says_something(sentence)) and not _is_of_talk(sentence)
 
 
 def _is_of_talk(sentence: str) -> bool:

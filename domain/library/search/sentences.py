@@ -11,6 +11,7 @@ depend on unread text.
 
 import re
 
+from domain.library.numerals import number_value
 from domain.library.search.words import IRREGULAR_FORMS, STOP_WORDS, fold, stem_of, words_of
 
 LOOK_AHEAD = 400
@@ -192,38 +193,72 @@ _AUXILIARY_WORDS = """
     ist war sind waren hat hatte haben wird wurde kann est était sont ont avait fut es era fue son tiene ha è
 """
 _GREETING_WORDS = """
+    point question task job lesson note
     good great nice happy hello hi hey dear welcome thanks thank sorry sure please yes no okay well next first last
     guten gute gut viel gern danke bitte hallo bonjour bonne bon merci hola buenos buenas gracias
 """
 _NO_VERB_WORDS = """
     always perhaps besides sometimes afterwards towards upstairs downstairs indoors outdoors plus yes less unless others
-    indeed aged sechs
+    indeed aged sechs alone too either even ever maybe else men women children feet teeth wives wolves better best worse
+    worst auch allein nicht nichts nur selbst sonst n aussi seul seule non pas plus rien también mismo misma más anche
+    stesso stessa тоже не сам сама другой
 """
 _AUXILIARIES, _NO_SUBJECTS, _NO_VERBS = (
     frozenset(words.split()) for words in (_AUXILIARY_WORDS, _GREETING_WORDS, _NO_VERB_WORDS)
 )
 """Verbs that end like none, words that begin a greeting or a fragment, and words that only end like verbs."""
+_CAPITAL = "[A-ZÀ-ÞА-ЯЁ]"
+_ADVERB = r"(?:(?:also|then|never|later|soon|often|\w+ly)\s)?"
+_NOUN = rf"(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Dd](?:er|ie|as)|{_CAPITAL}[^\W\d_]*['’]s)\s[^\W\d_]+"
+_PERSON = (
+    r"(?:[Ss]?[Hh]e|[Tt]hey|[Ee]r|[Ii]l|[Ee]lle|Él|Ella|Lui|Lei|Он[аи]?|(?:No|Every|Some)body|(?:No\s|Every|Some)one"
+    r"|Niemand|Keiner|Personne|Nadie|Nessuno|Никто)(?:\s(?:l[aeo]|n[e']|не))?"
+)
+_SOME = (
+    r"(?:None|(?:Every|Some)(?:one|body)|All|Both|Most|Many|Few|Some|Alle|Tous|Todos|Tutti|Все"
+    r"|One|T(?:wo|hree|en|w(?:elve|enty)|hirty)|F(?:our|ive|orty|ifty)|S(?:ix|even)|Eight|Nine)(?:\s[^\W\d_]+){1,4}"
+)
+_IT_WAS = (
+    rf"(?:[Ii]t|Th(?:is|at)|[Ee]s|Das|[Cc]['’])\s?(?:is|was|ist|war|est|était)\s(?!Chap|Kapitel){_CAPITAL}[^\W\d_]"
+    r"|(?:(?:[Ss]?[Hh]e|[Tt]hey)['’](?:s|d|re|ve|ll)|Th(?:e|o)se\s(?:are|were)|[Ii]t\s(?!depends|seems|was)[a-z]{3,}(?:s|ed))"
+    r"\s(?!all\b|the\b)[^\W\d_]"
+    r"|(?:[Ii]t\swas\s(?:the|an?|his|her)|[Ee]s\swar\s(?:der|die|das|eine?)|[Cc]['’]était\s(?:l[ea]|une?))\s[^\W\d_]"
+    r"|(?:There\s(?:is|are|was|were)|Es\sg[ai]bt?|Il\sy\sa(?:vait)?|Hay|Había)\s(?!(?:no|nothing|none|kein\w*|nichts)\b)\w"
+)
 _TELLS = re.compile(
-    r"(?:\b(?P<noun>(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Dd](?:er|ie|as))\s[^\W\d_]+)"
-    r"|\b(?P<person>[HhSs]?[Hh]e|[Tt]hey|[Ee]r|[Ss]ie)|\b(?P<name>(?!(?:[Ii]t|Es)\s)[A-ZÀ-Þ][^\W\d_]*\.?))"
-    r"\s(?:(?:also|then|never|later|soon|often|\w+ly)\s)?(?P<verb>[a-zà-ÿ]+(?:['’]t)?)"
-    r"|\b(?:[Ii]t|[Ee]s|[Cc]['’])\s?(?:is|was|ist|war|est|était)\s(?P<who>[A-ZÀ-Þ][^\W\d_]+)"
+    rf"(?:\b(?P<noun>{_NOUN})|\b(?P<person>{_PERSON})|\b(?P<name>(?!(?:[Ii]t|Es)\s){_CAPITAL}[^\W\d_]*\.?))"
+    rf"\s{_ADVERB}(?P<verb>[a-zà-ÿа-яё]+(?:['’][ts])?)"
 )
 """Somebody or something, and the word behind it."""
+_FINITE = re.compile(r"\w+(?:ed|ete|[bgkmß]t|eht|tet|hrt|[аяеи]т|[аяеиу]л[аи]?)")
+"""Endings of verbs, behind a name."""
+_TELLS_OF_SOME, _TELLS_WHO = re.compile(rf"(?:^|\W){_SOME}"), re.compile(rf"\b(?:{_IT_WAS})")
+_UNMARKED = str.maketrans("", "", "*_")
+_CLOSED, _FEWEST_WITHOUT_STOP = "\"'”’»)", 3
 
 
 def says_something(fragment: str) -> bool:
-    """Whether a few words are a sentence of their own, with a name or a noun and a verb behind it."""
-    return any(found["who"] or _has_verb(found) for found in _TELLS.finditer(fragment))
+    """Whether a few words are a sentence of their own, with a name or a noun and a verb behind it; two with a stop."""
+    plain = fragment.translate(_UNMARKED)
+    if len(words_of(plain)) < _FEWEST_WITHOUT_STOP and not plain.rstrip(_CLOSED).endswith((".", "!")):
+        return False
+    if _TELLS_WHO.search(plain) or any(map(_has_verb, _TELLS.finditer(plain))):
+        return True
+    some = _TELLS_OF_SOME.match(plain)
+    return some is not None and any(word in _AUXILIARIES or _is_finite(word) for word in some[0].split()[1:])
 
 
 def _has_verb(found: re.Match[str]) -> bool:
     name, verb = fold(found["name"] or ""), found["verb"].replace("’", "'")
-    if name in STOP_WORDS or name in _NO_SUBJECTS or verb in _NO_VERBS:
+    if name in STOP_WORDS or name in _NO_SUBJECTS or verb in _NO_VERBS or number_value(name) is not None:
         return False
-    is_past = verb in IRREGULAR_FORMS or verb.endswith(("ed", "ete"))
-    is_present = verb.endswith("s") and not found["noun"] and verb not in STOP_WORDS
-    return verb in _AUXILIARIES or is_past or is_present
+    if verb in _AUXILIARIES or _is_finite(verb):
+        return True
+    return verb not in STOP_WORDS and (found["person"] is not None or (verb.endswith("s") and not found["noun"]))
+
+
+def _is_finite(verb: str) -> bool:
+    return verb in IRREGULAR_FORMS or _FINITE.fullmatch(verb) is not None
 
 
 _SUBJECT = re.compile(
