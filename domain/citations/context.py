@@ -5,13 +5,12 @@ The other words by which citations are told are with them, in `context.json`.
 
 import json
 import re
-import unicodedata
 from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from domain.library.search.words import fold_letters
+from domain.library.search.words import fold_letters, script_of
 
 PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
 """The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
@@ -76,21 +75,16 @@ KINDS = (
 )
 """Words that take a number, as a pattern."""
 
-_TALK = rf"{any_of('talk')}(?!:)"
+_TALK = rf"(?<!\bfor ){any_of('talk')}(?!:)"
 NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
 ROUGHLY = rf"(?:{any_of('roughly')}\.?\s)"
 DATED = re.compile(rf"\b(?:{MONTHS}|{any_of('dated')})")
 HOURS = re.compile(rf"\b{any_of('hours')}")
 _BIBLE = any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
-SCRIPTURE = re.compile(
-    rf"\b(?:{_BIBLE}|joshua|judges|ruth|samuel|daniel|jonah?|matt(?:hew|haus)?|mark(?:us)?|luke|lukas|john|johannes|acts"
-    r"|james|peter)\.?\s\Z"
-)
+SCRIPTURE = re.compile(rf"\b(?:{_BIBLE}|{any_of('books_with_other_names')})\.?\s\Z")
 
 FOREIGN_WORDS = " ".join(_WORDS["pages"])
-
-
 BEGINNINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["beginnings_of_page"]).split()))
 """Of words for page, in languages that join an ending to them."""
 ENDINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["endings_of_page"]).split()))
@@ -99,22 +93,18 @@ COUNTED_PAGES = " ".join(_WORDS["counted_pages"])
 """Behind a number these are counted: "38 sayfa" are 38 pages, while "38 sayfada" is on page 38."""
 
 
-def _script_of(word: str) -> str:
-    return unicodedata.name(word[0], "").partition(" ")[0]
-
-
-_KNOWN_SCRIPTS = {*map(_script_of, FOREIGN_WORDS.split()), "CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
+_KNOWN_SCRIPTS = {*map(script_of, FOREIGN_WORDS.split()), "CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
 
 
 def is_of_known_script(word: str) -> bool:
     """Whether words for page are known in the script of a word; of others any word may be one. Empty is known."""
-    return not word or _script_of(word) in _KNOWN_SCRIPTS
+    return not word or script_of(word) in _KNOWN_SCRIPTS
 
 
 SIDE = rf"(?:(?:(?<=pa |op )|(?<=nde )|(?<={ORDINAL} ))side|(?<=sur )pago|(?<=der )sait)(?!\w)"
 """Words for page that mean something else elsewhere, behind the word that tells them: Danish, Esperanto and others."""
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
-NO_LABEL = re.compile(rf"{any_of('leading')}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
+NO_LABEL = re.compile(rf"{any_of('leading')}|{MONTHS}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
@@ -244,13 +234,14 @@ TELLS = re.compile(
 )
 AT_AN_AGE = re.compile(
     rf"\b{any_of('life_events')}\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
-    rf"|\b(?:(?:age|alter|edad|eta|idade)\s?:|aged?|the age of|alter von|(?:s?he|age) (?:is|was))\s{ROUGHLY}?\Z"
+    rf"|\b(?:(?:age(?:\sat\s[a-z]+)?|alter|edad|eta|idade)\s?:|aged?|the age of|alter von|s?he look(?:s|ed)"
+    rf"|(?:s?he|age) (?:is|was)(?: between)?|(?:er|sie) (?:ist|war) zwischen)\s{ROUGHLY}?\Z"
 )
 ONE_OF_A_SERIES = re.compile(
     rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
     r"[^.!?\n]*,?\s(?:(?:and|und)\s)?\Z"
 )
-_A_NAME = r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
+_A_NAME = r"(?<!\d )(?<!\d\. )(?<!\d[snrt][tdh] )(?<!\b[IiOoAa][nmt] )\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?"
 BESIDE_A_NAME = re.compile(
     rf"(?:{_A_NAME}|\b(?:[Hh]is|[Hh]er|[Tt]heir|[Ww]hose) age),\s(?:~|(?:then|now|only|just|already|still|barely)\s)?\Z"
 )
@@ -368,7 +359,7 @@ LISTS_NUMBERS = re.compile(
 """The end of a text that lists chapters or verses."""
 PLACE = re.compile(
     r"(?:\b(?:numbers?(?!\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
-    rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z"
+    rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z|[.!?:;,—–\n(]\s?up to \Z"
 )
 INTO = re.compile(
     r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on"
@@ -377,6 +368,7 @@ INTO = re.compile(
 READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
 OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
+    r"|\sin (?:mine|yours|(?:my|this|your|that|the)\s(?:\w+\s)?(?:copy|edition|book|paperback))\b"
 )
 BEHIND_A_MONTH = re.compile(
     rf"(?:(?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:(?:of|de)\s)?)|\b){MONTHS}\.?[,:]?\s(?:the\s)?{ROUGHLY}{{0,2}}\Z"
@@ -394,7 +386,7 @@ ASKS_WHERE = re.compile(
 )
 """Questions for a place in the book that have no word for page; as a text reads."""
 GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
-AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|um|gegen)\s{ROUGHLY}?\Z")
+AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|before|um|gegen|vor)\s{ROUGHLY}?\Z")
 GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
 )
@@ -402,22 +394,32 @@ IS_SO_OLD = re.compile(rf"\b(?:s?he|they)\s(?:is|was|are|were)\s{ROUGHLY}?\Z")
 AT_THE_TIME = re.compile(r"\s(?:when|as|at the time)\b")
 OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
 PART_OF_MEASURE = re.compile(
-    rf"\+(?=\s)|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
+    rf"\+(?=\s)|\s(?:by|x|×)\s\d|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
 )
 PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
 AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
 IN_A_RANK = re.compile(r"\b(?:came|comes|finish(?:es|ed)|placed|ranks|ranked)\s\Z")
 CITING = re.compile(rf"(?:^|[,;:.(\[–—\n]|\b(?:{LOOK_UP})\.?(?: (?:le|el|il|la))?)\s?\Z")
-CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
-_TO = r"(?:[-–]|\s(?:to|a|zu|à)\s)"
-PAIR = re.compile(
-    rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
-)
-"""Two numbers of the same length: in "148–52" the second one is shortened."""
 IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?\Z")
 ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
 THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
+ON_GERMAN = re.compile(r"\b(?:auf|ab|bis)\s(?:der\s)?\Z")
+GERMAN_VERB = re.compile(r"\s(?:[a-zäöüß]*[^\Waeiou\d_]t|war|kam|wird|wurde|hatte|fand|sah)\s")
+DEALT = re.compile(
+    r"\b(?P<most>\d{1,2})\s[^.!?;:\n]{0,60}?\b(?P<way>to|in|at|for)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s"
+    r"(?:\d{1,2}\s(?P=way)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s)*\0\s(?P=way)\s"
+)
+"""A number, here as NUL, with the same preposition as a larger one before it: "29 went to Carfax, 6 to Mile End"."""
+IN_CHAPTERS = re.compile(rf"\bin\s(?:{CHAPTER})\.?\s\d[^.!?;:\n]{{0,50}}(?:,|\sand)\s[^.!?;:,\d\n]{{1,30}}\sin\s\Z")
+"""Before another chapter: "flies in chapter 6, spiders in "."""
+HEADS_NUMBERS = re.compile(
+    r"\b(?:chapters|kapitel|chapitres|capitulos|(?:number|count|anzahl|nombre|numero)s?\s(?:of|der|de|von)|how many"
+    r"|ages|alter|edades)\b(?!.*\d)"
+)
+"""In a line above a list: its items have chapters, ages or counts."""
+RESULT = re.compile(r"\s(?:is|are|makes?|gives?|equals?|=)\s\d")
+"""Behind a sum: " is 50"."""
 
 
 _COUNTERS = _either(" ".join(_WORDS["counters"]))
@@ -489,8 +491,9 @@ def takes_a_number() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?P<kind>{KINDS})|(?P<being>{BEING})|(?P<talk>{_TALK})"
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
-        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=[a-z])-\Z|(?<=\s)['’.−-]\Z"
-        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
+        rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=\s)['’.−-]\Z"
+        rf"|(?<=[a-z])(?<!\bmid)-\Z|(?:(?:\A|[\n.!?]\s?)(?:only\s|just\s)?|\ba\s)(?:1|{CARDINAL}{{3}})\sin\s\Z"
+        r"|\d\s(?:past|less|(?:[a-z]{1,6}\s)?by)\s\Z|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
         r"|\b(?:divided by|multiplied by|minut\w{1,2}|geteilt durch|divise par)\s\Z"
         rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})(?P<named>[a-z_]{{1,20}})\s[=%<>]=?\s\Z"
     )

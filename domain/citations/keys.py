@@ -325,9 +325,11 @@ def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> b
     return not is_quoted or (near != "" and near in quotes)
 
 
+_LEAVES = r"(?:(?<=\b(?:on|at|in|of)\s)|(?<=\b(?:the|see)\s)|(?<=\bfrom\s)|(?<=[(\[\n])|(?<=[.!?]\s)|\A)leaves"
+"""The noun; "she leaves 20 minutes later"."""
 _ENGLISH_PAGE = re.compile(
     r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
-    r"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
+    rf"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:leaf|{_LEAVES}|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
     r"|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
 )
 _WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")

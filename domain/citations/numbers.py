@@ -34,7 +34,7 @@ from domain.citations.keys import (
     number_in_any_form,
     number_pattern,
 )
-from domain.library.numerals import number_value, values_of
+from domain.library.numerals import are_small, is_in_telephone_number, is_score, values_of
 from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
@@ -74,21 +74,18 @@ _LEAD_IN = re.compile(
 """What stands before a number, by which a reference leaves its sentence."""
 _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>[€£¥₽₹]|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^]\s?\d|o['’]clock|per\s"
+    rf"|\s?(?P<unit>[€£¥₽₹]|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^−]\s?\d|o['’]clock|per\s"
     r"|an?\s(?:second|minute|hour|day|night|week|month|year)\b"
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
     rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
 _COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
-
-
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
-_FEW, _LONGEST_SMALL, _LEAST_ROMAN, _LEAST_NOUN = 12, 5, 3, 3
+_FEW, _LEAST_ROMAN, _LEAST_NOUN = 12, 3, 3
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _YEARS, _MOST_PAGES = range(1_000, 2_100), 10_000
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
@@ -102,7 +99,7 @@ _FIRST_WORDS = re.compile(
 )
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 12, 2, 30, 24
-_LEAST_LOCATION, _LEAST_CALLED, _LONGEST_CALL, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 16, 60, 45, 28
+_LEAST_LOCATION, _LEAST_CALLED, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 60, 45, 28
 
 
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
@@ -165,8 +162,7 @@ class Number:
             return _IS_ROMAN.fullmatch(self.read) is not None and (is_short or bool(is_name))
         if context.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
             return True
-        values = self.values or [_value_of(word) for word in _LETTERS.findall(self.written)]
-        return all(value <= _FEW for value in values)
+        return are_small(self.values, self.written)
 
     @property
     def is_homograph(self) -> bool:
@@ -183,7 +179,8 @@ class Number:
         if self.written == "24/7" or context.SCRIPTURE.search(self.left):
             return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
-        return not (cites or (self.form == "line" and parts[1] == "/")) or not ENDS.match(self.right)
+        cites |= parts[1] == "/" and (self.form == "line" or (self.form == "place" and self.values[-1] >= _LEAST_PAGES))
+        return not cites or not ENDS.match(self.right)
 
     @property
     def is_year(self) -> bool:
@@ -198,6 +195,7 @@ class Number:
         if part and part[0] in ("—", "--"):
             return self.written in ("15", "16", "17", "18", "19")
         is_part = part is not None and (part[0] != "+" or self.form != "open")
+        is_part |= any(sign in self.written for sign in "+×*") and context.RESULT.match(self.words_after) is not None
         is_minute = self.left.endswith(("°", "° ")) and self.right.startswith(("'", "’", "′"))
         is_inches = self.right.startswith(('"', "”", "″")) and self.left.endswith(("'", "’", "′"))
         return is_part or is_minute or is_inches or self.values[:1] == [0] or "-0" in self.written
@@ -258,14 +256,12 @@ class Number:
     def is_score(self) -> bool:
         """Whether it is a score, "4–2" or "6-4, 3-6", or a row such as "5-7-5": pages run from a lower one on."""
         beside = f"{self.left[-_FEW:]}{self.read}{self.right[:_FEW]}"
-        is_pair = context.PAIR.search(self.read) is not None and self.form != "open"
-        return is_pair and any(int(first) > int(second) for first, second in context.PAIR.findall(beside))
+        return self.form != "open" and is_score(self.read, beside)
 
     @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number, or the short one of a hotline."""
-        called = context.CALLED.search(f"{self.left}{self.read}{self.right}", max(len(self.left) - _LONGEST_CALL, 0))
-        if called and called.start() <= len(self.left) < called.end():
+        if is_in_telephone_number(f"{self.left}{self.read}{self.right}", len(self.left)):
             return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
         return bool(is_short and context.HOTLINE.search(self.left))
@@ -273,13 +269,11 @@ class Number:
     @property
     def is_part(self) -> bool:
         """Whether it is one of a total that is no book's, or that total: "1 von 10", "Of the 8 dwarves, 3 die"."""
-        if self._is_elliptic:
-            return True
         if self.left.endswith(", ") and context.OF_THOSE.search(self.left):
-            return not ENDS.match(self.right)
+            return self._is_elliptic or not ENDS.match(self.right)
         of = context.OF_SO_MANY.match(self.read + self.right)
         if self.form not in ("", "line") or not (of or context.SO_MANY_OF.search(self.left)):
-            return False
+            return self._is_elliptic
         noun = of["noun"] if of else ""
         is_counting = bool(noun) and noun[1] not in f"{PAGE}{FOREIGN}" and noun[1:] not in COUNTED_BY_NOTHING
         total = int(of["total"]) if of else max(self.values, default=_LEAST_PAGES)
@@ -288,8 +282,12 @@ class Number:
     @property
     def _is_elliptic(self) -> bool:
         """Whether it counts what a larger one before it counts: "at 11 knots, the launch at 9"."""
-        first = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before)
-        return first is not None and max(self.values, default=_LEAST_PAGES) <= min(int(first["most"]), _LEAST_PAGES)
+        if not self.left.endswith(" "):
+            return False
+        dealt = context.DEALT.search(f"{self.left}\0{self.right}")
+        first = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before) or dealt
+        most = int(first["most"]) if first else _LEAST_PAGES * bool(context.IN_CHAPTERS.search(self.left))
+        return max(self.values, default=_LEAST_PAGES) <= min(most, _LEAST_PAGES)
 
     def is_in_work(self, own: Container[str]) -> bool:
         """Whether it is a line of another work, or the number of its book before a line; `own` has this one's words."""
@@ -381,7 +379,7 @@ class Number:
     @property
     def is_in_other_use(self) -> bool:
         """Whether they say so less surely."""
-        return context.OTHER_USE.search(self._around) is not None
+        return (not self.form and self.is_in_plain_use) or context.OTHER_USE.search(self._around) is not None
 
     @property
     def _around(self) -> str:
@@ -417,8 +415,9 @@ class Number:
     @property
     def _is_telling(self) -> bool:
         """Whether a verb follows rather than a noun: "47 relates that", "la 47 dit"."""
-        if not self.written.isdecimal():
-            return False
+        is_german = bool(context.ON_GERMAN.search(self.left) and context.GERMAN_VERB.match(self.after))
+        if is_german or not self.written.isdecimal():
+            return is_german
         return bool(
             (_BEGINS.search(self.left) and context.TELLS.match(self.words_after))
             or (context.THE_ONE.search(self.left) and not context.MONTH.match(self.words_after))
@@ -435,12 +434,18 @@ class Number:
         if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
-            return not (context.PLACE.search(self.left) or (context.IT_IS.search(self.left) and ENDS.match(self.right)))
+            ends = ENDS.match(self.right) or context.OF_THE_BOOK.match(self.words_after)
+            return not (context.PLACE.search(self.left) or (context.IT_IS.search(self.left) and ends))
         if taken["thing"]:
             return not (
                 ENDS.match(self.right) and (self.form == "goes" or context.CITING.search(self.left[: taken.start()]))
             )
         return not (taken[0][0] in "$'" and self.right.startswith(tuple(CLOSING_MARKS)))
+
+    def is_label_of(self, own: Container[str]) -> bool:
+        """Whether the word that takes it is one of these, the book's own: "Dracula 88 has it"."""
+        name = None if takes_a_number().search(self.left) else _NAME_OF_IT.search(self.before)
+        return name is not None and any(stem_of(word) in own for word in words_of(name[0]))
 
     @property
     def _is_listed(self) -> bool:
@@ -457,7 +462,7 @@ class Number:
         if not label or not name or not name[0][0].isupper() or not self.is_decimal:
             return False
         is_known = context.is_of_known_script(label[1]) and label[1] not in COUNTED_BY_NOTHING
-        if not is_known or context.NO_LABEL.fullmatch(label[1]):
+        if not is_known or context.NO_LABEL.fullmatch(label[1]) or self.values[0] >= _LEAST_CALLED:
             return False
         is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and context.SCRIPTURE.search(self.left)
         is_whole = _ALONE.search(self.left, 0, label.start(1)) or context.BOOK_OF_THE_BIBLE.search(self.left)
@@ -492,9 +497,3 @@ def numbers_of(seen: Seen, written: str, begin: int = 0, *, in_any_form: bool = 
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
     pattern = number_in_any_form() if in_any_form else number_pattern()
     return (Number(found, seen, written) for found in pattern.finditer(marked(seen.text), begin))
-
-
-def _value_of(word: str) -> int:
-    """The value of a word for a number; of those that are not known, only long ones are for large numbers."""
-    value = number_value(word)
-    return value if value is not None else _FEW + (len(word) > _LONGEST_SMALL)

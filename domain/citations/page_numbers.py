@@ -21,20 +21,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
+from domain.citations import context
 from domain.citations.context import (
-    AGE_IN_BRACKETS,
-    ASKS_FOR_ONE,
-    ASKS_WHERE,
     CARDINAL,
-    COUNTED,
-    COUNTS,
     DENSE,
     FOREIGN,
     FOREIGN_SHORT,
-    HANGUL_NUMBER,
-    JOINS_REFERENCES,
-    KANA_NUMBER,
-    NO_SIDE,
     PAGE,
     ROUGHLY,
     SHORT_PAGE,
@@ -43,9 +35,6 @@ from domain.citations.context import (
     SOURCE,
     STEMMED,
     STEMMED_ORDINAL,
-    STEMMED_WORD,
-    THE_READER_IS,
-    tells_ages,
 )
 from domain.citations.keys import (
     CLOSE,
@@ -86,7 +75,7 @@ _QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:(?:[a-z]|ال)-?(?=\d))?"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{HAN_NUMBER}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_NO_COUNT = rf"(?:(?<=\d)(?!\d)|(?<!\d)(?!\s+{COUNTED}))"
+_NO_COUNT = rf"(?:(?<=\d)(?!\d)|(?<!\d)(?!\s+{context.COUNTED}))"
 _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 """After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
 _NO_NAME = "".join(rf"(?<!\b{article} )" for article in ("the", "a", "his", "her", "their", "my", "our"))
@@ -96,7 +85,7 @@ _ENGLISH = (
 """After an article, "P-38" is an aeroplane."""
 _A_PAGE = rf"(?:{FOREIGN}++|{SIDE})"
 _FOREIGN_PAGE = (
-    rf"{_BEFORE}{NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
+    rf"{_BEFORE}{context.NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
     rf"|{FOREIGN_SHORT}++\.|{SIDE}|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )
@@ -115,14 +104,14 @@ _ROMANCE = (
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
     rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
-    rf"|(?<![{DENSE}]){KANA_NUMBER}{HAN_PAGE}"
+    rf"|(?<![{DENSE}]){context.KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
 _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?|{fold_letters('번째')})?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
-    rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
+    rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{context.HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 _BLANKS = r"(?:(?<!\s)\s++)?"
@@ -167,7 +156,7 @@ _SIGNPOST = re.compile(
 def _label() -> re.Pattern[str]:
     number = rf"(?<![^\W\d_])(?:\d+\.(?=\s)|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
     stemmed = rf"{STEMMED_ORDINAL}(?=\s(?:{FOREIGN}|side))|{STEMMED}"
-    return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")
+    return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{context.HANGUL_NUMBER}|{context.KANA_NUMBER}")
 
 
 LONGEST_REFERENCE = 160
@@ -187,7 +176,7 @@ _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}
 
 @cache
 def _stemmed_part() -> re.Pattern[str]:
-    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
+    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{context.STEMMED_WORD})\W*")
 
 
 @lru_cache(maxsize=4_096)
@@ -229,7 +218,7 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     """The first word that has to wait if the one at `first` does, because both may belong to one reference, or because
     a number stands before it that it decides, as "men" does in "38 brave men".
     """
-    while first and (_is_part(words[first - 1][0]) or JOINS_REFERENCES.fullmatch(words[first - 1][0])):
+    while first and (_is_part(words[first - 1][0]) or context.JOINS_REFERENCES.fullmatch(words[first - 1][0])):
         first -= 1
     for at in range(first - 1, max(first - _DECIDING_WORDS, 0) - 1, -1):
         if _is_part(words[at][0]):
@@ -256,7 +245,7 @@ def named_pages(text: str) -> list[str]:
 def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
     """Whether a text has a word for page; `is_asked`: which names none, as "I'm on page 12" and "how many pages" do."""
     seen = as_seen(text).text
-    if is_asked and ASKS_WHERE.search(seen):
+    if is_asked and context.ASKS_WHERE.search(seen):
         return True
     read = marked(seen)
     return _SOME_PAGE.search(_typed().sub("", read) if is_asked else read) is not None
@@ -264,10 +253,10 @@ def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
 
 def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
-    context = before[-LONGEST_WORD:]  # of "Step 1", the "p" alone would be a page
-    written = context + RAISED.sub("", LINK_INTO_A_BOOK.sub(r"\1", text))
+    ahead = before[-LONGEST_WORD:]  # of "Step 1", the "p" alone would be a page
+    written = ahead + RAISED.sub("", LINK_INTO_A_BOOK.sub(r"\1", text))
     seen, read = _read(written)
-    return _changed(written, len(context), seen, _edits(seen, read, written, len(context), is_telling_ages))
+    return _changed(written, len(ahead), seen, _edits(seen, read, written, len(ahead), is_telling_ages))
 
 
 @lru_cache(maxsize=4)
@@ -302,11 +291,11 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     """The replacements from `at` on, in order, in terms of the text as it reads."""
     if not _SIGNPOST.search(read):
         return
-    is_telling_ages = is_telling_ages or tells_ages(written)
+    is_telling_ages = is_telling_ages or context.tells_ages(written)
     for typed in _typed().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
-            if is_telling_ages and AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
+            if is_telling_ages and context.AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
                 continue
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
             start = typed.start() + blanks.rfind("\n") + 1  # what begins a line leaves the line
@@ -319,7 +308,7 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
             yield mark.end(), mark.end() + 1, first.upper() if is_capital else first
         elif _COMMAND.search(before):
             yield typed.start() - 1, typed.end(), ""
-        elif not typed["foreign"] and THE_READER_IS.search(before):
+        elif not typed["foreign"] and context.THE_READER_IS.search(before):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
@@ -338,12 +327,14 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
 """Lines; a number alone in one belongs to the next, which tells what it is."""
 _HEADING = re.compile(r"\n#{1,6} \Z")
-_LATE_HEADING = 12
+_LATE_HEADING, _MOST_LISTED = 12, 100
 """The highest number of a heading that follows on none, as where an answer goes on."""
 _ROW = re.compile(r"\n\s*\|[^\n]*\Z")
 _FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
+_BELOW = re.compile(r"\n[^\n.!?]{1,60}(?:(?::|\s[–—-])\s|\s\()\Z")
+_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^\n:]{1,60}:\s|\s*\Z")
 _REMEMBERED = 120
 """Characters of what stands before a piece."""
 
@@ -361,9 +352,9 @@ class TypedPages:
     ) -> None:
         self._is_known = is_known
         self._titles = titles
-        self._tells_ages, self._asks_count = tells_ages(question), COUNTS.search(question) is not None
-        self._asked_for = ASKS_FOR_ONE.search(question)
-        self._behind, self._line, self._header = "\n", "", ""
+        self._tells_ages, self._asks_count = context.tells_ages(question), context.COUNTS.search(question) is not None
+        self._asked_for = context.ASKS_FOR_ONE.search(question)
+        self._behind, self._line, self._header, self._above = "\n", "", "", ""
         self._columns: frozenset[int] | None = None
         self._items, self.are_pages_told = 0, False
 
@@ -422,13 +413,14 @@ class TypedPages:
             or number.is_date
             or number.is_age(is_asked=self._are_ages_told)
             or number.is_counting
-            or number.is_taken
+            or (number.is_taken and not number.is_label_of(self._titles))
             or number.is_telephone
             or number.is_score
             or number.is_in_other_use
             or number.is_part
             or number.is_in_work(self._titles)
             or self._is_cell(number)
+            or self._is_below_heading(number)
             or number.is_of_an_address
             or (self._asked_for is not None and number.is_the_answer(is_hour=self._asked_for["hour"] is not None))
             or (self._asks_count and number.form in ("", "line", "joint"))
@@ -454,7 +446,7 @@ class TypedPages:
 
     @property
     def _are_ages_told(self) -> bool:
-        return self._tells_ages or tells_ages(self._behind)
+        return self._tells_ages or context.tells_ages(self._behind)
 
     def _is_item(self, number: Number) -> bool:
         """Whether it numbers the next item of a list, or one again."""
@@ -475,6 +467,12 @@ class TypedPages:
         is_in_row = self._columns is not None or self._line.lstrip().startswith("|") or _ROW.search(number.left)
         return bool(is_in_row and (_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right)))
 
+    def _is_below_heading(self, number: Number) -> bool:
+        """Whether it is the chapter, the age or the count of an item of a list that has these: "Ages:"."""
+        above = as_seen(self._above).text if _BELOW.search(number.left) else ""
+        is_told = context.HEADS_NUMBERS.search(above) is not None and not _COLUMN.search(marked(above))
+        return is_told and max(number.values, default=_MOST_LISTED) < _MOST_LISTED
+
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""
         self._behind = (self._behind + part)[-_REMEMBERED:]
@@ -482,6 +480,8 @@ class TypedPages:
         if not part.endswith("\n"):
             return
         line, self._line = self._line.rstrip("\n"), ""
+        is_heading = line.rstrip(" *_").endswith(":")
+        self._above = line[-_REMEMBERED:] if is_heading else self._above if _ITEM.match(line) else ""
         if "|" not in line:
             self._columns = None
         elif _TABLE_RULE.fullmatch(line):

@@ -459,7 +459,7 @@ class Composition:
 def compose(book: Book, view: BookView, talk: Sequence[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk; what was said and shown in the talk may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=opening_of(view))
-    composer.learn_title(book.title)
+    composer.learn_title(f"{book.title}\n{book.author}")
     for message in talk:
         composer.learn(message.passages)
     said = (message for message in talk if message.role is MessageRole.USER)

@@ -122,3 +122,36 @@ def values_of(read: str, written: str) -> list[int]:
     whole = number_value(written)
     parts = [whole] if whole is not None else map(number_value, _BETWEEN.split(written))
     return [value for value in parts if value is not None]
+
+
+_SMALL, _LONGEST_SMALL = 12, 5
+
+
+def are_small(values: list[int], written: str) -> bool:
+    """Whether numbers in words are so small that prose has them at any time; of words that are not known, only long
+    ones are for larger numbers.
+    """
+    unknown = [] if values else [(number_value(word), len(word)) for word in _PART.findall(written)]
+    known = [*values, *(_SMALL + (length > _LONGEST_SMALL) if value is None else value for value, length in unknown)]
+    return all(value <= _SMALL for value in known)
+
+
+_CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
+_LONGEST_CALL = 16
+"""Characters of a telephone number before one of its parts."""
+_TO = r"(?:[-–]|\s(?:to|a|zu|à)\s)"
+_PAIR = re.compile(
+    rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
+)
+"""Two numbers of the same length: in "148–52" the second one is shortened."""
+
+
+def is_in_telephone_number(text: str, at: int) -> bool:
+    """Whether what stands at a place of a text is part of a telephone number."""
+    called = _CALLED.search(text, max(at - _LONGEST_CALL, 0))
+    return called is not None and called.start() <= at < called.end()
+
+
+def is_score(numbers: str, around: str) -> bool:
+    """Whether two numbers are a score, or one of the pairs around them is: the second one is smaller."""
+    return _PAIR.search(numbers) is not None and any(int(one) > int(two) for one, two in _PAIR.findall(around))

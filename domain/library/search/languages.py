@@ -280,7 +280,7 @@ _NO_NOUNS = """
 """
 _PARTICLES = (
     "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과 "
-    "だ です くらい ぐらい 左右 쯤 정도"
+    "だ です くらい ぐらい 他 她 它 彼 左右 쯤 정도"
 )
 """Words and syllables after a number that are no noun which it could count."""
 COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*_NO_NOUNS.split(), *_PARTICLES.split()))

@@ -139,6 +139,11 @@ def is_movable_adverb(word: str) -> bool:
     return _MOVABLE_ADVERB.fullmatch(word) is not None
 
 
+def script_of(word: str) -> str:
+    """The script of a word's first letter, as its name has it: LATIN, CYRILLIC, CJK."""
+    return unicodedata.name(word[0], "").partition(" ")[0]
+
+
 def without_possessive(word: str) -> str:
     return word[:-2] if word.endswith(("'s", "’s")) else word
 

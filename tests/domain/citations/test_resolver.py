@@ -1013,6 +1013,24 @@ async def test_a_straight_mark_without_its_other_one_quotes_its_line_alone(step:
         ("How old are they?", "Renfield (59) and Mr. Swales (nearly 100)."),
         ("When was it?", "It was on 8 July 1893, on July 9, and on 3 May, 5 May and 8 May."),
         ("Wann war das?", "Am 8. Juli 1893 und am 3. Mai."),
+        ("Where are they?", "Of the 50 boxes, 29 went to Carfax, 6 to Mile End and 6 to Bermondsey."),
+        ("Wo sind sie?", "Von 50 Kisten sind 29 in Carfax, 6 in Mile End."),
+        ("Where are they?", "Flies appear in chapter 6, spiders in chapter 7, birds in 8."),
+        ("Where are they?", "Chapters:\n- flies: 6\n- spiders: 6\n- the birds that he tames: 7\n- the kitten: 8"),
+        ("Who are they?", "**Ages:**\n- Renfield: 59\n- Lucy: 19"),
+        ("Who died?", "Lucy, age at death: 19"),
+        ("How big is it?", "The room measures 12 by 15 feet, the wall 3 m by 4 m."),
+        (
+            "What is left?",
+            "29 + 21 is 50. 50 − 29 = 21 boxes are missing. That leaves 21. She leaves 20 minutes later.",
+        ),
+        ("What is left?", "He leaves 3 boxes behind, and 50 less 29 is 21."),
+        ("Is it likely?", "One in 10 survived. There is a 1 in 50 chance. Nobody over 40 is bitten."),
+        ("How old is he?", "He is close to ninety, and was well over 80. He looked 30. He is between 40 and 50."),
+        (
+            "When does he come?",
+            "Dinner is at 7, and he never comes before 8. Between 6 and 7 in the evening he is free.",
+        ),
     ],
 )
 @pytest.mark.parametrize("step", [1, 5, 400])
@@ -1060,11 +1078,32 @@ async def test_a_number_stays_that_counts_what_one_before_it_counts(question: st
         ("Index of animals", "Pages:\n- flies: 13\n- spiders: 14"),
         ("Index of animals", "Ages:\n- Renfield: 213"),
         ("Where are they told of?", "Where:\n- flies: 13\n- spiders: 14"),
+        ("Tell me of him", "In chapter 6:\n- flies: 88\n- spiders: 89"),
+        ("Tell me of him", "Chapters and pages:\n- flies: 13\n- spiders: 14"),
+        ("Tell me of him", "Ages:\n- Renfield: 213"),
+        ("Tell me of him", "The Light 88 has Renfield and his flies."),
+        ("Tell me of him", "Penguin 217 tells of the flies."),
+        ("Tell me of him", "Flies 217"),
+        ("Tell me of him", "Leaves 217–218 tell of flies, and on leaves 219 to 220 he eats a spider."),
+        ("Tell me of him", "Up to 217 he keeps flies only."),
+        ("Tell me of him", "He eats it; it's 217 in mine."),
+        ("Tell me of him", "In Whitby, 88, he keeps flies."),
+        ("Tell me of him", "In June (88) he keeps flies."),
+        ("Tell me of him", "On 5 June (88) he keeps flies."),
+        ("Tell me of him", "On 5 June 88 he keeps flies."),
+        ("Tell me of him", "He eats a spider (mid-217)."),
+        ("Tell me of him", "He eats a spider at 217/400."),
+        ("Erzähl von ihm", "Auf 217 isst er eine Spinne."),
+        ("Erzähl von ihm", "Ab 217 wird er ruhig, und bis 230 isst er nichts."),
+        ("Erzähl von ihm", "Auf der 217 isst er eine Spinne, und ab 230 isst er Fliegen."),
+        ("说说他", "在217他吃了蜘蛛。"),
     ],
 )
 async def test_a_page_goes_that_looks_like_a_date_an_age_an_hour_or_one_of_a_row(question: str, said: str) -> None:
     shown = re.sub(
-        r"\b\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?(?:July|June|Juli|juillet)|July [89]", "", await answered(question, said)
+        r"\b\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?(?:July|June|Juli|juillet)|July [89]|chapter 6",
+        "",
+        await answered(question, said),
     )
     assert not any(letter.isdigit() for letter in shown), shown
 
