@@ -57,8 +57,6 @@ ORDINAL_IN_ONE_WORD = "|".join([*_NTH_IN_ONE_WORD, r"[a-z]{0,12}(?:g|[cg]ent)esi
 """Patterns for numbers that are one word, such as "achtunddreißig", with letters folded; no ordinal is a cardinal."""
 STEMS = " ".join(_WORDS["stems"])
 """Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
-
-
 MONTHS = any_of("months")
 """Months as they read without accents, as a pattern."""
 
@@ -78,7 +76,7 @@ KINDS = (
 _TALK = rf"(?<!\bfor ){any_of('talk')}(?!:)"
 NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
 ROUGHLY = rf"(?:{any_of('roughly')}\.?\s)"
-DATED = re.compile(rf"\b(?:{MONTHS}|{any_of('dated')})")
+DATED = re.compile(rf"\b(?:{MONTHS}|{any_of('dated')}|(?:until|till|since) the\b)")
 HOURS = re.compile(rf"\b{any_of('hours')}")
 _BIBLE = any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
@@ -235,7 +233,7 @@ TELLS = re.compile(
 AT_AN_AGE = re.compile(
     rf"\b{any_of('life_events')}\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
     rf"|\b(?:(?:age(?:\sat\s[a-z]+)?|alter|edad|eta|idade)\s?:|aged?|the age of|alter von|s?he look(?:s|ed)"
-    rf"|(?:s?he|age) (?:is|was)(?: between)?|(?:er|sie) (?:ist|war) zwischen)\s{ROUGHLY}?\Z"
+    rf"|(?:s?he|age) (?:is|was)(?: between| given as)?|(?:er|sie) (?:ist|war) zwischen)\s{ROUGHLY}?\Z"
 )
 ONE_OF_A_SERIES = re.compile(
     rf"(?:\b(?:is|was|ist|war|turn(?:s|ed)|aged?)\s{ROUGHLY}{{0,2}}\d{{1,3}}\b|, \d{{1,3}} (?:by|in|at|when|as)\s)"
@@ -254,7 +252,7 @@ _PARALLEL = r"[^.!?\n]*(?:[,;]|\b(?:and|und|et|y))\s(?:(?:and|und|et|y|while|but
 ANOTHERS_AGE = re.compile(
     rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)|\b[Aa]ges:\s(?:[A-Z]\w+ \d{{1,3}}, (?:and )?)*[A-Z]\w+"
     rf"|\b(?:is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
-    r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s\Z"
+    r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s(?:about\s|etwa\s|environ\s)?\Z"
 )
 """What stands before the second number in "He is 25, she 31"."""
 _E_READER = (
@@ -411,15 +409,16 @@ DEALT = re.compile(
     r"(?:\d{1,2}\s(?P=way)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s)*\0\s(?P=way)\s"
 )
 """A number, here as NUL, with the same preposition as a larger one before it: "29 went to Carfax, 6 to Mile End"."""
-IN_CHAPTERS = re.compile(rf"\bin\s(?:{CHAPTER})\.?\s\d[^.!?;:\n]{{0,50}}(?:,|\sand)\s[^.!?;:,\d\n]{{1,30}}\sin\s\Z")
-"""Before another chapter: "flies in chapter 6, spiders in "."""
+IN_CHAPTERS = re.compile(
+    rf"\bin\s(?:{CHAPTER})\.?\s\d[^.!?;:\n]{{0,50}}(?:,|\sand)\s[^.!?;:,\d\n]{{1,30}}\sin\s\0"
+    r"|\bchapters\s\d[^.!?;:\n]{0,60},\s(?:and\s)?\0\s(?:in|on|are|is|tell)\b"
+)
+"""Another chapter, here as NUL: "flies in chapter 6, spiders in 7"."""
 HEADS_NUMBERS = re.compile(
     r"\b(?:chapters|kapitel|chapitres|capitulos|(?:number|count|anzahl|nombre|numero)s?\s(?:of|der|de|von)|how many"
     r"|ages|alter|edades)\b(?!.*\d)"
 )
 """In a line above a list: its items have chapters, ages or counts."""
-RESULT = re.compile(r"\s(?:is|are|makes?|gives?|equals?|=)\s\d")
-"""Behind a sum: " is 50"."""
 
 
 _COUNTERS = _either(" ".join(_WORDS["counters"]))
@@ -493,7 +492,8 @@ def takes_a_number() -> re.Pattern[str]:
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
         rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=\s)['’.−-]\Z"
         rf"|(?<=[a-z])(?<!\bmid)-\Z|(?:(?:\A|[\n.!?]\s?)(?:only\s|just\s)?|\ba\s)(?:1|{CARDINAL}{{3}})\sin\s\Z"
-        r"|\d\s(?:past|less|(?:[a-z]{1,6}\s)?by)\s\Z|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
+        rf"|[\d{CARDINAL}]\spast\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
+        r"|\d\s(?:less|(?:[a-z]{1,6}\s)?by)\s\Z|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
         r"|\b(?:divided by|multiplied by|minut\w{1,2}|geteilt durch|divise par)\s\Z"
         rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})(?P<named>[a-z_]{{1,20}})\s[=%<>]=?\s\Z"
     )

@@ -34,7 +34,7 @@ from domain.citations.keys import (
     number_in_any_form,
     number_pattern,
 )
-from domain.library.numerals import are_small, is_in_telephone_number, is_score, values_of
+from domain.library.numerals import RESULT_OF_A_SUM, are_small, is_in_telephone_number, is_score, values_of
 from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
@@ -195,7 +195,7 @@ class Number:
         if part and part[0] in ("—", "--"):
             return self.written in ("15", "16", "17", "18", "19")
         is_part = part is not None and (part[0] != "+" or self.form != "open")
-        is_part |= any(sign in self.written for sign in "+×*") and context.RESULT.match(self.words_after) is not None
+        is_part |= any(sign in self.written for sign in "+×*") and RESULT_OF_A_SUM.match(self.words_after) is not None
         is_minute = self.left.endswith(("°", "° ")) and self.right.startswith(("'", "’", "′"))
         is_inches = self.right.startswith(('"', "”", "″")) and self.left.endswith(("'", "’", "′"))
         return is_part or is_minute or is_inches or self.values[:1] == [0] or "-0" in self.written
@@ -284,9 +284,10 @@ class Number:
         """Whether it counts what a larger one before it counts: "at 11 knots, the launch at 9"."""
         if not self.left.endswith(" "):
             return False
-        dealt = context.DEALT.search(f"{self.left}\0{self.right}")
-        first = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before) or dealt
-        most = int(first["most"]) if first else _LEAST_PAGES * bool(context.IN_CHAPTERS.search(self.left))
+        around = f"{self.left}\0{self.right}"
+        same = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before)
+        first = same or context.DEALT.search(around)
+        most = int(first["most"]) if first else _LEAST_PAGES * bool(context.IN_CHAPTERS.search(around))
         return max(self.values, default=_LEAST_PAGES) <= min(most, _LEAST_PAGES)
 
     def is_in_work(self, own: Container[str]) -> bool:

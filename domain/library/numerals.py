@@ -136,6 +136,8 @@ def are_small(values: list[int], written: str) -> bool:
     return all(value <= _SMALL for value in known)
 
 
+RESULT_OF_A_SUM = re.compile(r"\s(?:is|are|makes?|gives?|equals?|=)\s\d")
+"""What stands behind it: " is 50"."""
 _CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
 _LONGEST_CALL = 16
 """Characters of a telephone number before one of its parts."""
