@@ -304,9 +304,13 @@ _SAYS_THIS = re.compile(
     r"|\b(?:words|worte|mots|palabras)\s(?:are|were|sind|waren|sont|étaient|son)\s)\Z",
     re.IGNORECASE,
 )
-_SAYS_THAT = re.compile(rf"(?:,|(?<=[,.!?][*_>`]))\s(?:[^\s,.!?]+\s){{0,2}}(?:{SPEAKS}|{SPEAKS_UP})\b", re.IGNORECASE)
-"""What says who speaks, before words and behind them."""
 _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
+_SAYS_THAT = re.compile(
+    rf"(?:(?:\s{{0,3}}{_KEY}[0-9a-f]{{0,8}}[^\s\w,]{{0,2}})?,|(?<=[,.!?][*_>`]))"
+    rf"\s(?:[^\s,.!?]+\s){{0,2}}(?:{SPEAKS}|{SPEAKS_UP})\b",
+    re.IGNORECASE,
+)
+"""What says who speaks, before words and behind them, or behind their key."""
 _KEY_FOLLOWS = rf"(?=\)?\s{{0,3}}(?:\|\s?)?{_KEY})"
 _KEY_ANNOUNCES = re.compile(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
 _TAG = r"(?:i|em|b|strong)>"

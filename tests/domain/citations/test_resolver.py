@@ -233,6 +233,8 @@ async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
         ),
         ("“Ann kept the light [p. 38]” [{0}].", "“Ann kept the light” (p. 12)."),
         ("*You let it burn*, Ben warns her there [{0}].", "You let it burn, Ben warns her there."),
+        ("*She let it burn* [{0}], says Ben.", "She let it burn, says Ben."),
+        ("`let it burn` ({0}), Ben warns her.", "let it burn, Ben warns her."),
         ("*I let it burn*, which nobody hears [{0}].", "I let it burn, which nobody hears."),
         ("The keeper sighs, *Forty years wasted!* [{0}]", "The keeper sighs, Forty years wasted!"),
         ("Ann thinks ***it was never really dark*** [{0}].", "Ann thinks it was never really dark."),
