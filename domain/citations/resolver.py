@@ -50,7 +50,7 @@ from domain.library.search.sentences import is_heading, split_sentences
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
-from domain.tools.context import PROPOSE_POSITION
+from domain.tools.context import PROPOSE_POSITION, without_paging
 
 Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks up a span in the book; raises BookError if the reader may not see it."""
@@ -431,7 +431,7 @@ class Composition:
                 self._composer.learn(event.passages)
                 self._composer.learn_figures(content)
             case ToolCallFinished(content=content) if event.tool_name != PROPOSE_POSITION:
-                self._composer.learn_elsewhere(content)
+                self._composer.learn_elsewhere(without_paging(content))
             case DraftDiscarded():
                 self._composer.discard()
                 self._filter.discard()

@@ -16,6 +16,16 @@ from domain.ports import BookView, Toolbox
 PROPOSE_POSITION = "propose_position"
 """The name of the tool by which a model proposes a position."""
 _PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
+_PAGING = re.compile(
+    r"[\"'](?:(?:total|num|per)_?pages?|pages?_?(?:size|count|total))[\"']\s?:\s?\d+"
+    r"|[\"'](?:(?:current|next|prev|previous|last)_?)?page(?:_?(?:no|num|number|index))?[\"']\s?:\s?(?:[012]|null)(?!\d)"
+    r"|[?&]page=[012](?!\d)"
+    r"|\b(?:(?:web|home|main|talk|landing|wiki(?:pedia)?)[\s-]?pages?|this page"
+    r"|page (?:title|not found|was last|last edited))\b(?!\W{0,3}(?:n|no|nr|number)?\W{0,3}\d)",
+    re.IGNORECASE,
+)
+"""How many pages a list of results has, the first ones of them, and pages of the web, in what a tool returns."""
+_TAGS_AS_WORDS = str.maketrans("<>/", "   ")
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _BOOKS = frozenset("book buch livre libro boek книга".split())  # noqa: SIM905
 _DONE = re.compile(
@@ -45,6 +55,11 @@ class MakeToolbox(Protocol):
     """Makes the tools of a turn."""
 
     def __call__(self, view: BookView, context: ToolContext = NO_CONTEXT, /) -> Toolbox: ...
+
+
+def without_paging(result: str) -> str:
+    """The words a tool has returned, tags among them, without pages of its results or the web: these are no book's."""
+    return _PAGING.sub("", result).translate(_TAGS_AS_WORDS)
 
 
 def page_in(argument: str) -> str | None:

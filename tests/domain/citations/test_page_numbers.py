@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from domain.citations import page_numbers
 from domain.citations.keys import as_seen, marked
-from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
+from domain.citations.page_numbers import TypedPages, settled, tells_of_pages, without_typed_pages
+from domain.tools.context import without_paging
 from tests.sampling import a_few
 
 
@@ -539,3 +540,25 @@ def test_where_the_reader_is_becomes_their_page(typed: str, shown: str) -> None:
 )
 def test_what_remains_of_a_sentence_reads_well(typed: str, shown: str) -> None:
     assert bare(typed) == shown
+
+
+@pytest.mark.parametrize(
+    ("returned", "is_told"),
+    [
+        ('{"page": 1, "total_pages": 20, "results": [{"title": "Dracula", "year": 1931}]}', False),
+        ('{"per_page": 20, "next_page": 2, "next": "https://example.org/films?page=2"}', False),
+        ('{"current_page": 1, "page_count": 3, "prev_page": null}', False),
+        (
+            "This page was last edited in 2024. Page title: Dracula. See the Wikipedia page and 3 other web pages.",
+            False,
+        ),
+        ("<page>38</page>", True),
+        ("On this page 38 stands it.", True),
+        ("Web page: see page 38.", True),
+        ('{"page": "38"}', True),
+        ('{"page": 38, "total_pages": 400}', True),
+        ('{"page": 1, "text": "See page 38."}', True),
+    ],
+)
+def test_the_pages_of_a_list_of_results_are_no_books(returned: str, is_told: bool) -> None:
+    assert tells_of_pages(without_paging(returned)) is is_told
