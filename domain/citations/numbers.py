@@ -261,10 +261,9 @@ class Number:
     @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number, or the short one of a hotline."""
-        if is_in_telephone_number(f"{self.left}{self.read}{self.right}", len(self.left)):
-            return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
-        return bool(is_short and context.HOTLINE.search(self.left))
+        is_hotline = is_short and context.HOTLINE.search(self.left) is not None
+        return is_hotline or is_in_telephone_number(f"{self.left}{self.read}{self.right}", len(self.left))
 
     @property
     def is_part(self) -> bool:
@@ -287,7 +286,7 @@ class Number:
         around = f"{self.left}\0{self.right}"
         same = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before)
         first = same or context.DEALT.search(around)
-        most = int(first["most"]) if first else _LEAST_PAGES * bool(context.IN_CHAPTERS.search(around))
+        most = _LEAST_PAGES if context.IN_CHAPTERS.search(around) else int(first["most"]) if first else 0
         return max(self.values, default=_LEAST_PAGES) <= min(most, _LEAST_PAGES)
 
     def is_in_work(self, own: Container[str]) -> bool:
@@ -401,7 +400,8 @@ class Number:
         a word that leads to a place, only one that is seen to be a plural.
         """
         is_small = self.is_in_words and self.is_word
-        are_few = max(self.values, default=_FEW) <= _FEW and context.OF_THEM.match(self.right)
+        most = _OLDEST if self.left.endswith(", ") else _FEW
+        are_few = max(self.values, default=most) <= most and context.OF_THEM.match(self.right)
         if are_few or (is_small and context.OTHERS.search(self.left)):
             return True
         plural = context.PLURALS.match(self.words_after)

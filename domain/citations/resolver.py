@@ -130,7 +130,7 @@ class AnswerComposer:
         self._keep_unread(text, is_given=False)
 
     def learn_title(self, title: str) -> None:
-        """Add the book's title, which counts as words of the book."""
+        """Add the book's title, with its author, which count as words of the book."""
         self._quotations.learn(title)
         self._keep_unread(title, is_given=False)
         self._titles.add(title)

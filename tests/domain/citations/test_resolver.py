@@ -1027,6 +1027,13 @@ async def test_a_straight_mark_without_its_other_one_quotes_its_line_alone(step:
             "29 + 21 is 50. 50 − 29 = 21 boxes are missing. That leaves 21. She leaves 20 minutes later.",
         ),
         ("What is left?", "He leaves 3 boxes behind, and 50 less 29 is 21."),
+        ("How old are they?", "Arthur is 29, Quincey about 30. His age is given as 59."),
+        ("Where is it set?", "Chapters 1–4 are set in Transylvania, 5–8 in Whitby and London, and 25–27 on the road."),
+        (
+            "Is she ill?",
+            "Her temperature rose to 104. This is part 1 of 2. It was ten past 3. They wait until the 28th.",
+        ),
+        ("On which page are the boxes?", "There are 50 boxes of earth, 29 of them at Carfax."),
         ("Is it likely?", "One in 10 survived. There is a 1 in 50 chance. Nobody over 40 is bitten."),
         ("How old is he?", "He is close to ninety, and was well over 80. He looked 30. He is between 40 and 50."),
         (
