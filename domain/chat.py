@@ -1,6 +1,6 @@
 """Messages and prompts: what people and models say to each other, and the templates for what models are told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -87,6 +87,22 @@ class PromptMessage:
     def text(self) -> str:
         """What a model is to read: the note, if there is one, and the content."""
         return f"{self.note}\n{self.content}" if self.note else self.content
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A tool call and its result."""
+
+    call: ToolInvocation
+    result: PromptMessage
+
+
+def looks_among(messages: Sequence[PromptMessage]) -> Iterator[Look]:
+    """The calls of these messages that have a result there, in the order of the results."""
+    calls = {call.tool_use_id: call for message in messages for call in message.tool_invocations or ()}
+    for message in messages:
+        if message.role == "tool_result" and message.tool_use_id in calls:
+            yield Look(calls[message.tool_use_id], message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,6 @@ from bot.providers.extractive.quotation import Candidate
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
 from domain.library.search.phrases import POINTING
-from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, is_dense, without_possessive, words_of
 from domain.tool_use import OfferedTools, ToolInvocation
 
@@ -283,24 +282,6 @@ def _remark(text: str, title: str) -> Remark | None:
     plain = re.sub(called, " this work ", text, flags=re.IGNORECASE) if telling else text
     texts = {reply: " ".join(plain.split()) if reply in OF_THE_BOOK else text for reply in REMARKS}
     return next((Remark(reply) for reply, remark in REMARKS.items() if remark.fullmatch(texts[reply])), None)
-
-
-_SECOND_QUESTION = re.compile(
-    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
-    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
-    re.IGNORECASE,
-)
-ENDS_AS_QUESTION = re.compile(r"[?？][^\w?？]*$")
-
-
-def questions_in(text: str) -> Iterator[str]:
-    """The sentences of a message; a sentence with several questions is divided."""
-    for start, end in split_sentences(text):
-        sentence = text[start:end]
-        parts = _SECOND_QUESTION.split(sentence) if ENDS_AS_QUESTION.search(sentence) else [sentence]
-        yield from (
-            part if ENDS_AS_QUESTION.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip()
-        )
 
 
 def parted(text: str) -> tuple[str, str]:

@@ -24,19 +24,11 @@ from bot.providers.extractive.question import (
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, LastQuoted, gather
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from domain.book import Passage, Sentence
-from domain.chat import PromptKind, PromptMessage
+from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold
-from domain.library.search.sentences import split_sentences
+from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
 from domain.library.search.words import without_possessive
 from domain.tool_use import OfferedTools, ToolInvocation
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A tool call of the running turn and its result."""
-
-    call: ToolInvocation
-    result: PromptMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +118,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
         asked=_words(asked),
         book={"title": "", "author": "", "open": True, **about},
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
-        looks=tuple(_looks(since)),
+        looks=tuple(looks_among(since)),
         handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
         rounds=sum(bool(message.tool_invocations) for message in since),
     )
@@ -162,13 +154,6 @@ def _exchange(asked: Sequence[PromptMessage], since: Sequence[PromptMessage]) ->
     passages = tuple(passage for message in since for passage in message.passages)
     answer = "\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations)
     return Exchange(as_printed(_words(asked), " ".join(passage.text for passage in passages)), answer, passages)
-
-
-def _looks(since: Sequence[PromptMessage]) -> Iterator[Look]:
-    calls = {call.tool_use_id: call for message in since for call in message.tool_invocations or ()}
-    for message in since:
-        if message.role == "tool_result" and message.tool_use_id in calls:
-            yield Look(calls[message.tool_use_id], message)
 
 
 _Results = Sequence[Sequence[Passage]]
@@ -314,10 +299,10 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
     if not isinstance(whole.intent, intents.Lookup):
         return [whole]
     asked: list[Wish] = []
-    for part in intents.questions_in(transcript.asked):
+    for part in questions_in(transcript.asked):
         wish = _wish(part, past, answer, transcript)
         past = past if isinstance(wish.intent, intents.Remark) else wish.question
-        if intents.ENDS_AS_QUESTION.search(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
+        if ENDS_AS_QUESTION.search(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
             asked.append(wish)
     return asked[:MOST_WISHES] or [whole]
 

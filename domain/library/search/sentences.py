@@ -10,6 +10,7 @@ depend on unread text.
 """
 
 import re
+from collections.abc import Iterator
 
 from domain.library.numerals import number_value
 from domain.library.search.words import IRREGULAR_FORMS, STOP_WORDS, fold, stem_of, words_of
@@ -291,3 +292,21 @@ _HEADING = re.compile(r"\s*+(?:#{1,6}\s|(?:\*\*)?[^*\n]*[^*.!…\"”’»\n]\*\
 def is_heading(line: str) -> bool:
     """Whether a line, or the end of one, is a heading, which claims nothing; a bold one ends without a stop."""
     return _HEADING.match(line) is not None
+
+
+_SECOND_QUESTION = re.compile(
+    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
+    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
+    re.IGNORECASE,
+)
+ENDS_AS_QUESTION = re.compile(r"[?？][^\w?？]*$")
+
+
+def questions_in(text: str) -> Iterator[str]:
+    """The sentences of a message; a sentence with several questions is divided."""
+    for start, end in split_sentences(text):
+        sentence = text[start:end]
+        parts = _SECOND_QUESTION.split(sentence) if ENDS_AS_QUESTION.search(sentence) else [sentence]
+        yield from (
+            part if ENDS_AS_QUESTION.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip()
+        )
