@@ -6,6 +6,7 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from bot.providers.extractive import language, wording
@@ -13,17 +14,21 @@ from bot.providers.extractive.language import OF_ANY_BOOK, WORDINGS, any_accents
 from bot.providers.extractive.question import (
     FULL_NAME,
     MEANS_A_MATTER,
+    MEASURED,
     YES_OR_NO,
     Question,
     QuestionKind,
     analyse,
+    asked_in,
+    is_title,
     without_fillers,
 )
 from bot.providers.extractive.quotation import Candidate
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import number_value
 from domain.library.search.phrases import POINTING
-from domain.library.search.words import fold, is_dense, without_possessive, words_of
+from domain.library.search.words import fold, length_of, without_possessive, words_of
+from domain.reading.portrait import people_among
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -43,7 +48,7 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"\W*{_one_of(*alternatives)}\W*", re.IGNORECASE)
 
 
-_THE_BOOK, _POLITE = (language.MACROS[name] for name in ("THE_BOOK", "POLITE"))
+_THE_BOOK, _POLITE, _AT = (language.MACROS[name] for name in ("THE_BOOK", "POLITE", "AT_A_PLACE"))
 REMARKS = {reply: _whole(f"{_POLITE}(?:{'|'.join(words)})") for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
@@ -61,8 +66,10 @@ BARE_CHAPTER = _whole(*WORDINGS["bare_chapter"])
 NAMED_PART = _each(*WORDINGS["named_part"])
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(*WORDINGS["onward"])
-HOW_TO = _whole(*WORDINGS["how_to"])
+_HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
 """What only a book that explains something can answer."""
+_ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
+_THE_THING = _anywhere(WORDINGS["definite"][0])
 
 COUNTS = _each(*WORDINGS["counts"])
 PLACES = _each(*WORDINGS["places"])
@@ -71,9 +78,7 @@ BEGINNING = _whole(*WORDINGS["beginning"])
 NARRATOR = _whole(*WORDINGS["narrator"])
 ENDING = _whole(*WORDINGS["ending"])
 
-QUOTED = re.compile(
-    r"[“\"«„](?P<text>[^“”\"«»„]{5,})[”\"»“]|(?<![\w])[‘'‚](?P<single>(?:[^‘’'‚]|(?<=\w)['’](?=\w)){8,})['’‘](?!\w)"
-)
+QUOTED = re.compile(WORDINGS["quoted"][0])
 ASKS_FOR_PLACE = _whole(*WORDINGS["lines_of"])
 """The wording around a quoted line when the place of that line is wanted."""
 
@@ -93,20 +98,10 @@ SAYING = [*map(_whole, WORDINGS["saying"])]
 SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
 TOPIC = re.compile(r"about\b", re.IGNORECASE)
 
-PAGE = _anywhere(
-    r"(?:pages?|pp?\.|seiten?|páginas?) ?(?P<first>\d+|(?!(?-i:I)\b)[ivxlc]+)\b"
-    r"(?: ?(?:-|–|to|and|until|through|bis|und|à|et|al?|y) ?(?:page )?(?P<last>\d+|[ivxlc]+)\b)?"
-)
-PAGE_IN_WORDS = _anywhere(r"(?:page|seite|página) (?P<number>[^\W\d_]+(?:[- ][^\W\d_]+)?)")
+PAGE, PAGE_IN_WORDS = _each(*WORDINGS["page"])
 PAGE_WORDS = _anywhere(*WORDINGS["page_words"])
 WRAPPING = "“”\"«»„‘’' .,;:!?"
-ARTICLES = re.compile(
-    r"^(?:the (?:word|name|term|phrase) |das wort |le mot |la palabra |an? |the |der |die |das |le |la |les |el )",
-    re.IGNORECASE,
-)
-TAIL = re.compile(
-    rf"\s+(?:in {_THE_BOOK}|in the text|so far|here|im buch|dans le livre|en el libro)\W*$", re.IGNORECASE
-)
+_ARTICLES, _TAIL = (re.compile(pattern, re.IGNORECASE) for pattern in WORDINGS["around_term"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +201,6 @@ class Onward:
     """What follows the last quotation."""
 
 
-_ROMAN = frozenset("ivxlc")
-"""Letters of a page's label as it is printed: "page xii"."""
-
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
@@ -302,7 +294,7 @@ def about_passage(words: str, passage: str, question: Question) -> Intent:
     line = passage[1:-1].strip() if passage.startswith("“") and passage.endswith("”") else passage
     if _ASKS_WHERE_IT_IS.fullmatch(words):
         return Line(line, SPEAKER.fullmatch(words) is not None)
-    parts = [part for part in _INSIDE.findall(line) if _length(part) >= _FEWEST_OF_A_LINE]
+    parts = [part for part in _INSIDE.findall(line) if length_of(part) >= _FEWEST_OF_A_LINE]
     spoken = question.language
     is_pointed = MEANS_A_MATTER.search(words) or language.language_of(passage, spoken) is not spoken
     own = [] if is_pointed else [t for t in analyse(words).terms if t.word.lower() not in language.COLOURLESS[spoken]]
@@ -317,8 +309,8 @@ def asks_nothing(question: Question) -> bool:
 
 
 _FEW_PEOPLE = 0.005
-"""The share of words such as "he" and "her" above which a text tells of people: novels have one percent or more, also
-those told by an "I", who asks questions in manuals as well; manuals have less than half a percent.
+"""The share of words such as "he", "her" and "said" above which a text tells of people: novels have one percent or
+more, also those told by an "I", who asks questions in manuals as well; manuals have less than half a percent.
 """
 
 
@@ -329,10 +321,58 @@ def tells_of_people(text: str, spoken: language.Language | None) -> bool:
     return spoken not in (language.Language.ENGLISH, language.Language.GERMAN) or people > len(words) * _FEW_PEOPLE
 
 
+def is_readers_own(question: Question, told: str, spoken: language.Language | None) -> bool:
+    """Whether a question is about the life of the one who asks, and about nobody in a book that tells of people."""
+    texts = [" ".join(words_of(text)) for text in (question.text, without_fillers(question.text))]
+    is_known = question.language in (language.Language.ENGLISH, language.Language.GERMAN) and not question.quoted
+    is_own = all(map(_READERS_OWN.fullmatch, texts)) and not _THE_THING.search(question.text)
+    asks = is_known and (is_own or any(map(_HOW_TO.fullmatch, texts)))
+    return asks and tells_of_people(told, spoken) and not _names_somebody(question, told)
+
+
+def _names_somebody(question: Question, told: str) -> bool:
+    """Whether a question has a name of the book that is none of a place by what stands before it: "to London"."""
+    names = [without_possessive(word) for word in question.name_words if word[0].isupper() and word in told]
+    places = [name for name in names if re.search(rf"\b{_AT} {re.escape(name)}\b", question.text)]
+    return len(places) < len(names) or any(place in who.split() for who in people_among(told) for place in places)
+
+
+def is_indefinite(question: Question) -> bool:
+    """Whether an English question names nobody and points at nothing that is known: "How do you skin a rabbit?"."""
+    return _is_whole(question) and not (question.names or _DEFINITE.search(question.text))
+
+
+def _is_whole(question: Question) -> bool:
+    is_english = question.language is asked_in(question.text, question.language) is language.Language.ENGLISH
+    is_alone = not (question.quoted or question.story)
+    return is_english and is_alone and all(term.weight in (1.0, MEASURED) for term in question.terms)
+
+
+_TOGETHER, _MOSTLY_TOGETHER = 0.63, 0.5
+"""For what anybody may do, and for anything else that is so."""
+
+
+def least_together(question: Question, told: str) -> float:
+    """The share of a question's words that has to stand in one scene, since it may be about the world in general."""
+    is_general = is_indefinite(question) or _PRESENT.search(question.text)
+    if not (is_general and _is_whole(question)) or _PAST.search(question.text) or _names_somebody(question, told):
+        return 0.0
+    return _TOGETHER if is_indefinite(question) and _ANYBODY.search(question.text) else _MOSTLY_TOGETHER
+
+
+def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, str], told: str) -> list[str]:
+    """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
+    names = [word for word in question.name_words if not (is_title(word) or language.relation_in(f"{word} of all"))]
+    pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
+    lost = [pair for pair in pairs if not {*gone, *respelt}.isdisjoint(pair)]
+    as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
+    return [] if all(fold(each) in fold(told) for each in as_spelt) else names
+
+
 def _count(text: str) -> Count | None:
     for asked in (*MEETINGS, *PLACES, *COUNTS):
         if found := asked.search(text):
-            term = ARTICLES.sub("", TAIL.sub("", found["term"]).strip(WRAPPING)).strip(WRAPPING)
+            term = _ARTICLES.sub("", _TAIL.sub("", found["term"]).strip(WRAPPING)).strip(WRAPPING)
             place = found.groupdict().get("place") or "first"
             kind = "met" if asked in MEETINGS else place.lower() if asked in PLACES else "all"
             return Count(term, kind) if term else None
@@ -363,9 +403,9 @@ def _said(text: str, question: Question) -> Line | None:
     found = next((match["text"] for asked in SAYING if (match := asked.fullmatch(text))), "")
     if not found and _is_bare_phrase(text, question):
         found = text
-    if TOPIC.match(found) or _length(found) < _FEWEST_OF_A_LINE:
+    if TOPIC.match(found) or length_of(found) < _FEWEST_OF_A_LINE:
         return None
-    is_sure = not question.says_something and _length(found) > _LONGEST_REMARK  # "To be or not to be"
+    is_sure = not question.says_something and length_of(found) > _LONGEST_REMARK  # "To be or not to be"
     is_after = question.kind is QuestionKind.HAPPENED
     return Line(found.strip(WRAPPING), bool(SPEAKER.fullmatch(text)), sure=is_sure, after=is_after)
 
@@ -374,13 +414,6 @@ def _is_bare_phrase(text: str, question: Question) -> bool:
     """Whether a message neither asks nor requests anything: it may be words from the book."""
     asks = "?" in text or YES_OR_NO.match(text) or without_fillers(text) != text
     return question.kind is QuestionKind.OTHER and not asks
-
-
-def _length(text: str) -> int:
-    """In words; two characters of a script without spaces count as one."""
-    words = words_of(text)
-    dense = sum(map(is_dense, words))
-    return len(words) - dense + dense // 2
 
 
 def _structure(text: str) -> ContentsList | Overview | None:
@@ -428,21 +461,13 @@ def _with_figures(text: str) -> str:
     if found is None:
         return text
     first = re.split("[- ]", found["number"])[0]
-    printed = next((each for each in (found["number"], first) if {*each.lower()} - _ROMAN and number_value(each)), None)
+    words = (found["number"], first)
+    printed = next((each for each in words if each.lower().strip("ivxlc") and number_value(each)), None)
     if printed is None:
         return text
     start = found.start("number")
     return f"{text[:start]}{number_value(printed)}{text[start + len(printed) :]}"
 
-
-OF_PEOPLE = (
-    "he said she said they asked",
-    "Mr Mrs Miss Captain Doctor",
-    "brother sister father mother friend",
-    "sagte fragte Herr Frau Bruder Freund",
-    "dit monsieur madame ami dijo señor don",
-)
-"""Searches for passages in which people are named."""
 
 PASSAGES = 20
 """Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
@@ -454,7 +479,8 @@ def search(question: Question, tools: OfferedTools, also: Sequence[str] = ()) ->
 
 
 def people(tools: OfferedTools) -> list[ToolInvocation]:
-    first, *others = OF_PEOPLE
+    """Searches for passages in which people are named."""
+    first, *others = WORDINGS["of_people"]
     return tools.call("search_book", query=first, top_k=PASSAGES, also=others)
 
 

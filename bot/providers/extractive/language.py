@@ -58,7 +58,7 @@ ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""
 
 SOMEBODY, OF_ANY_BOOK = (frozenset(_WORDS[sort].split()) for sort in ("somebody", "of_any_book"))
-"""Words for a person in English and German, which stories have and manuals do not; and for a book or its parts."""
+"""Words of stories and not of manuals, for people and what was, in English and German; and for a book or its parts."""
 
 FEATURES: dict[str, dict[str, float]] = _WORDS["features"]
 """The weights of what is measured in a sentence, by what it tells. Introductions are set by hand, because the questions

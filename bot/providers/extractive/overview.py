@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
     ASKS_FOR_CHAPTER,
-    HOW_TO,
     OF_THE_BOOK,
     ONWARD,
     Beginning,
@@ -29,8 +28,8 @@ from bot.providers.extractive.intents import (
     StoryEnd,
     asks_nothing,
     book_told,
+    is_readers_own,
     names_author,
-    tells_of_people,
 )
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import (
@@ -445,7 +444,7 @@ def _lookup(question: Question, choices: Choices) -> str:
     if asks_nothing(question):
         phrases = PHRASES[question.language]
         return phrases.who_is_meant if question.means_nobody else phrases.unclear
-    if HOW_TO.fullmatch(question.text) and tells_of_people(choices.transcript.told, choices.book_language):
+    if is_readers_own(question, choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
     choice = choices.of(question)
     if names_author(question, choices.transcript.book["author"], choice.candidates):
@@ -465,7 +464,8 @@ def _lookup(question: Question, choices: Choices) -> str:
         named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
         words = (named if is_foreign else []) or unknown or missing or question.name_words
         nothing = nothing_found(words, question.text, phrases, reading=reading)
-        return " ".join([*foreign, nothing])
+        other = choices.namesake(unknown[-1]) if len(unknown) > 1 else ""
+        return " ".join([*foreign, nothing, *([phrases.did_you_mean.format("", other)] if other else [])])
     spelt = choices.mended(question)
     mended = {
         words: " ".join(spelt.get(each, each) for each in words.split()) for words in as_typed([*spelt], question.text)

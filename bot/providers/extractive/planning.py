@@ -1,5 +1,6 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -27,7 +28,7 @@ from domain.book import Passage, Sentence
 from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
-from domain.library.search.words import without_possessive
+from domain.library.search.words import STOP_WORDS, without_possessive
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -191,7 +192,9 @@ class Choices:
     def _choose(self, question: Question, results: _Results, told: Collection[Sentence] = ()) -> Choice:
         candidates = gather(results, question.language)
         evidence = Evidence(question, candidates)
-        if not self._knows(question, candidates):
+        is_apart = max(evidence.wide, default=0.0) < intents.least_together(question, self.transcript.told)
+        is_apart = is_apart and not wording.absent(question, self.transcript.missing, ())
+        if is_apart or not self._knows(question, candidates):
             return NOTHING
         choice = choose(evidence, told, most_words=self._most_words)
         choice = wording.with_context(evidence, choice, most_words=self._most_words)
@@ -210,11 +213,20 @@ class Choices:
         named = [candidate for candidate in candidates if question.names & {*candidate.stems}]
         if not self.transcript.book["open"] and named and all(candidate.is_heading for candidate in named):
             return False  # a printed table of contents has told nothing yet
+        if asked_in(question.text, question.language) is not question.language:
+            return self._is_shared(question, candidates)
         capitals = (word for word in question.name_words if word[0].isupper() and not is_title(word))
         typed = [without_possessive(word) for word in capitals if not wording.has_article(word, question)]
         is_asked_who = kind_of(question.text, question.language) is question.kind is QuestionKind.WHO_IS
         asks_who = is_asked_who and question.language is not Language.GERMAN
         return not (asks_who and typed) or quotation.are_names(typed, candidates, question.language)
+
+    def _is_shared(self, question: Question, candidates: Sequence[Candidate]) -> bool:
+        """Whether a question in another language has a name of the book, or a noun that is spelt the same in both."""
+        words = [term.word for term in question.terms]
+        told = {word for candidate in candidates for word in candidate.words.split()}
+        nouns = (w for w in words if w.capitalize() in question.text or wording.has_article(w, question))
+        return quotation.are_names(words, candidates, question.language) or any(fold(word) in told for word in nouns)
 
     def told_in(self, question: Question) -> tuple[str, Question]:
         """The story of a collection that a question names, if any, and the question without its title."""
@@ -262,9 +274,16 @@ class Choices:
     def unknown(self, question: Question) -> list[str]:
         """Missing words without which a question has no answer."""
         is_foreign = self.book_language not in (None, question.language)  # whose other words it cannot have
-        return wording.essential(
-            question, self._gone(question), wording.respelt(question, self.transcript.missing), is_foreign=is_foreign
-        )
+        gone, respelt = self._gone(question), wording.respelt(question, self.transcript.missing)
+        lost = wording.essential(question, gone, respelt, is_foreign=is_foreign)
+        lost = lost or intents.half_known(question, [term.word for term in gone], respelt, self.transcript.told)
+        return lost or (self.missing(question) if intents.is_indefinite(question) else [])
+
+    def namesake(self, name: str) -> str:
+        """Who else has a name, with what stands before it in the passages: "Muff Potter"; empty if nobody has."""
+        found = re.findall(rf"\b([A-Z]\w+)(\.?) {re.escape(name)}\b", self.transcript.told)
+        others = [f"{word}{dot} {name}" for word, dot in found if fold(word) not in STOP_WORDS]
+        return max(others, key=others.count, default="")
 
     def _gone(self, question: Question) -> list[Term]:
         found = self.of(question).candidates

@@ -478,3 +478,10 @@ def seen_without(unread: re.Pattern[str], text: str) -> Seen:
             add("]", start, end)
         at = end
     return Seen("".join(pieces), [*starts, len(text)], ends)
+
+
+def length_of(text: str) -> int:
+    """In words; two characters of a script without spaces count as one."""
+    words = words_of(text)
+    dense = sum(map(is_dense, words))
+    return len(words) - dense + dense // 2
