@@ -124,7 +124,8 @@ class NameRecognizer:
         self._addressed: set[str] = set()
 
     def add(self, text: str) -> None:
-        """Count the words in a piece of the book."""
+        """Count the words in a piece of the book, without the marks of italics in plain text: "the _Demeter_"."""
+        text = text.replace("_", "")
         self._small.update(_SMALL.findall(text))
         self._addressed.update(_addressed(text))
         for word in _capitals(text):
@@ -142,9 +143,8 @@ class NameRecognizer:
         """One that has received the same pieces."""
         copied = NameRecognizer()
         copied._inside, copied._small = self._inside.copy(), self._small.copy()
-        copied._opening, copied._beside = self._opening.copy(), self._beside.copy()
-        copied._with_article, copied._pairs = self._with_article.copy(), self._pairs.copy()
-        copied._addressed = self._addressed.copy()
+        copied._opening, copied._beside, copied._pairs = self._opening.copy(), self._beside.copy(), self._pairs.copy()
+        copied._with_article, copied._addressed = self._with_article.copy(), self._addressed.copy()
         return copied
 
     def names(self) -> frozenset[str]:
