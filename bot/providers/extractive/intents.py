@@ -66,6 +66,7 @@ BARE_CHAPTER = _whole(*WORDINGS["bare_chapter"])
 NAMED_PART = _each(*WORDINGS["named_part"])
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(*WORDINGS["onward"])
+ELSEWHERE = _anywhere(*WORDINGS["elsewhere"])
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
 """What only a book that explains something can answer."""
 _ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
@@ -362,6 +363,8 @@ def least_together(question: Question, told: str) -> float:
 
 def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, str], told: str) -> list[str]:
     """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
+    if question.language is language.Language.GERMAN and question.kind is not QuestionKind.WHO_IS:
+        return []  # "Effis Grabstein": every noun has a capital
     names = [word for word in question.name_words if not (is_title(word) or language.relation_in(f"{word} of all"))]
     pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
     lost = [pair for pair in pairs if not {*gone, *respelt}.isdisjoint(pair)]

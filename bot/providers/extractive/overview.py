@@ -394,6 +394,12 @@ def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
 
 
 def _answer(wish: Wish, choices: Choices) -> str:
+    if isinstance(wish.intent, Overview | Cast | Lookup) and choices.is_elsewhere(wish.question.text):
+        return PHRASES[wish.question.language].off_topic
+    return _told(wish, choices)
+
+
+def _told(wish: Wish, choices: Choices) -> str:
     transcript = choices.transcript
     phrases = PHRASES[wish.question.language]
     intent = wish.intent

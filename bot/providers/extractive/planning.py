@@ -256,6 +256,14 @@ class Choices:
         text = " ".join(passage.text for each in found for passage in each)
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
+    def is_elsewhere(self, text: str) -> bool:
+        """Whether a message is about a famous work, person or place of which the book has nothing."""
+        if not (found := {fold(match[0]) for match in intents.ELSEWHERE.finditer(text)}):
+            return False
+        titles = {each.chapter for passages in self.transcript.results for each in passages}
+        known = fold(" ".join([self.transcript.book["title"], self.transcript.told, *titles]))
+        return not any(each in known for each in found)
+
     def mended(self, question: Question) -> dict[str, str]:
         """The words of a question that the book spells otherwise, and how; what is borrowed has been told before."""
         own = {without_possessive(term.word) for term in question.terms if term.weight == 1.0}
