@@ -139,23 +139,23 @@ class Opening:
         in_reply = not (private or replied or lacking_to_post(interaction)) and interaction.channel == channel
         if in_reply:
             interaction.extras[WORK] = OPENING, conversation_id
-        defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
+        answerable = await acknowledge(interaction, ephemeral=not in_reply)
         position = await self._position(interaction, book)
         async with self._new(interaction, book, title, message, conversation_id) as conversation:
             # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
             asked = await self._keep(interaction, conversation, message)
             name = thread_name(conversation, book)
-            async with announced(interaction, book, wanted=in_reply and defer_if_slow) as announcement:
+            async with announced(interaction, book, wanted=in_reply and answerable) as announcement:
                 if private:
                     thread = await open_private_thread(channel, name, interaction.user)
                 else:
                     thread = await open_public_thread(channel, name, announcement)
         bound = await self._move_in(interaction, thread, replace(conversation, private=private), book, position, asked)
-        if defer_if_slow and not announcement:
+        if answerable and not announcement:
             say = speech_of(interaction)
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
             await _reply(interaction, text)
-        elif not defer_if_slow:
+        elif not answerable:
             await lead_to(thread, interaction.user)
         await self._conversing.opened(thread, bound)
         return bound if asked else None
@@ -240,7 +240,7 @@ class Opening:
         server = server_of(interaction)
         if server is None:
             return await self._go_back_directly(interaction, conversation, message)
-        defer_if_slow = await acknowledge(interaction, ephemeral=True)
+        answerable = await acknowledge(interaction, ephemeral=True)
         thread = await thread_of(server, conversation)
         is_lost = thread is None
         if thread is not None:
@@ -257,7 +257,7 @@ class Opening:
         text = speech_of(interaction)(
             "“{title}” continues here: {thread}", title=plain(thread.name), thread=thread.mention
         )
-        if defer_if_slow:
+        if answerable:
             await _reply(interaction, text)
         if is_lost and not confirmed:
             asked = [each for each in waiting if each.author_id == str(interaction.user.id)]
