@@ -29,7 +29,7 @@ from cogs.cards import (
     progress_line,
 )
 from cogs.conversation.recovery import BEGAN, WORK
-from cogs.errors import DELETED, DISCORD_ERRORS, EXPIRED, Refusal, edit_reply, sentence_for
+from cogs.errors import DISCORD_ERRORS, EXPIRED, DiscordCode, Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
     assert_fresh,
@@ -180,7 +180,7 @@ async def _read(
     try:
         await edit_reply(interaction, content=None, embed=card, view=view)
     except discord.NotFound as error:
-        if error.code != DELETED:
+        if error.code != DiscordCode.UNKNOWN_MESSAGE:
             raise
         await interaction.followup.send(embed=card, view=view, ephemeral=True)  # nobody else wants to see it
 

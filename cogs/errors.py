@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from enum import IntEnum
 from functools import partial
 from typing import Any, TypeVar
 
@@ -68,13 +69,37 @@ async def steadily(work: Callable[[], Awaitable[object]], about: str) -> None:
         logger.exception("%s", about)
 
 
-TOO_LATE, ACKNOWLEDGED, TOO_MANY_THREADS = 10062, 40060, 160006
-"""Discord's codes: an interaction was not answered in time, or was answered before; no room for another thread."""
-DELETED = 10008
-"""Discord's code: there is no such message any more."""
-EXPIRED = (10015, 50027)
-"""Discord's codes: an interaction cannot be answered any more, because a quarter of an hour has passed."""
+class DiscordCode(IntEnum):
+    """Why Discord refuses a request: the values of `HTTPException.code` that the bot reacts to.
 
+    Discord's documentation lists them as "JSON error codes".
+    """
+
+    UNKNOWN_CHANNEL = 10003
+    UNKNOWN_MEMBER = 10007
+    UNKNOWN_MESSAGE = 10008
+    UNKNOWN_USER = 10013
+    UNKNOWN_WEBHOOK = 10015
+    UNKNOWN_INTERACTION = 10062
+    """It was not acknowledged within three seconds."""
+    TOO_MANY_OLD_EDITS = 30046
+    """A message of more than an hour ago was edited too often."""
+    ALREADY_ACKNOWLEDGED = 40060
+    INVALID_WEBHOOK_TOKEN = 50027
+    THREAD_ARCHIVED = 50083
+    """Nothing in a thread can be changed before it is opened again."""
+    CANNOT_REPLY = 160002
+    """A reply takes the permission to read the history, which other messages do without."""
+    THREAD_EXISTS = 160004
+    """The message already has a thread."""
+    THREAD_LOCKED = 160005
+    TOO_MANY_THREADS = 160006
+
+
+EXPIRED = (DiscordCode.UNKNOWN_WEBHOOK, DiscordCode.INVALID_WEBHOOK_TOKEN)
+"""An interaction cannot be answered any more, because a quarter of an hour has passed."""
+LOST = (DiscordCode.UNKNOWN_INTERACTION, DiscordCode.ALREADY_ACKNOWLEDGED)
+"""An interaction was not answered in time, or was answered before."""
 
 LOOKED_AT = 50
 """Messages after an interaction among which its reply is looked for."""
@@ -96,7 +121,7 @@ class Refusal(Exception):  # noqa: N818
 async def report(interaction: discord.Interaction[Any], error: BaseException) -> None:
     """Tell the person who asked, and them alone; log what the program did not expect."""
     error = getattr(error, "original", error)
-    if isinstance(error, discord.HTTPException) and error.code in (TOO_LATE, ACKNOWLEDGED):
+    if isinstance(error, discord.HTTPException) and error.code in LOST:
         logger.warning("an interaction was lost: %s", error)
         return
     sentence = sentence_for(error, speech_of(interaction))
@@ -202,9 +227,9 @@ def _is_ours_alone(sentence: str) -> bool:
 def _refusal_of_discord(error: discord.DiscordException, say: Speech) -> str:
     """What Discord's refusal means for people; empty if it was not expected."""
     match error:
-        case discord.HTTPException() if error.code == DELETED:
+        case discord.HTTPException() if error.code == DiscordCode.UNKNOWN_MESSAGE:
             return say("Somebody deleted the message for this while I was working on it.")
-        case discord.HTTPException() if error.code == TOO_MANY_THREADS:
+        case discord.HTTPException() if error.code == DiscordCode.TOO_MANY_THREADS:
             return say("This server has reached Discord's limit of open threads. Archive some and try again.")
         case discord.Forbidden():
             return say(

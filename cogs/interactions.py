@@ -13,7 +13,7 @@ import discord
 from discord import ButtonStyle
 from discord.ui import Button, DynamicItem, Item, Modal, Select, TextInput, View
 
-from cogs.errors import TOO_LATE, Refusal, report
+from cogs.errors import DiscordCode, Refusal, report
 from cogs.i18n import Speech, speech_of
 from cogs.services import Action, ServingBot, server_of, use_cases_of
 from domain.errors import StorageError, StorageErrorCode
@@ -93,7 +93,7 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
     try:
         await interaction.response.defer(ephemeral=ephemeral, thinking=thinking)
     except discord.NotFound as error:
-        if error.code != TOO_LATE:
+        if error.code != DiscordCode.UNKNOWN_INTERACTION:
             raise
         return False
     return True

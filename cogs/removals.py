@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import discord
 
-from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient, steadily
+from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, DiscordCode, retry_transient, steadily
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
@@ -31,9 +31,6 @@ LOOK_AGAIN_S = 300.0
 
 NOTE_AGAIN_S = 5.0
 """How often notes are tried again while the database is away."""
-
-ARCHIVED = 50083
-"""Discord's code: nothing can be changed in an archived thread."""
 
 WAS_KNOWN = timedelta(seconds=5)
 """Before a message stands: whom it shows was found out at that time or later."""
@@ -221,7 +218,8 @@ class Removals:
         try:
             await act()
         except discord.HTTPException as error:
-            thread = await self._bot.fetch_channel(int(channel_id)) if error.code == ARCHIVED else None
+            is_archived = error.code == DiscordCode.THREAD_ARCHIVED
+            thread = await self._bot.fetch_channel(int(channel_id)) if is_archived else None
             if not isinstance(thread, discord.Thread):
                 raise
             await thread.edit(archived=False)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import discord
 
 from cogs.cards import TITLE_LENGTH, book_title, clipped, plain
-from cogs.errors import DISCORD_ERRORS, Refusal, bot_lacks, edit_reply, retry_transient
+from cogs.errors import DISCORD_ERRORS, DiscordCode, Refusal, bot_lacks, edit_reply, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD,
@@ -35,8 +35,6 @@ logger = logging.getLogger(__name__)
 
 NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
-HAS_A_THREAD = 160004
-"""Discord's code: the message already has a thread."""
 SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME = 2, 20, 5
 LOOKING_TAKES_S = 1.0
 """Before an answer in a group, Discord is asked which of at most this many people are still there, within this time."""
@@ -162,7 +160,7 @@ async def _from(message: discord.Message, name: str) -> discord.Thread:
     try:
         return await retry_transient(partial(message.create_thread, name=name, auto_archive_duration=A_WEEK))
     except discord.HTTPException as error:
-        if error.code != HAS_A_THREAD or message.guild is None:
+        if error.code != DiscordCode.THREAD_EXISTS or message.guild is None:
             raise
     opened = await retry_transient(
         partial(message.guild.fetch_channel, message.id)

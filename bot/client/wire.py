@@ -24,7 +24,7 @@ from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
 from bot.client.command_sync import IN_SERVER, CommandLinks
 from bot.logs import NODE
-from cogs.errors import ACKNOWLEDGED
+from cogs.errors import DiscordCode
 from cogs.services import is_guest
 from domain.leases import ANSWERING, CURRENT_LEASE
 from domain.ports import LeaseRepository
@@ -107,8 +107,8 @@ class SteadyAdapter(AsyncWebhookAdapter):
                     raise
                 logger.info("an answer to an interaction is sent again: %r", fault)
             except discord.HTTPException as error:
-                if error.code == ACKNOWLEDGED and _tried_before(waits, started):  # an earlier attempt had succeeded
-                    return {"interaction": {"id": route.webhook_id}}
+                if error.code == DiscordCode.ALREADY_ACKNOWLEDGED and _tried_before(waits, started):
+                    return {"interaction": {"id": route.webhook_id}}  # an earlier attempt had succeeded
                 raise
             await asyncio.sleep(waits.pop(0))
             for file in files or ():

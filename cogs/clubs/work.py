@@ -16,7 +16,7 @@ import discord
 
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
-from cogs.errors import DISCORD_ERRORS, bot_lacks, retry_transient
+from cogs.errors import DISCORD_ERRORS, DiscordCode, bot_lacks, retry_transient
 from cogs.i18n import Speech
 from cogs.permissions import FOR_A_CARD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, has_private_threads, missing
 from cogs.rendering.markdown import render
@@ -34,7 +34,7 @@ SOON = timedelta(minutes=1)
 LOOKED_THROUGH = 100
 """Messages since a claim among which its post is searched: one request's worth."""
 QUESTIONS = 3
-UNKNOWN_MEMBERS, TOO_MANY_OLD_EDITS, ARCHIVED = (10007, 10013), 30046, 50083
+HAS_LEFT = (DiscordCode.UNKNOWN_MEMBER, DiscordCode.UNKNOWN_USER)
 
 
 @dataclass(slots=True)
@@ -160,7 +160,7 @@ class ClubWork:
             await self._store.settle(self.scene.club.id, post.key, PostState.GONE)
             return
         except discord.HTTPException as error:
-            if error.code != TOO_MANY_OLD_EDITS:
+            if error.code != DiscordCode.TOO_MANY_OLD_EDITS:
                 raise
             self.trouble.passing = True
             return
@@ -338,7 +338,7 @@ class ClubWork:
             try:
                 await retry_transient(add)
             except discord.HTTPException as error:
-                if error.code != ARCHIVED:
+                if error.code != DiscordCode.THREAD_ARCHIVED:
                     raise
                 await retry_transient(partial(thread.edit, archived=False))
                 await retry_transient(add)
@@ -347,7 +347,7 @@ class ClubWork:
                 raise
             return False
         except discord.HTTPException as error:
-            if error.code not in UNKNOWN_MEMBERS:
+            if error.code not in HAS_LEFT:
                 raise
         return True
 

@@ -10,8 +10,7 @@ import discord
 from cogs.conversation.deletions import Corrections, note_place_gone
 from cogs.conversation.intake import MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
-from cogs.delivery.channel import UNKNOWN_CHANNEL
-from cogs.errors import DISCORD_ERRORS
+from cogs.errors import DISCORD_ERRORS, DiscordCode
 from cogs.services import ServingBot
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -193,7 +192,7 @@ class Backfill:
             await self._corrections.found(found, thread.id, bot_id)
         except (discord.Forbidden, discord.NotFound) as error:
             logger.info("thread %s is out of reach: %s", thread.id, error)
-            if error.code == UNKNOWN_CHANNEL and conversation.guild_id:
+            if error.code == DiscordCode.UNKNOWN_CHANNEL and conversation.guild_id:
                 await self._note_gone(int(conversation.guild_id), thread.id)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("thread %s could not be read on: %s", thread.id, error)

@@ -16,7 +16,7 @@ from discord.ui import View
 
 from cogs.cards import repeated
 from cogs.conversation.buttons import tells_of_waiting
-from cogs.errors import DISCORD_ERRORS, retry_transient
+from cogs.errors import DISCORD_ERRORS, DiscordCode, retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
 from cogs.rendering.inline import as_compared
@@ -40,8 +40,6 @@ PAGE = 100
 """Messages per request."""
 READ_AT_MOST = 5_000
 """Messages of a busy thread that are read after an absence, besides the first page."""
-MAY_NOT_REPLY = 160002
-"""Discord's code: a reply takes the permission to read the history, which other messages do without."""
 BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
 
 
@@ -405,7 +403,7 @@ async def hint(
         try:
             return await send(reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
         except discord.Forbidden as fault:
-            if fault.code != MAY_NOT_REPLY:
+            if fault.code != DiscordCode.CANNOT_REPLY:
                 raise
             return await send()
     except DISCORD_ERRORS as fault:

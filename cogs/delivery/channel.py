@@ -22,6 +22,7 @@ from cogs.delivery.message_group import (
     Sent,
     TryLaterError,
 )
+from cogs.errors import DiscordCode
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import EmbedData
 
@@ -32,7 +33,6 @@ MakeView = Callable[[Hashable], discord.ui.View]
 
 Place = discord.Thread | discord.TextChannel | discord.PartialMessageable
 
-UNKNOWN_CHANNEL, TOO_MANY_OLD_EDITS, ARCHIVED, LOCKED = 10003, 30046, 50083, 160005
 BANNED_FOR_S = 60.0
 """How long to pause if a 429 does not say: it comes from Cloudflare, after too many invalid requests."""
 
@@ -179,13 +179,13 @@ def _translated() -> Iterator[None]:
 def _fault(error: discord.HTTPException) -> Exception:
     if error.status == 429:
         return TryLaterError(str(error), BANNED_FOR_S)
-    if error.code == ARCHIVED:
+    if error.code == DiscordCode.THREAD_ARCHIVED:
         return ArchivedThreadError(str(error))
-    if error.code == UNKNOWN_CHANNEL:
+    if error.code == DiscordCode.UNKNOWN_CHANNEL:
         return ChannelGoneError(str(error))
-    if error.status == 404 or error.code == TOO_MANY_OLD_EDITS:
+    if error.status == 404 or error.code == DiscordCode.TOO_MANY_OLD_EDITS:
         return MessageGoneError(str(error))
-    if error.status in (401, 403) or error.code == LOCKED:
+    if error.status in (401, 403) or error.code == DiscordCode.THREAD_LOCKED:
         return NotAllowedError(str(error))
     return RefusedError(str(error))
 
