@@ -82,7 +82,7 @@ class AnswerButtons:
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         say, live = speech_of(interaction), self._live.get(turn_id)
         seen = live is not None and await defer_if_slow(interaction, within_reach(interaction, live.conversation))
-        if live is None or not seen or live.screen.ending is not None:
+        if live is None or not seen or live.presenter.ending is not None:
             raise Refusal(say("This answer is already finished."))
         _refuse_others(interaction, live.conversation, live.askers, say)
         self._use_cases.chat.stop(live.conversation.id)
@@ -241,13 +241,13 @@ class ToolCallButtons:
             await _hand_out(interaction, calls)
         else:
             live = self._under_way(press.turn_id)
-            body = live.screen.pressed(press) if live else _card(interaction, press, calls)
+            body = live.presenter.pressed(press) if live else _card(interaction, press, calls)
             await change(interaction, embeds=embeds_of(body), view=view_of(body.view or ()))
 
     def _under_way(self, turn_id: str) -> LiveTurn | None:
         """The turn if it is running; a card stays with its own turn while that is being answered again."""
         live = self._live.get(turn_id)
-        return live if live is not None and live.screen.turn_id == turn_id else None
+        return live if live is not None and live.presenter.turn_id == turn_id else None
 
     async def _calls(self, interaction: discord.Interaction[Any], press: Press) -> list[ShownCall]:
         """The calls as they happen, or as they were stored.
@@ -257,7 +257,7 @@ class ToolCallButtons:
             person has read.
         """
         live = self._under_way(press.turn_id)
-        kept = (live.conversation, live.screen.calls, None) if live else await self._kept(press.turn_id)
+        kept = (live.conversation, live.presenter.calls, None) if live else await self._kept(press.turn_id)
         conversation, calls, depends_to = kept
         if conversation is None or not calls or not await within_reach(interaction, conversation):
             raise Refusal(speech_of(interaction)("These lookups are no longer stored."))

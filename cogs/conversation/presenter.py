@@ -391,7 +391,7 @@ class ThreadContexts:
         return ThreadContext(place, self._bot, self._writers, self._removals, say)
 
 
-class Showing:
+class TurnPresenters:
     """Makes presenters for turns, and records what they have delivered."""
 
     def __init__(self, use_cases: UseCases) -> None:
@@ -406,7 +406,7 @@ class Showing:
             chosen = (await self._use_cases.servers.settings(conversation.server_id)).verbose
         return self._use_cases.facts.verbose_default if chosen is None else chosen
 
-    def screen(
+    def make(
         self,
         turn_id: str,
         place: ThreadContext,
@@ -416,7 +416,7 @@ class Showing:
         leftover: PostedMessages = NOTHING,
         calls: Sequence[ShownCall] = (),
     ) -> TurnPresenter:
-        screen = TurnPresenter(
+        presenter = TurnPresenter(
             place.writer,
             turn_id,
             seed=seed,
@@ -426,39 +426,41 @@ class Showing:
             leftover=leftover,
             calls=calls,
         )
-        screen.began_at = self._use_cases.clock() - WAS_KNOWN
-        return screen
+        presenter.began_at = self._use_cases.clock() - WAS_KNOWN
+        return presenter
 
-    async def conclude(self, screen: TurnPresenter, place: ThreadContext) -> bool:
+    async def conclude(self, presenter: TurnPresenter, place: ThreadContext) -> bool:
         """Deliver the end of a turn to its readers. False: it has to be retried later."""
-        delivery = await screen.settled()
-        if isinstance(screen.ending, TurnFailed) and screen.ending.code not in ONES_OWN_LIMITS:
-            reason = place.say.failure(screen.ending.code, screen.ending.message)
+        delivery = await presenter.settled()
+        if isinstance(presenter.ending, TurnFailed) and presenter.ending.code not in ONES_OWN_LIMITS:
+            reason = place.say.failure(presenter.ending.code, presenter.ending.message)
             text = later("An answer failed in {thread}: {reason}")
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason, ours=True))
         if delivery.state is DeliveryState.REFUSED:
             text = place.say("⚠️ Discord refuses this answer. You can read it with /conversations export.")
-            delivery = await AnswerMessage(place.writer, f"{screen.turn_id} refused").settle("", text)
+            delivery = await AnswerMessage(place.writer, f"{presenter.turn_id} refused").settle("", text)
         if not delivery.delivered:
             reason = place.obstacle or delivery.reason
-            logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)
+            logger.warning("turn %s was not delivered: %s, %s", presenter.turn_id, delivery.state, reason)
             text = later("I couldn't show an answer in {thread}.")
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention)
             return False
-        binding = screen.ending.binding if isinstance(screen.ending, Answer) else None
+        binding = presenter.ending.binding if isinstance(presenter.ending, Answer) else None
         if binding is not None and binding.name and delivery.message_ids:  # until it is noted, nothing is delivered
             guild_id = str(place.thread.guild.id) if place.thread.guild else None
             where = (delivery.message_ids[-1], str(place.thread.id), binding.reader_id, guild_id)
             name = escape(binding.name)
-            await place.removals.note(PersonalPost(*where, name=name, as_of=screen.began_at, as_of_turn=True))
-        delivered = partial(self._use_cases.chat.delivered, screen.turn_id, delivery.message_ids, screen.shown.trace)
+            await place.removals.note(PersonalPost(*where, name=name, as_of=presenter.began_at, as_of_turn=True))
+        delivered = partial(
+            self._use_cases.chat.delivered, presenter.turn_id, delivery.message_ids, presenter.shown.trace
+        )
         try:
             if not await delivered():
-                await self.remove(screen.shown, place)
+                await self.remove(presenter.shown, place)
         except MarginaliaError as error:  # it is posted; if it is not noted later, the next start will find it
-            logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
+            logger.error("the delivery of turn %s was not noted: %s", presenter.turn_id, error)
             if is_away(error):
-                place.retries.begin(partial(place.retries.until_stored, delivered, f"delivery {screen.turn_id}"))
+                place.retries.begin(partial(place.retries.until_stored, delivered, f"delivery {presenter.turn_id}"))
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:
@@ -481,7 +483,7 @@ class Showing:
 class LiveTurn:
     """`askers` are the ids of the authors of the questions."""
 
-    screen: TurnPresenter
+    presenter: TurnPresenter
     conversation: Conversation
     askers: tuple[str, ...]
 

@@ -14,7 +14,7 @@ from typing import Any
 import discord
 
 from cogs.conversation.buttons import turn_shown_by, turn_traced_by
-from cogs.conversation.presenter import PostedMessages, Showing, ThreadContext
+from cogs.conversation.presenter import PostedMessages, ThreadContext, TurnPresenters
 from cogs.delivery.turn_messages import messages_of
 from cogs.errors import (
     DISCORD_ERRORS,
@@ -124,9 +124,9 @@ def _button_names(message: discord.Message) -> Iterator[str]:
 class Recovery:
     """Puts a conversation in order before anything new is answered in it."""
 
-    def __init__(self, use_cases: UseCases, showing: Showing) -> None:
+    def __init__(self, use_cases: UseCases, presenters: TurnPresenters) -> None:
         self._use_cases = use_cases
-        self._showing = showing
+        self._presenters = presenters
 
     async def clear_up(
         self, conversation: Conversation, place: ThreadContext
@@ -158,7 +158,7 @@ class Recovery:
     async def show_again(self, turn_id: str, conversation: Conversation, place: ThreadContext, remark: str) -> bool:
         """Show an answer as it was before it was to be made again, with a remark below; returns whether that worked.
 
-        An answer that is gone needs no showing.
+        An answer that is gone need not be shown.
         """
         played = await self._use_cases.transcripts.played(turn_id)
         if played is None or played.turn.state is not TurnState.ANSWERED:
@@ -194,13 +194,13 @@ class Recovery:
         uncited = await uncited_in(text)
         answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=uncited, binding=binding)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
-        verbose = bool(leftover.trace) or await self._showing.is_verbose(
+        verbose = bool(leftover.trace) or await self._presenters.is_verbose(
             conversation, [each.author_id for each in asked]
         )
         note = answer_note(answer, place.say, verbose=verbose)
         messages = messages_of(text, note, cited=answer.citations, say=place.say)
         leftover += _unmarked(messages, leftover, standing)
-        screen = self._showing.screen(
+        presenter = self._presenters.make(
             turn.id,
             place,
             seed=asked[0].id,
@@ -208,11 +208,11 @@ class Recovery:
             leftover=leftover,
             calls=calls_of(history, turn.id) if verbose else (),
         )
-        screen.remark = remark
+        presenter.remark = remark
         for proposal in proposals_in(said):
-            screen.follow(proposal)
-        screen.follow(answer)
-        return await self._showing.conclude(screen, place)
+            presenter.follow(proposal)
+        presenter.follow(answer)
+        return await self._presenters.conclude(presenter, place)
 
     async def _binding(
         self, conversation: Conversation, asked: Sequence[ChatMessage], depends_to: int | None

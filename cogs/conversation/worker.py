@@ -16,10 +16,10 @@ from cogs.conversation.presenter import (
     LiveTurn,
     LiveTurns,
     PostedMessages,
-    Showing,
     ThreadContext,
     ThreadContexts,
     TurnPresenter,
+    TurnPresenters,
     failure_of,
 )
 from cogs.conversation.recovery import Recovery
@@ -58,7 +58,7 @@ class ConversationWorker:
         *,
         use_cases: UseCases,
         places: ThreadContexts,
-        showing: Showing,
+        presenters: TurnPresenters,
         titles: TitleUpdates,
         live: LiveTurns,
         untidy: set[str],
@@ -66,11 +66,11 @@ class ConversationWorker:
         self._id = conversation_id
         self._use_cases = use_cases
         self._places = places
-        self._showing = showing
-        self._aftermath = Recovery(use_cases, showing)
+        self._presenters = presenters
+        self._recovery = Recovery(use_cases, presenters)
         self._titles = titles
         self._live = live
-        self._screen: TurnPresenter | None = None
+        self._presenter: TurnPresenter | None = None
         self._untidy = untidy
         self.leftover = NOTHING
         self.again: list[str] = []
@@ -89,7 +89,7 @@ class ConversationWorker:
     @property
     def is_delivering(self) -> bool:
         """Whether an answer is finished and being delivered."""
-        return self._screen is not None and self._screen.ending is not None
+        return self._presenter is not None and self._presenter.ending is not None
 
     def take_over(self, last: "ConversationWorker") -> None:
         """Continue with what a worker that has ended has left: what it said about trouble, and what it was to do."""
@@ -129,13 +129,13 @@ class ConversationWorker:
                     break
                 conversation = await self._use_cases.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
-        await self._showing.remove(leftover, place)
+        await self._presenters.remove(leftover, place)
         self._places.told_above.discard(place.thread.id)
         if not (self.closing or self.cut_short):
             await self._take_back()
 
     async def _tidy(self, conversation: Conversation, place: ThreadContext) -> PostedMessages:
-        leftover, again, is_tidy = await self._aftermath.clear_up(conversation, place)
+        leftover, again, is_tidy = await self._recovery.clear_up(conversation, place)
         self.again += [each for each in again if each not in self.again]
         if is_tidy:
             self._untidy.discard(self._id)
@@ -150,9 +150,9 @@ class ConversationWorker:
             waiting = await self._use_cases.chat.waiting(conversation.id)
             await self._look_who_is_there(conversation, place, [message.author_id for message in waiting])
             await self._play(self._use_cases.chat.answer(conversation.id), conversation, place)
-            return self._screen is not None and await self._conclude(self._screen, conversation, place)
+            return self._presenter is not None and await self._conclude(self._presenter, conversation, place)
         finally:
-            self._forget_screen()
+            self._forget_presenter()
 
     async def _look_who_is_there(self, conversation: Conversation, place: ThreadContext, asking: Sequence[str]) -> None:
         if isinstance(place.thread, discord.Thread):
@@ -166,12 +166,12 @@ class ConversationWorker:
         await self._look_who_is_there(conversation, place, replaced.askers)
         try:
             await self._play(self._use_cases.chat.answer_again(turn_id), conversation, place, replaced)
-            if self._screen is not None and isinstance(self._screen.ending, Answer):
-                is_shown = await self._showing.conclude(self._screen, place)
+            if self._presenter is not None and isinstance(self._presenter.ending, Answer):
+                is_shown = await self._presenters.conclude(self._presenter, place)
             else:
                 is_shown = await self._show_as_it_was(replaced.turn, conversation, place)
         finally:
-            self._forget_screen()
+            self._forget_presenter()
         if not is_shown:
             self._untidy.add(self._id)
             self.cut_short = True
@@ -179,20 +179,20 @@ class ConversationWorker:
     async def _show_as_it_was(self, turn: Turn, conversation: Conversation, place: ThreadContext) -> bool:
         remark = ""
         await self._use_cases.chat.leave_as_it_was(turn.id)
-        if self._screen is not None:
-            await self._screen.leave()
-            if isinstance(failed := self._screen.ending, TurnFailed):
+        if self._presenter is not None:
+            await self._presenter.leave()
+            if isinstance(failed := self._presenter.ending, TurnFailed):
                 reason = place.say.failure(failed.code, failed.message)
                 remark = place.say(
                     "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
                     reason=inert(reason, ours=True),
                 )
-        return await self._aftermath.show_again(turn.id, conversation, place, remark)
+        return await self._recovery.show_again(turn.id, conversation, place, remark)
 
-    def _forget_screen(self) -> None:
-        if self._screen is not None:
-            self._live.pop(self._screen.shown_as, None)
-        self._screen = None
+    def _forget_presenter(self) -> None:
+        if self._presenter is not None:
+            self._live.pop(self._presenter.shown_as, None)
+        self._presenter = None
 
     async def _play(
         self,
@@ -208,20 +208,20 @@ class ConversationWorker:
                         await self._show(event, conversation, place, replaced)
                     elif isinstance(event, TurnFailed) and event.code is StorageErrorCode.UNREACHABLE:
                         raise StorageError(event.code, event.message)
-                    elif self._screen is not None:
-                        self._screen.follow(event)
+                    elif self._presenter is not None:
+                        self._presenter.follow(event)
         except asyncio.CancelledError:
-            if self._screen is not None and not self.is_delivering:
-                await self._screen.pause()
+            if self._presenter is not None and not self.is_delivering:
+                await self._presenter.pause()
             raise
         except Exception as error:
-            if self._screen is None or self.is_delivering:
+            if self._presenter is None or self.is_delivering:
                 raise
             if is_away(error) and replaced is None:
-                self.leftover += await self._screen.leave()
+                self.leftover += await self._presenter.leave()
                 raise
             self._untidy.add(self._id)
-            self._screen.follow(failure_of(self._screen.turn_id, error, place.say))
+            self._presenter.follow(failure_of(self._presenter.turn_id, error, place.say))
 
     async def _show(
         self, started: TurnStarted, conversation: Conversation, place: ThreadContext, replaced: PlayedTurn | None
@@ -233,29 +233,29 @@ class ConversationWorker:
         else:
             leftover, self.leftover = self.leftover, NOTHING
             self._places.told_above.discard(place.thread.id)
-        self._screen = self._showing.screen(
+        self._presenter = self._presenters.make(
             started.turn_id,
             place,
             seed=started.turn_id if replaced else started.messages[0],
-            verbose=await self._showing.is_verbose(conversation, askers),
+            verbose=await self._presenters.is_verbose(conversation, askers),
             leftover=leftover,
         )
         if replaced is not None:
-            self._screen.hold(replaced.answer)
-        self._live[self._screen.shown_as] = LiveTurn(self._screen, conversation, askers)
+            self._presenter.hold(replaced.answer)
+        self._live[self._presenter.shown_as] = LiveTurn(self._presenter, conversation, askers)
         if leftover and replaced is None:
             await self._use_cases.transcripts.record_delivery(started.turn_id, leftover.replies, leftover.trace)
 
-    async def _conclude(self, screen: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
+    async def _conclude(self, presenter: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
         """Deliver the end of a turn to its readers. False: no further turn should be played now."""
-        if screen.ending is None:  # taken back
-            self.leftover += await screen.leave()
+        if presenter.ending is None:  # taken back
+            self.leftover += await presenter.leave()
             return True
-        if not await self._showing.conclude(screen, place):
+        if not await self._presenters.conclude(presenter, place):
             self._untidy.add(self._id)
             self.cut_short = True
-        elif isinstance(screen.ending, Answer):
-            self._titles.consider(conversation, place.thread, screen.turn_id, place.say)
+        elif isinstance(presenter.ending, Answer):
+            self._titles.consider(conversation, place.thread, presenter.turn_id, place.say)
         return self._id not in self._untidy
 
     async def _tell(self, error: Exception, place: ThreadContext | None) -> bool:
@@ -281,7 +281,7 @@ class ConversationWorker:
                 return True
             if away and place.thread.id in self._places.told_below:
                 leftover, self.leftover = self.leftover, NOTHING
-                await self._showing.remove(leftover, place)
+                await self._presenters.remove(leftover, place)
                 return True
             if away:
                 self._places.told_above.add(place.thread.id)
@@ -320,7 +320,7 @@ class ConversationWorkers:
         self.live: LiveTurns = {}
         self._use_cases = use_cases
         self._places = places
-        self._showing = Showing(use_cases)
+        self._presenters = TurnPresenters(use_cases)
         self._titles = titles
         self._workers: dict[str, tuple[ConversationWorker, asyncio.Task[None]]] = {}
         self._untidy: set[str] = set()
@@ -374,12 +374,12 @@ class ConversationWorkers:
             return
         place = None if self.answers_again(played.turn) else await self._places.of(played.conversation)
         if place is not None:
-            await self._showing.offer_again(played.turn, place)
+            await self._presenters.offer_again(played.turn, place)
 
     def lost(self, message_id: int) -> None:
         """Somebody has deleted a message; if it is part of an answer in the making, it is posted again."""
         for live in self.live.values():
-            live.screen.lost(str(message_id))
+            live.presenter.lost(str(message_id))
 
     def erased(self, conversation_ids: Collection[str], reader_id: str | None) -> None:
         """Somebody was erased, or everybody (None): take running turns and their posts back. Returns at once."""
@@ -388,7 +388,7 @@ class ConversationWorkers:
         self._titles.leave_off(conversation_ids)
         for live in self.live.values():
             if live.conversation.id in conversation_ids and (reader_id is None or reader_id in live.askers):
-                live.screen.erase()
+                live.presenter.erase()
 
     def try_again(self) -> None:
         """Retry at once wherever something is undelivered, because Discord may allow it now.
@@ -422,7 +422,7 @@ class ConversationWorkers:
             conversation_id,
             use_cases=self._use_cases,
             places=self._places,
-            showing=self._showing,
+            presenters=self._presenters,
             titles=self._titles,
             live=self.live,
             untidy=self._untidy,
