@@ -39,8 +39,7 @@ from domain.turn.conversations import Company, ManageConversations, TitleWriter,
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
-from domain.turn.runner import TurnRunner
-from domain.turn.state import FallbackAnswerer
+from domain.turn.runner import FallbackAnswerer, TurnRunner
 from domain.use_cases import Facts, ManagePeople, UseCases
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage
@@ -178,7 +177,7 @@ async def open_app(
             ),
             turns=storage.turns,
             meter=meter,
-            stand_in=None if model.name == QUOTES_ONLY else _stand_in(),
+            fallback=None if model.name == QUOTES_ONLY else _fallback(),
             clock=_now,
             turn_timeout=settings.turn_timeout_s,
         )
@@ -388,7 +387,7 @@ def _ocr_bounds(settings: Settings) -> OcrBounds | None:
     return OcrBounds(settings.ocr_max_pages, settings.ocr_max_minutes * 60, settings.ocr_languages)
 
 
-def _stand_in() -> FallbackAnswerer:
+def _fallback() -> FallbackAnswerer:
     from bot.providers.extractive.client import ExtractiveChat
 
     return FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)

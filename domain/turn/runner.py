@@ -35,28 +35,84 @@ from domain.event import (
     TurnFailed,
     TurnStarted,
 )
-from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
+from domain.ports import BookView, ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.spoilers.filter import redacted
 from domain.strategies.window import metered
 from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
+from domain.tools.context import MakeToolbox
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
-from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, RunningTurn, TurnDraft, stayed_away
+from domain.turn.state import NO_OFFER, Emit, Ending, FallbackAnswer, RunningTurn, TurnDraft
 
 logger = logging.getLogger(__name__)
+
+OFFER_WITHIN_S = 2.0
+"""The time for a fallback answer: its reader has waited long enough already."""
+
+OFFERS_AT_ONCE = 2
+"""Fallback answers made at the same time: a model that cannot be reached fails for everybody at once."""
+
+_NO_MODEL_ANSWERED = frozenset(
+    {
+        LLMErrorCode.API_CALL_FAILED,
+        LLMErrorCode.API_KEY_MISSING,
+        LLMErrorCode.CONNECTION_LOST,
+        LLMErrorCode.NOT_LOADED,
+        LLMErrorCode.OUT_OF_CREDIT,
+        LLMErrorCode.OVERLOADED,
+        LLMErrorCode.RATE_LIMITED,
+        LLMErrorCode.TIMEOUT,
+        LLMErrorCode.UNKNOWN_ADDRESS,
+        LLMErrorCode.UNKNOWN_MODEL,
+    }
+)
 
 REOPEN_S = 1.0
 """How long a database that has just not answered may take to put a turn back: the readers wait to be told."""
 
 _NO_WORDS = " \n.…"
-"""What is left of an answer that was nothing but keys and page numbers which nothing bears out."""
+"""Characters that may be left of an answer that had only keys and page numbers, all of which were removed."""
 NOTHING_CHECKED = (
     "The model answered with nothing but a page or a source that I can't check against the book, so I left it out. "
     "Please ask in other words."
 )
 
 WENT_WRONG = Worded("Something went wrong on my side; it has been logged. Please try again.")
+
+
+class FallbackAnswerer:
+    """Answers with a provider that is always available, from the same part of the book, if no model has answered."""
+
+    def __init__(self, provider: ChatProvider, strategy: RetrievalStrategy, toolbox: MakeToolbox) -> None:
+        self._provider = provider
+        self._strategy = strategy
+        self._toolbox = toolbox
+        self._free = asyncio.Semaphore(OFFERS_AT_ONCE)
+
+    async def offer(
+        self, messages: Sequence[PromptMessage], view: BookView, compose: Callable[[], Composition], seconds: float
+    ) -> FallbackAnswer:
+        """An answer to the messages in the book's own sentences, if there is one in time. Never raises."""
+        answer = compose()
+        try:
+            async with asyncio.timeout(seconds), self._free:
+                await self._write(messages, view, answer)
+        except (TimeoutError, MarginaliaError):
+            return NO_OFFER
+        except Exception:
+            logger.exception("the fallback answerer failed unexpectedly")
+            return NO_OFFER
+        return FallbackAnswer(answer.text.strip(), tuple(answer.citations)) if answer.citations else NO_OFFER
+
+    async def _write(self, messages: Sequence[PromptMessage], view: BookView, answer: Composition) -> None:
+        toolbox = self._toolbox(view)
+        dispatch = toolbox.build_dispatcher(timeout=OFFER_WITHIN_S)
+        work = self._strategy.execute(self._provider, messages, toolbox.get_definitions(), dispatch)
+        async with aclosing(work) as events:
+            async for event in events:
+                await answer.follow(event)
+        await answer.finish()
 
 
 class TurnRunner:
@@ -70,7 +126,7 @@ class TurnRunner:
         strategy: RetrievalStrategy,
         turns: TurnRepository,
         meter: UsageMeter,
-        stand_in: FallbackAnswerer | None,
+        fallback: FallbackAnswerer | None,
         clock: Clock,
         turn_timeout: float,
     ) -> None:
@@ -79,7 +135,7 @@ class TurnRunner:
         self._strategy = strategy
         self._turns = turns
         self._meter = meter
-        self._stand_in = stand_in
+        self._fallback = fallback
         self._clock = clock
         self._turn_timeout = turn_timeout
 
@@ -154,13 +210,13 @@ class TurnRunner:
 
     async def _in_time(self, work: Awaitable[StrategyOutcome], draft: TurnDraft) -> StrategyOutcome:
         """Work for at most as long as a turn may take; if the model cannot be reached, search the book itself."""
-        kept_back = min(LONGEST_S, self._turn_timeout / 10) if self._stand_in else 0.0
+        kept_back = min(OFFER_WITHIN_S, self._turn_timeout / 10) if self._fallback else 0.0
         try:
             async with asyncio.timeout(self._turn_timeout - kept_back):
                 return await work
         except (TimeoutError, LLMError) as error:
-            if draft.stand_in and stayed_away(error):
-                draft.offer = await draft.stand_in(kept_back)
+            if draft.fall_back and _no_model_answered(error):
+                draft.offer = await draft.fall_back(kept_back)
             raise
 
     async def _work(
@@ -173,8 +229,8 @@ class TurnRunner:
     ) -> StrategyOutcome:
         prepared = await self._preparer.prepare(conversation, people, history, draft, emit)
         answer = draft.answer = prepared.compose()
-        if self._stand_in:
-            draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
+        if self._fallback:
+            draft.fall_back = partial(self._fallback.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
         spent = partial(self._meter.record, conversation=conversation, draft=draft, emit=emit)
         strategy = self._strategy.execute(draft.provider, prepared.messages, prepared.tools, prepared.dispatch)
@@ -188,7 +244,7 @@ class TurnRunner:
                 await _show(event, answer, draft, emit)
         _emit_text(await answer.finish(), answer, emit)
         if not draft.text.strip(_NO_WORDS):
-            draft.offer = await draft.stand_in(LONGEST_S) if draft.stand_in else draft.offer
+            draft.offer = await draft.fall_back(OFFER_WITHIN_S) if draft.fall_back else draft.offer
             raise LLMError(LLMErrorCode.EMPTY_REPLY, NOTHING_CHECKED)
         return outcome
 
@@ -237,9 +293,18 @@ class TurnRunner:
             code, message = fault.code, fault.message
         except MarginaliaError as fault:
             logger.info("turn %s was not put back: %s", draft.turn.id, fault)
-        offer, wait, said = draft.offer, getattr(error, "retry_after", None), getattr(error, "said", "")
-        partial_text = draft.text if draft.text.strip(_NO_WORDS) else ""
-        emit(TurnFailed(draft.turn.id, code, message, partial_text, wait, offer.text, offer.citations, said))
+        emit(
+            TurnFailed(
+                draft.turn.id,
+                code,
+                message,
+                partial=draft.text if draft.text.strip(_NO_WORDS) else "",
+                retry_after=getattr(error, "retry_after", None),
+                offer=draft.offer.text,
+                citations=draft.offer.citations,
+                said=getattr(error, "said", ""),
+            )
+        )
 
     async def _finish(self, draft: TurnDraft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)
@@ -247,6 +312,14 @@ class TurnRunner:
             await self._turns.finish(draft.turn, [*draft.asked, *messages])
         elif state is TurnState.ANSWERED:
             await self._turns.supersede(draft.replaces.id, draft.turn, [*draft.asked, *messages])
+
+
+def _no_model_answered(error: Exception) -> bool:
+    """Whether a turn failed because no model answered, and not because of the question.
+
+    A refused key and an unknown model count: whoever asks can mend neither, and both last until the operator does.
+    """
+    return isinstance(error, TimeoutError) or getattr(error, "code", None) in _NO_MODEL_ANSWERED
 
 
 async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emit: Emit) -> None:

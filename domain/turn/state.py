@@ -1,11 +1,10 @@
-"""What a turn has produced so far: enough to keep, however it ends."""
+"""A turn while it runs: its task, its draft, the decisions it waits for, and its line in the log."""
 
 import asyncio
 import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +14,6 @@ from domain.book import Binding, Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition
 from domain.conversation import Turn
-from domain.errors import LLMErrorCode, MarginaliaError
 from domain.event import (
     Approval,
     ApprovalAsked,
@@ -25,34 +23,11 @@ from domain.event import (
     ToolCallStarted,
     TurnEvent,
 )
-from domain.ports import BookView, ChatProvider, RetrievalStrategy
+from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage, ToolInvocation
-from domain.tools.context import MakeToolbox
 
-logger = logging.getLogger(__name__)
 turn_log = logging.getLogger("marginalia.turns")
 """One line per turn, from which figures are made."""
-
-LONGEST_S = 2.0
-"""The time for an offer: its reader has waited long enough already."""
-
-AT_ONCE = 2
-"""Concurrent offers: a model that cannot be reached fails for everybody at once."""
-
-_STAYED_AWAY = frozenset(
-    {
-        LLMErrorCode.API_CALL_FAILED,
-        LLMErrorCode.API_KEY_MISSING,
-        LLMErrorCode.CONNECTION_LOST,
-        LLMErrorCode.NOT_LOADED,
-        LLMErrorCode.OUT_OF_CREDIT,
-        LLMErrorCode.OVERLOADED,
-        LLMErrorCode.RATE_LIMITED,
-        LLMErrorCode.TIMEOUT,
-        LLMErrorCode.UNKNOWN_ADDRESS,
-        LLMErrorCode.UNKNOWN_MODEL,
-    }
-)
 
 APPROVAL_S = 120.0
 """How long a call waits for its asker's decision."""
@@ -60,55 +35,13 @@ APPROVAL_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class FallbackAnswer:
-    """What the book says about the question; empty if nothing was found."""
+    """What the book itself says about a question that no model has answered; empty if nothing was found."""
 
     text: str = ""
     citations: tuple[Citation, ...] = ()
 
 
 NO_OFFER = FallbackAnswer()
-
-
-class FallbackAnswerer:
-    """Makes offers with a provider that is always available, limited to the same part of the book."""
-
-    def __init__(self, provider: ChatProvider, strategy: RetrievalStrategy, toolbox: MakeToolbox) -> None:
-        self._provider = provider
-        self._strategy = strategy
-        self._toolbox = toolbox
-        self._free = asyncio.Semaphore(AT_ONCE)
-
-    async def offer(
-        self, talk: Sequence[PromptMessage], view: BookView, compose: Callable[[], Composition], seconds: float
-    ) -> FallbackAnswer:
-        """An answer to the talk in the book's own sentences, if there is one in time. Never raises."""
-        answer = compose()
-        try:
-            async with asyncio.timeout(seconds), self._free:
-                await self._write(talk, view, answer)
-        except (TimeoutError, MarginaliaError):
-            return NO_OFFER
-        except Exception:
-            logger.exception("the stand-in failed unexpectedly")
-            return NO_OFFER
-        return FallbackAnswer(answer.text.strip(), tuple(answer.citations)) if answer.citations else NO_OFFER
-
-    async def _write(self, talk: Sequence[PromptMessage], view: BookView, answer: Composition) -> None:
-        toolbox = self._toolbox(view)
-        dispatch = toolbox.build_dispatcher(timeout=LONGEST_S)
-        work = self._strategy.execute(self._provider, talk, toolbox.get_definitions(), dispatch)
-        async with aclosing(work) as events:
-            async for event in events:
-                await answer.follow(event)
-        await answer.finish()
-
-
-def stayed_away(error: Exception) -> bool:
-    """Whether a turn failed because no model answered, and not because of the question.
-
-    A refused key and an unknown model count: whoever asks can mend neither, and both last until the operator does.
-    """
-    return isinstance(error, TimeoutError) or getattr(error, "code", None) in _STAYED_AWAY
 
 
 Emit = Callable[[TurnEvent], None]
@@ -276,9 +209,9 @@ class TurnDraft:
 
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book
     up to there, and so does everything a model makes of them. `covered_arguments` are those of its calls, by id, that
-    revealed too much. `stand_in` searches the book itself, as soon as there is a talk. `approvals` has the calls that
-    wait for their asker's decision, `binding` the person who limits the turn. `replaces` is the answered turn that
-    this one replaces.
+    revealed too much. `fall_back` makes the `offer` in the given number of seconds, once there is a prompt. `approvals`
+    has the calls that wait for their asker's decision, `binding` the person who limits the turn. `replaces` is the
+    answered turn that this one replaces.
     """
 
     turn: Turn
@@ -290,7 +223,7 @@ class TurnDraft:
     binding: Binding | None = None
     covered_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
-    stand_in: Callable[[float], Awaitable[FallbackAnswer]] | None = None
+    fall_back: Callable[[float], Awaitable[FallbackAnswer]] | None = None
     approvals: Approvals = field(default_factory=Approvals)
     replaces: Turn | None = None
     offer: FallbackAnswer = NO_OFFER

@@ -65,7 +65,7 @@ def _run(arguments: Sequence[str], environment: dict[str, str], folder: Path, fi
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
     sys.argv = ["marginalia", *arguments]
     from bot.__main__ import main
-    from domain.turn import runner, state
+    from domain.turn import runner
 
-    state.LONGEST_S = runner.LONGEST_S = OFFER_S  # type: ignore[attr-defined]
+    runner.OFFER_WITHIN_S = OFFER_S
     main()

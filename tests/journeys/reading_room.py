@@ -25,8 +25,7 @@ from domain.turn.conversations import Company, ManageConversations
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.quota import Quota, UsageMeter
-from domain.turn.runner import TurnRunner
-from domain.turn.state import FallbackAnswerer
+from domain.turn.runner import FallbackAnswerer, TurnRunner
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage
 from tests.sqlite import lay_out
@@ -164,7 +163,7 @@ async def reading_room(
             strategy=AdaptiveStrategy(ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)),
             turns=storage.turns,
             meter=meter,
-            stand_in=FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
+            fallback=FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
             clock=now,
             turn_timeout=turn_timeout,
         )

@@ -16,7 +16,7 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import NOTHING_WRITTEN, Answer, ToolCallFinished, ToolCallStarted, TurnFailed, TurnStarted
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, TokenUsage
-from domain.turn import runner, state
+from domain.turn import runner
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Fault, Reply, Stop, Text, say
 from tests.doubles.scripted_chat import ScriptedChat
@@ -36,8 +36,7 @@ SEARCH = say("Let me look.", Call("search_book", {"query": "lamp"}))
 @pytest.fixture(autouse=True)
 def time_for_offers(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine, too."""
-    for module in (runner, state):
-        monkeypatch.setattr(module, "LONGEST_S", TURN_TIMEOUT)
+    monkeypatch.setattr(runner, "OFFER_WITHIN_S", TURN_TIMEOUT)
 
 
 @asynccontextmanager
