@@ -13,7 +13,7 @@ from discord.ui import Button, View
 
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, book_card, moved_card, plain, position_line, usage_line
-from cogs.conversation.intake import TALK_ABOUT, remove_notice, words_of
+from cogs.conversation.intake import TALK_ABOUT, message_text, remove_notice
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
@@ -345,7 +345,7 @@ class FirstSteps(commands.Cog):
         if isinstance(said, discord.Message):
             if said.author.id != interaction.user.id:
                 raise Refusal(speech_of(interaction)("Only the person who asked can choose the book."))
-            question = words_of(said, own.id if own else 0)
+            question = message_text(said, own.id if own else 0)
             interaction.extras[SAID] = said
         await self._read(interaction, book_id, question)
         if offer is not None:

@@ -10,7 +10,7 @@ from discord.ext import commands
 from cogs.access import bound_conversation
 from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
 from cogs.clubs.cards import bar_line
-from cogs.conversation.intake import words_of
+from cogs.conversation.intake import message_text
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
 from cogs.interactions import Field, defer_if_slow, form, in_time, on_choice, reply, row, written_in
@@ -249,7 +249,7 @@ def _text_of(interaction: discord.Interaction[Any], message: discord.Message) ->
         Refusal: there are none.
     """
     own = interaction.client.user
-    words = words_of(message, own.id if own else 0)
+    words = message_text(message, own.id if own else 0)
     if message.author == own:
         words = "\n".join(line for line in words.splitlines() if not line.startswith("-# "))
     text = "\n".join([words, *(each.content for each in message.message_snapshots)]).strip()

@@ -11,7 +11,7 @@ from discord.ui import DynamicItem
 
 from cogs.cards import repeated
 from cogs.conversation.buttons import DROP_ANSWER, KEEP_ANSWER, Buttons, keep_buttons, sources_button
-from cogs.conversation.intake import CaughtUp, MessageIntake, is_repeated_in, words_of
+from cogs.conversation.intake import CaughtUp, MessageIntake, is_repeated_in, message_text
 from cogs.conversation.presenter import NOTHING, PostedMessages, ThreadContexts
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.turn_messages import AnswerMessage
@@ -160,7 +160,7 @@ class Corrections:
         await self._let_it_arrive(message.channel.id)
         if await self._intake.leaves_out(message.author):
             return
-        words = words_of(message, bot_id)
+        words = message_text(message, bot_id)
         for question in await self._use_cases.transcripts.questions_in(str(message.id)):
             if words:
                 await self._revise(question, words)

@@ -72,7 +72,7 @@ def is_repeated_in(message: discord.Message, questions: Sequence[str]) -> bool:
     return as_compared(shown or "") == as_compared(repeated(questions))
 
 
-def words_of(message: discord.Message, bot_id: int) -> str:
+def message_text(message: discord.Message, bot_id: int) -> str:
     """The text without the mention of the bot, and with names for other mentions. Blank if there is none."""
     names = {user.id: user.display_name for user in message.mentions}
     own_role = _own_role(message)
@@ -195,7 +195,7 @@ class MessageIntake:
         author = str(message.author.id)
         if await self.leaves_out(message.author):
             return IntakeResult.OVERHEARD
-        text = words_of(message, bot_id)
+        text = message_text(message, bot_id)
         addressed = message.guild is None or is_addressed(message, bot_id)
         if addressed and not self.is_readable(message):
             return IntakeResult.UNREADABLE
@@ -291,7 +291,7 @@ class MessageIntake:
             if message.author.id == bot_id:
                 return is_repeated_in(message, [words])
             is_known = message.edited_at is None or not self.is_readable(message)
-            return is_known or words_of(message, bot_id) == words
+            return is_known or message_text(message, bot_id) == words
 
         return tuple(each for each in page if each.id in known and not says_it(each, known[each.id]))
 

@@ -21,8 +21,8 @@ from domain.strategies.window import (
     ContextWindow,
     estimate,
     estimate_text,
+    reply_text,
     stream_within,
-    words_of,
 )
 from domain.tool_use import (
     ChatResponse,
@@ -80,7 +80,7 @@ class AlwaysRetrieveStrategy:
             async with aclosing(self._rewording(chat_provider, [*system, *past], asked)) as rewording:
                 async for piece in rewording:
                     if isinstance(piece, ChatResponse):
-                        query = _query(words_of(piece), asked)
+                        query = _query(reply_text(piece), asked)
                     else:
                         yield piece
         call = pages or ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")

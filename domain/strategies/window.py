@@ -392,7 +392,7 @@ def fit(
 
 
 def without_results(past: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """A talk without its tool calls and results: only questions and answers."""
+    """Past turns without their tool calls and results: only questions and answers."""
     return [
         replace(message, raw=None) if message.raw else message
         for message in past
@@ -458,10 +458,10 @@ async def complete_once(
     async with aclosing(metered(events_of_reply(chat_provider, [prompt]), spent)) as events:
         async for event in events:
             if isinstance(event, ChatResponse):
-                said = words_of(event)
+                said = reply_text(event)
     return said
 
 
-def words_of(response: ChatResponse) -> str:
-    """What a model says in reply to a question outside the talk; blank if it declines."""
+def reply_text(response: ChatResponse) -> str:
+    """The text of a reply to a question outside the conversation; blank if the model declines."""
     return "" if response.stop_reason is StopReason.REFUSAL else response.text or ""
