@@ -199,7 +199,7 @@ async def open_app(
             seconds=settings.turn_timeout_s,
         )
         shelf = Bookshelf(
-            reader=SandboxedParser(max_file_mb=settings.max_upload_mb, ocr=_ocr_bounds(settings)),
+            parser=SandboxedParser(max_file_mb=settings.max_upload_mb, ocr=_ocr_bounds(settings)),
             files=book_files,
             books=storage.books,
             clock=_now,

@@ -1,4 +1,4 @@
-"""/books: the guild's shelf."""
+"""/books: the shelf of a server, or of a person."""
 
 import asyncio
 import contextlib

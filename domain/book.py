@@ -149,7 +149,7 @@ class BookStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A book on a shelf. A shelf is a Discord guild's id, or "local" for the terminal.
+    """A book on a shelf. `shelf` is the key of a server's or a person's shelf, or "local" for the terminal's.
 
     `sha256` is of the file that was added and names the book file; `length` is in characters.
     """

@@ -1,4 +1,4 @@
-"""The shelf: adding, finding, opening and removing books."""
+"""The shelf: adding, finding, opening and removing books, and the erasure of what is over."""
 
 import asyncio
 import hashlib
@@ -45,8 +45,8 @@ class AddedBook:
 class Bookshelf:
     """The books of all shelves. On other shelves a book does not exist."""
 
-    def __init__(self, *, reader: BookParser, files: BookFiles, books: BookRepository, clock: Clock) -> None:
-        self._reader = reader
+    def __init__(self, *, parser: BookParser, files: BookFiles, books: BookRepository, clock: Clock) -> None:
+        self._parser = parser
         self._files = files
         self._books = books
         self._clock = clock
@@ -55,7 +55,7 @@ class Bookshelf:
 
     async def expect(self, filename: str) -> None:
         """Prepare for a file of this name, so that slow preparations run while the file is downloaded."""
-        await self._reader.expect(filename)
+        await self._parser.expect(filename)
 
     async def add(
         self,
@@ -79,7 +79,7 @@ class Bookshelf:
         if known := await self._known(shelf, sha256, limits):
             return known
         async with self._files.expecting(len(data)):
-            text = await self._reader.read(data, filename, progress)
+            text = await self._parser.read(data, filename, progress)
             if await self._books.count_by_hash(sha256, unlike=text.format):
                 # A file's name may decide what it is read as: what others have made of the same bytes is not touched.
                 sha256 = await asyncio.to_thread(_digest, data + text.format.encode())
@@ -248,7 +248,7 @@ class Bookshelf:
         return restored
 
     async def erase_removed(self, before: datetime) -> int:
-        """Erase the books that were removed before `then`; return how many."""
+        """Erase the books that were removed before that time; return how many."""
         over = [book for book in await self._books.list_removed() if book.removed_at and book.removed_at < before]
         for book in over:
             await self._erase(book)
@@ -387,7 +387,7 @@ class LeftServers:
         await self._erase(guild_id)
 
     async def sweep(self, left_before: datetime | None) -> int:
-        """Erase the servers that were left before `then`, and those marked for immediate erasure; return how many."""
+        """Erase the servers that were left before that time, and those to be erased at once; return how many."""
         over = await self._retention.list_left(left_before)
         for guild_id in over:
             await self._erase(guild_id)

@@ -183,7 +183,7 @@ class SQLBookObjects:
         await self._database.write("DELETE FROM book_objects WHERE sha256 = ?", [sha256])
 
     async def list_before(self, moment: datetime) -> Sequence[str]:
-        """The hashes of the books that were stored before `then`."""
+        """The hashes of the books that were stored before that time."""
         rows = await self._database.read("SELECT sha256 FROM book_objects WHERE stored_at < ?", [time_to_text(moment)])
         return [row["sha256"] for row in rows]
 

@@ -146,7 +146,7 @@ async def _looked_up(room: ReadingRoom, pair: Pair, folder: Path) -> list[str]:
     """The other ways to the book: search as JSON, the position told, orders refused, other programs by MCP."""
     files = SQLiteBookFiles(folder / "books")
     shelf = Bookshelf(
-        reader=cast(BookParser, None), files=files, books=room.storage.books, clock=lambda: datetime.now(UTC)
+        parser=cast(BookParser, None), files=files, books=room.storage.books, clock=lambda: datetime.now(UTC)
     )
     view = room.file.view(pair.read_to)
     manage = ManagePositions(readers=room.storage.readers, files=files, bounds=shared_bounds(room.storage))

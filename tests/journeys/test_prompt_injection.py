@@ -134,8 +134,8 @@ async def test_other_programs_get_no_more_than_a_reader(tmp_path: Path, attack: 
     async with reading_room(tmp_path, ScriptedChat("-"), text=hostile_tale(attack)) as room:
         end = (await room.file.pages())[1].end
         await room.storage.readers.set_position("eve", "tale", ReadingPosition(PositionState.READING, end))
-        reader, files = cast(BookParser, None), SQLiteBookFiles(tmp_path / "books")
-        shelf = Bookshelf(reader=reader, files=files, books=room.storage.books, clock=lambda: datetime.now(UTC))
+        parser, files = cast(BookParser, None), SQLiteBookFiles(tmp_path / "books")
+        shelf = Bookshelf(parser=parser, files=files, books=room.storage.books, clock=lambda: datetime.now(UTC))
         dispatch = tools_of(OpenBooks(shelf=shelf, readers=room.storage.readers, reader_id="eve")).build_dispatcher()
         for order in OBEDIENCE[:-1]:
             told = as_result(await dispatch(order.tool_name, {**order.arguments, "book": "tale"})).content

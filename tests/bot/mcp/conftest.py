@@ -64,7 +64,7 @@ async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
 @pytest.fixture
 async def shelf(storage: Storage, tmp_path: Path, parser: PagesReader) -> AsyncIterator[Bookshelf]:
     files = SQLiteBookFiles(tmp_path / "books")
-    yield Bookshelf(reader=parser, files=files, books=storage.books, clock=lambda: MIDNIGHT)
+    yield Bookshelf(parser=parser, files=files, books=storage.books, clock=lambda: MIDNIGHT)
     await files.close()
 
 

@@ -93,7 +93,7 @@ async def test_who_gave_a_command_that_a_stop_cuts_short_is_told(
             begun.set()
             await asyncio.Event().wait()
 
-        monkeypatch.setattr(room.app.shelf._reader, "read", endless, raising=False)
+        monkeypatch.setattr(room.app.shelf._parser, "read", endless, raising=False)
         adding = await room.ann.slash("books add", file=double.file("lamp.txt", b"It was dark."))
         await begun.wait()
     assert "I'm restarting and couldn't finish this." in adding.text

@@ -137,7 +137,7 @@ async def test_a_full_shelf_takes_what_it_has_and_reads_nothing_else(
     (tmp_path / "books" / f"{book.sha256}.book").unlink()
     await app.shelf.add(TALE, "whistle.md", shelf="one", limits=limits)
     assert await (await app.shelf.open(book)).text()
-    monkeypatch.setattr(app.shelf._reader, "read", None)
+    monkeypatch.setattr(app.shelf._parser, "read", None)
     with pytest.raises(BookError, match="The shelf is full"):
         await app.shelf.add(TALE + b"The end.", "whistle.md", shelf="one", limits=limits)
 
