@@ -359,8 +359,10 @@ def _unpacker(encoding: str) -> _AsItIs | _Unpacker:
 
 
 def _parsed(url: str) -> URL:
-    """Raises:
-    DownloadError: NOT_ALLOWED, it is not a valid address.
+    """The address that somebody has typed, if it is one.
+
+    Raises:
+        DownloadError: NOT_ALLOWED, it is not a valid address.
     """
     try:
         if len(url) > LONGEST_ADDRESS or any(ord(letter) < 32 for letter in url.strip()):
@@ -395,8 +397,10 @@ def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> Worded:
 
 
 def _assert_found(status: int) -> None:
-    """Raises:
-    DownloadError: the host does not deliver the file.
+    """Refuse a response without the file.
+
+    Raises:
+        DownloadError: the host does not deliver the file.
     """
     if status == 200:
         return
@@ -413,8 +417,10 @@ def _assert_found(status: int) -> None:
 
 
 def _assert_is_book(response: "aiohttp.ClientResponse") -> None:
-    """Raises:
-    DownloadError: NOT_A_BOOK, according to the host's headers.
+    """Refuse a response whose headers say that it is no book.
+
+    Raises:
+        DownloadError: NOT_A_BOOK, according to the host's headers.
     """
     declared = response.headers.get("Content-Type", "").partition(";")[0].strip().casefold()
     if _WEB_PAGE.match(declared) and not _HOLDS_A_WEB_PAGE.search(response.url.path):

@@ -225,15 +225,19 @@ async def within_reach(interaction: discord.Interaction[Any], conversation: Conv
 
 
 def assert_may_post(interaction: discord.Interaction[Any]) -> None:
-    """Raises:
-    Refusal: the person may not write here, so the bot does not do it for them.
+    """Refuse to post for a person who may not write here.
+
+    Raises:
+        Refusal: they may not.
     """
     _refuse_lacking(lacking_to_post(interaction), _TO_WRITE, interaction)
 
 
 def assert_may_do(interaction: discord.Interaction[Any], *needed: str) -> None:
-    """Raises:
-    Refusal: the person may not do this here by themselves, so the bot does not do it for them.
+    """Refuse to do for a person what they may not do here by themselves.
+
+    Raises:
+        Refusal: they may not.
     """
     _refuse_lacking(missing(interaction.permissions, needed), _TO_DO, interaction)
 
@@ -276,8 +280,10 @@ def assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | 
 
 
 def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    """Raises:
-    Refusal: the person may not write in the threads of the conversation's own channel, wherever they are now.
+    """Refuse a person who may not write in the threads of the conversation's own channel, wherever they are now.
+
+    Raises:
+        Refusal: they may not.
     """
     server = server_of(interaction)
     if server is not None:
@@ -286,8 +292,10 @@ def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Con
 
 
 def assert_may_read_back(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    """Raises:
-    Refusal: the person may not read what was said in the conversation's channel before; their own may be read.
+    """Refuse a person who may not read what was said in the conversation's channel before; their own may be read.
+
+    Raises:
+        Refusal: they may not.
     """
     server = server_of(interaction)
     if server is not None and conversation.owner_id != str(interaction.user.id):
@@ -334,8 +342,10 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
 
 
 async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """Raises:
-    Refusal: the person is not among those who may add books to this server's shelf.
+    """Refuse a person who is not among those who may add books to this server's shelf.
+
+    Raises:
+        Refusal: they may not.
     """
     server, member = server_of(interaction), interaction.user
     role = (await use_cases.servers.settings(str(server.id))).adder_role if server else ""

@@ -275,8 +275,10 @@ class Verbose(commands.Cog):
 
 
 def _assert_may_switch(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    """Raises:
-    Refusal: somebody else opened the thread, and the person may not manage threads there.
+    """Refuse a person who neither opened the thread nor may manage threads there.
+
+    Raises:
+        Refusal: they may not.
     """
     if not conversation.owner_id.isdecimal() or may_change(interaction, conversation):
         return

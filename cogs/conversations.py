@@ -279,7 +279,8 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         return conversation
 
     async def _deletable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
-        """
+        """The conversation meant, if the person may delete it.
+
         Raises:
             Refusal: it is somebody else's; or others have written in it, and the person does not manage threads there.
         """

@@ -205,8 +205,10 @@ class Opening:
         return bound if asked else None
 
     async def _count(self, interaction: discord.Interaction[Any]) -> None:
-        """Raises:
-        Refusal: the person has reached their limit.
+        """Count that the person opens a conversation.
+
+        Raises:
+            Refusal: the person has reached their limit.
         """
         if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
             raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))

@@ -189,8 +189,10 @@ class Progress(commands.Cog):
         await interaction.edit_original_response(content=done, view=None)
 
     async def _own(self, interaction: discord.Interaction[Any], conversation_id: str) -> Conversation:
-        """Raises:
-        Refusal: there is no such conversation, or the person may not change it.
+        """The conversation with that id or title, if the person may change it.
+
+        Raises:
+            Refusal: there is no such conversation, or the person may not change it.
         """
         conversation, say = await resolve_conversation(interaction, conversation_id), speech_of(interaction)
         if not may_change(interaction, conversation):

@@ -88,8 +88,10 @@ def is_seen_by_more(interaction: discord.Interaction[Any], conversation: Convers
 
 
 def assert_can_post(interaction: discord.Interaction[Any]) -> None:
-    """Raises:
-    Refusal: only the person has installed the bot here, so that it can only reply to them.
+    """Refuse a conversation where only the person has installed the bot: there it can do no more than reply.
+
+    Raises:
+        Refusal: it is such a place.
     """
     if is_guest(interaction) and interaction.client.user is not None:
         raise Refusal(

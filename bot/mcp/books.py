@@ -266,7 +266,8 @@ def _chapter_resource(book: Book, entry: ContentsEntry, address: str, text: str)
 
 
 async def read_resource(books: OpenBooks, uri: str) -> types.ReadResourceResult:
-    """
+    """The text of the book, chapter or page at an address.
+
     Raises:
         MCPError: INVALID_PARAMS, there is no such resource, or it has not been reached; the message says so.
     """

@@ -29,7 +29,8 @@ class Archive:
     """The members of a ZIP file by path; the total size of what is read is bounded."""
 
     def __init__(self, data: bytes, limits: ReadingLimits) -> None:
-        """
+        """Open the archive in these bytes.
+
         Raises:
             BookError: PARSE_FAILED, this is no ZIP file or its directory is broken.
         """

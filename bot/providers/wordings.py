@@ -337,7 +337,8 @@ def refused_field(said: str, fields: Iterable[str]) -> str:
 
 
 def assert_no_fragment(data: object) -> None:
-    """
+    """Refuse a part of a reply that cannot be read; anything else is a message of the server about an error.
+
     Raises:
         ValueError: what cannot be read is a part of a reply, and no message of the server about an error.
     """

@@ -454,7 +454,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         return await self._clubs.in_channel(shelf_of(interaction), str(channel_id), partial(sees_club, interaction))
 
     async def _own(self, interaction: discord.Interaction[Any]) -> Club:
-        """
+        """The channel's club, for its host or somebody who manages threads.
+
         Raises:
             ClubError: NO_CLUB.
             Refusal: the person is not its host and does not manage threads.
@@ -485,9 +486,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
 
 
 def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:
-    """
+    """Refuse a person who neither is the club's host nor manages threads in its channel.
+
     Raises:
-        Refusal: the person is not the club's host and does not manage threads in its channel.
+        Refusal: they may not.
     """
     if not runs_club(interaction, club):
         say = speech_of(interaction)

@@ -214,8 +214,10 @@ class AnswerButtons:
 def _refuse_others(
     interaction: discord.Interaction[Any], conversation: Conversation, askers: Collection[str], say: Speech
 ) -> None:
-    """Raises:
-    Refusal: the button is for somebody else.
+    """Refuse a person who neither asked nor may change the conversation.
+
+    Raises:
+        Refusal: they may not.
     """
     asked = str(interaction.user.id) in askers
     if not asked and not may_change(interaction, conversation):

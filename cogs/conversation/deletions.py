@@ -106,8 +106,10 @@ class AnswersWithoutQuestion:
         self._removals.wake()
 
     async def _asked_of(self, interaction: discord.Interaction[Any], turn_id: str, *, managers: bool) -> None:
-        """Raises:
-        Refusal: the answer is gone, or somebody else has to decide.
+        """Refuse a person who may not decide about the answer; with `managers`, those who manage threads may.
+
+        Raises:
+            Refusal: the answer is gone, or somebody else has to decide.
         """
         say, shown = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
         if shown is None or shown.turn.asked_by is None or shown.conversation.place_id != str(interaction.channel_id):

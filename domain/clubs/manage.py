@@ -108,7 +108,8 @@ class ManageClubs:
     async def _divided(
         self, book: Book, chapters: Sequence[Chapter], pages: Sequence[Page], request: PlanRequest
     ) -> list[Stretch]:
-        """
+        """The sections of a plan, as stretches of the book.
+
         Raises:
             ClubError: INVALID_PLAN.
         """

@@ -142,7 +142,8 @@ class Club:
         return self.host_id if self.host_id in members or not members else members[0]
 
     def section(self, number: int) -> Section:
-        """
+        """The section with that number, from 1.
+
         Raises:
             ClubError: NO_SECTION.
         """

@@ -234,7 +234,8 @@ def empty_reply() -> LLMError:
 
 
 def raise_refusal(response: ChatResponse) -> None:
-    """
+    """Turn a reply by which the model declines into an error.
+
     Raises:
         LLMError: REFUSED, if the reply is a refusal.
     """

@@ -113,7 +113,8 @@ class ManageConversations:
         return _found(await self._conversations.get(conversation_id))
 
     async def _change(self, conversation_id: str, change: Callable[[Conversation], Conversation]) -> Conversation:
-        """
+        """Change a stored conversation, and return it as it is then.
+
         Raises:
             ConversationError: NOT_FOUND.
         """

@@ -128,7 +128,8 @@ class WordRow:
 
     @classmethod
     def decode(cls, stems: bytes, forms: bytes, counts: bytes, positions: bytes) -> "WordRow":
-        """
+        """The row that these parts encode.
+
         Raises:
             ValueError: the parts do not fit together.
         """

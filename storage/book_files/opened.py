@@ -102,7 +102,8 @@ class OpenedFile:
             return tuple(form for row in rows for form in WordRow.decode(*row).forms_of(stem))
 
     def stems(self) -> list[str]:
-        """
+        """All stems in the index.
+
         Raises:
             BookError: INVALID_STATE, the file is damaged.
         """
@@ -110,7 +111,8 @@ class OpenedFile:
             return [stem for (stems,) in self._rows(ALL_STEMS) for stem in decode_stems(stems)]
 
     def vocabulary(self) -> list[str]:
-        """
+        """All forms of words in the book.
+
         Raises:
             BookError: INVALID_STATE, the file is damaged.
         """
@@ -118,7 +120,8 @@ class OpenedFile:
             return [form for (forms,) in self._rows(ALL_FORMS) for form in decode_forms(forms)]
 
     def stems_of_spelling(self, spelling: str) -> list[str]:
-        """
+        """The stems of the words that a spelling may stand for.
+
         Raises:
             BookError: INVALID_STATE, the file is damaged.
         """
@@ -127,7 +130,8 @@ class OpenedFile:
             return [stem for (stems,) in rows for stem in decode_stems(stems)]
 
     def read(self, start: int, end: int) -> str:
-        """
+        """The text between two offsets.
+
         Raises:
             BookError: INVALID_STATE, the file is damaged.
         """
@@ -320,8 +324,10 @@ class OpenedBook:
         """See BookFile."""
 
     async def check(self) -> None:
-        """Raises:
-        BookError: INVALID_STATE, the file is missing or unreadable.
+        """Find out whether the file can be opened.
+
+        Raises:
+            BookError: INVALID_STATE, the file is missing or unreadable.
         """
         await self._whole()
 

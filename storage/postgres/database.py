@@ -261,7 +261,8 @@ class PostgresDatabase:
         return [f"the migration {version} is missing" for version in sorted(missing)]
 
     async def backup(self, path: str | Path) -> None:
-        """
+        """Refuse to copy the database to a file.
+
         Raises:
             StorageError: always; PostgreSQL has tools of its own for that.
         """
