@@ -51,7 +51,9 @@ _LEADERS = re.compile(r"(?:(?:[.…·_]\s?){4}|(?:\s\.){2})\s?[\divxlc]*\s*\Z")
 """The end of a line of contents: "4 Functions . . . . . 17"."""
 _COPYRIGHT = re.compile(r"©|\bcopyright\b", re.IGNORECASE)
 _PAGE_BEHIND = re.compile(r"\s(?:\d{1,4}|[ivxl]{1,7})\s*\Z")
+"""The page at the end of a line of contents: "2 Knots 17"."""
 _SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
+"""A section with the number of its chapter or appendix: "3.2", "Section 3.2.1", "A.1"."""
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)

@@ -28,6 +28,7 @@ _NOTE_GAPS = ("p", "br", "cr", "tab", "ptab")
 _DEEPEST = 6
 _MOST_ANCESTORS = 50
 _PLACE = re.compile(r"%([1-9])")
+"""The number of that level in the label of a list: "%1.%2"."""
 _LONGEST_LABEL = 40
 _MOST_ROMAN = 400
 _LETTERS = 26

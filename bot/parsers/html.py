@@ -55,14 +55,17 @@ _WRAPPING_TYPES = frozenset(_WRAPPING_NAMES.split())
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|list-item|flex|grid|table(?!-cell))", re.IGNORECASE)
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
+"""How a mark says its page: "[Page 12]", "p. xii", "page_12"."""
 _LONGEST_PAGE_MARK = 16
 _LONGEST_LINK = 400
 _LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
 _SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
+"""<a id="p12"/>, which HTML would read as the beginning of a link."""
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _SWALLOWING = re.compile(r"<(?P<end>/?)(?P<name>title|textarea|iframe|noembed|noframes)\b[^<>]*>", re.IGNORECASE)
+"""Elements in which HTML reads everything up to their end as text."""
 
 
 def is_element(name: str) -> bool:

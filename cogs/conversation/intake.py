@@ -34,7 +34,9 @@ ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
 _TOKEN = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|\#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|(?P<command>/[^:<>]+):\d+)>"
 )
+"""What Discord shows as a name: the mention of a user, a role, a channel or a command, and an emoji of a server."""
 _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
+"""What stands between the bot's name and the question: "@Marginalia, who …"."""
 
 PAGE = 100
 """Messages per request."""

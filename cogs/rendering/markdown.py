@@ -17,6 +17,7 @@ WIDTH = 60
 """Columns of a code block that a desktop client shows without wrapping; a phone shows about 40 and scrolls."""
 
 _DELIMITER = re.compile(r":?-+:?")
+"""A cell of the line below the header, with its alignment: ":--", ":-:"."""
 _DELIMITERS = re.compile(r"[\s|:-]+")
 _LONGEST_CELL = 4 * WIDTH
 """Characters of a cell, including marks, that may fit into a code block."""
@@ -24,6 +25,7 @@ _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _CELL_MARK = re.compile(r"[*~`_\[<&]")
 """A cell without any of these is shown as it is."""
 _PAIRED_MARKS = re.compile(r"(\*\*|~~|`|\*|\b_)(?=\S)(.+?)(?<=\S)(?:(?<=\w)_\b|\1)")
+"""**bold**, ~~struck~~, `code`, *italic* and _italic_, with no white space inside the marks."""
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _GAP = "  "

@@ -22,7 +22,9 @@ _OPENER = re.compile(r"[ \t]*```([^`\n]{0,40})")
 _CLOSER = re.compile(r"[ \t]*```[ \t]*")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]]*(?=\s)|[。！？])")
 _OF_TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")
+"""Characters that take two units in UTF-16, such as emoji."""
 _JOINERS = "\u200d\ufe0e\ufe0f\u20e3"
+"""What belongs to the character before it: the joiner of emoji, the selectors of their form, the frame of a key."""
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
@@ -227,6 +229,7 @@ MARK = "||"
 """Discord covers what is between two of these, but never across the end of a line."""
 
 _BARS = re.compile(r"\|(?=\|)")
+"""The first of two bars, which Discord would take for the beginning of a cover."""
 
 
 def with_covers(text: str) -> str:

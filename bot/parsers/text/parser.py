@@ -22,21 +22,30 @@ from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading
 from domain.book import BookText
 
+# The notation of Aozora Bunko, a Japanese library of plain texts.
 _NOTE = re.compile(r"［＃[^］\n]{1,200}］")
+"""A note of those who typed the text: ［＃改ページ］ is a page break."""
 _RUBY = re.compile(r"(?<=[^\s《》])《[^《》\n]{1,60}》")
+"""How the characters before it are read, printed beside them: 吾輩《わがはい》."""
 _KANA_RUBY = re.compile(r"[\u3005\u3400-\u9fff]《[\u3041-\u30ff]{1,30}》")
+"""The same only where it is a reading for sure: kana behind a Chinese character."""
 _FEWEST_RUBY = 3
 _READ_WORD = re.compile(
     r"(?:｜(?P<marked>[^｜《》\n]{1,20})|(?P<written>[\u3005-\u3007\u3400-\u9fff\uf900-\ufaff]{1,20}))"
     r"《(?P<reading>[^《》\n]{1,60})》(?P<ending>[\u3041-\u3096]{0,2})"
 )
+"""A reading with its word, which begins at ｜ or is all the Chinese characters before, and with the kana behind it."""
 _SHORTEST_READING = 2
 _LEGEND = re.compile(r"^-{10,}\n【テキスト中に現れる記号について】.{1,4000}?^-{10,}\n", re.MULTILINE | re.DOTALL)
+"""The explanation of the notation ("about the signs in the text"), below title and author."""
 _FOOTER = re.compile(r"^底本：", re.MULTILINE)
+""""Source text:", the edition that was typed; the book ends before it."""
 _OUTSIDE = re.compile(
     r"※［＃[^］\n]{0,150}?(?:(?:水準|、)(?P<men>[12])-(?P<ku>\d{1,2})-(?P<ten>\d{1,2})|U\+(?P<code>[0-9A-Fa-f]{4,5}))"
     r"[^］\n]{0,60}］"
 )
+"""A character that Shift JIS lacks, by its place in JIS X 0213 (plane, row, cell) or in Unicode."""
+# Behind a heading, and around one: 一［＃「一」は大見出し］, ［＃大見出し］一［＃大見出し終わり］.
 _HEADING_NOTE = re.compile(r"［＃「(?P<title>[^」\n]{1,100})」は(?:同行|窓)?(?P<size>[大中小])見出し］")
 _SPANNED_HEADING = re.compile(r"［＃(?P<size>[大中小])見出し］(?P<title>[^［\n]{1,100})［＃[大中小]見出し終わり］")
 _LEVELS = {"大": 1, "中": 2, "小": 3}
