@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import Company, ManageConversations
 from domain.turn.preparer import BoundBooks, TurnPreparer
 from domain.turn.runner import TurnRunner
-from domain.turn.state import Decision, Emit, Ending, RunningTurn
+from domain.turn.state import Decision, Ending, RunningTurn, TurnRequest
 
 TO_DECIDE = timedelta(days=1)
 """How long the person who deleted a question has to keep its answer; after that it is deleted."""
@@ -151,8 +151,8 @@ class ChatWithBook:
                 return
             answered = [m for m in history if m.turn_id is not None]
             people = [*company, *(m.author_id for m in waiting)]
-            play = partial(self._runner.play, conversation, people, answered, waiting)
-            async with aclosing(self._events(conversation_id, waiting, play)) as events:
+            request = TurnRequest(conversation, people, answered, waiting)
+            async with aclosing(self._events(request)) as events:
                 async for event in events:
                     yield event
 
@@ -183,8 +183,8 @@ class ChatWithBook:
                 return
             answered = [m for m in history if m.turn_id in earlier]
             people = [*company, *(m.author_id for m in asked)]
-            play = partial(self._runner.play, conversation, people, answered, asked, replaces=replaced)
-            async with aclosing(self._events(conversation.id, asked, play)) as events:
+            request = TurnRequest(conversation, people, answered, asked, replaces=replaced)
+            async with aclosing(self._events(request)) as events:
                 async for event in events:
                     yield event
 
@@ -201,16 +201,14 @@ class ChatWithBook:
         answered = [each.id for each in known if each.state in WITH_AN_ANSWER]
         return {*answered[-self._preparer.reach :]}
 
-    async def _events(
-        self, conversation_id: str, asked: Sequence[ChatMessage], play: Callable[[RunningTurn, Emit], Awaitable[None]]
-    ) -> AsyncGenerator[TurnEvent, None]:
-        running = self._running[conversation_id] = RunningTurn(asked)
+    async def _events(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
+        running = self._running[request.conversation.id] = RunningTurn(request.asked)
         try:
-            async with aclosing(running.events(partial(play, running))) as events:
+            async with aclosing(running.events(partial(self._runner.play, request, running))) as events:
                 async for event in events:
                     yield event
         finally:
-            del self._running[conversation_id]
+            del self._running[request.conversation.id]
 
     @property
     def is_busy(self) -> bool:

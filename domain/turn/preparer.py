@@ -34,7 +34,7 @@ from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, unanswered, within_bound, without_calls
 from domain.turn.quota import Quota, UsageMeter
-from domain.turn.state import Emit, TurnDraft
+from domain.turn.state import Emit, TurnDraft, TurnRequest
 
 
 class SystemPrompts:
@@ -206,14 +206,7 @@ class TurnPreparer:
         """From how many of a conversation's newest turns an answer may be made."""
         return self._context.reach
 
-    async def prepare(
-        self,
-        conversation: Conversation,
-        people: Sequence[str],
-        history: Sequence[ChatMessage],
-        draft: TurnDraft,
-        emit: Emit,
-    ) -> PreparedTurn:
+    async def prepare(self, request: TurnRequest, draft: TurnDraft, emit: Emit) -> PreparedTurn:
         """Prepare a turn; its readers' messages get the note that tells the model how far they have read.
 
         Raises:
@@ -221,11 +214,11 @@ class TurnPreparer:
             BookError: NOT_FOUND, INVALID_STATE, the book or its file is gone.
             StorageError: something could not be read or kept.
         """
-        question = draft.asked[-1]
+        question, conversation, history = draft.asked[-1], request.conversation, request.history
         await self._quota.check(question.author_id, conversation, "" if draft.replaces else question.id)
         await self._tools.ready()
         opened, turns = await asyncio.gather(
-            self._books.open(conversation, people, [message.author_id for message in draft.asked]),
+            self._books.open(conversation, request.people, [message.author_id for message in draft.asked]),
             self._turns.get_recent(conversation.id, self.reach + 1),
         )
         book, view = opened.book, opened.view

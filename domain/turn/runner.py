@@ -43,7 +43,7 @@ from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
 from domain.tools.context import MakeToolbox
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
-from domain.turn.state import NO_OFFER, Emit, Ending, FallbackAnswer, RunningTurn, TurnDraft
+from domain.turn.state import NO_OFFER, Emit, Ending, FallbackAnswer, RunningTurn, TurnDraft, TurnRequest
 
 logger = logging.getLogger(__name__)
 
@@ -139,39 +139,28 @@ class TurnRunner:
         self._clock = clock
         self._turn_timeout = turn_timeout
 
-    async def play(
-        self,
-        conversation: Conversation,
-        people: Sequence[str],
-        history: Sequence[ChatMessage],
-        waiting: Sequence[ChatMessage],
-        running: RunningTurn,
-        emit: Emit,
-        *,
-        replaces: Turn | None = None,
-    ) -> None:
+    async def play(self, request: TurnRequest, running: RunningTurn, emit: Emit) -> None:
         """Play one turn to a defined end: an Answer or a TurnFailed is emitted and stored.
 
-        `people` are the ids of everybody who has ever written in the thread, `history` its newest turns. If it is
-        cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait
-        again, unless they were erased. A turn that `replaces` an answered one takes its place once it has an answer,
-        and leaves no trace otherwise; the old answer then stays, to be shown again.
+        If it is cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages
+        wait again, unless they were erased. A turn that replaces an answered one takes its place once it has an
+        answer, and leaves no trace otherwise; the old answer then stays, to be shown again.
         """
-        provider = await self._model_of(conversation)
-        turn = await to_the_end(self._begin(conversation, waiting, replaces))
+        provider = await self._model_of(request.conversation)
+        turn = await to_the_end(self._begin(request))
         turn = replace(turn, model=provider.model_name)
-        asked = [replace(message, turn_id=turn.id) for message in waiting]
-        draft = TurnDraft(turn, asked, provider, approvals=running.approvals, replaces=replaces)
+        asked = [replace(message, turn_id=turn.id) for message in request.asked]
+        draft = TurnDraft(turn, asked, provider, approvals=running.approvals, replaces=request.replaces)
         log = draft.log
 
         def tell(event: TurnEvent) -> None:
             log.follow(event)
             emit(event)
 
-        tell(TurnStarted(turn.id, tuple(message.id for message in waiting)))
+        tell(TurnStarted(turn.id, tuple(message.id for message in request.asked)))
         try:
             await asyncio.sleep(0)  # a cancellation that came while the turn was begun is raised here
-            outcome = await self._in_time(self._work(conversation, people, history, draft, tell), draft)
+            outcome = await self._in_time(self._work(request, draft, tell), draft)
             await to_the_end(self._keep(draft, outcome, tell))
         except TimeoutError:
             message = Worded(
@@ -184,7 +173,7 @@ class TurnRunner:
                 raise asyncio.CancelledError from error  # erased while it ran
             await self._fail(draft, running, error.code, error.message, tell, error)
         except asyncio.CancelledError:
-            if running.ending is Ending.STOPPED and replaces is None:
+            if running.ending is Ending.STOPPED and request.replaces is None:
                 await self._keep_stopped(draft, running, tell)
             else:
                 await self._turns.reopen(turn.id)
@@ -193,14 +182,15 @@ class TurnRunner:
             logger.exception("turn %s failed unexpectedly", turn.id)
             await self._fail(draft, running, "internal", WENT_WRONG, tell)
         finally:
-            log.write(draft.turn, waiting[-1].author_id, conversation.server_id)
+            log.write(draft.turn, request.asked[-1].author_id, request.conversation.server_id)
 
-    async def _begin(self, conversation: Conversation, waiting: Sequence[ChatMessage], replaces: Turn | None) -> Turn:
+    async def _begin(self, request: TurnRequest) -> Turn:
+        conversation_id, replaces = request.conversation.id, request.replaces
         if replaces is None:
-            return await self._turns.begin(conversation.id, [message.id for message in waiting], self._clock())
+            return await self._turns.begin(conversation_id, [message.id for message in request.asked], self._clock())
         return Turn(
             uuid.uuid4().hex,
-            conversation.id,
+            conversation_id,
             replaces.number,
             TurnState.RUNNING,
             self._clock(),
@@ -219,20 +209,13 @@ class TurnRunner:
                 draft.offer = await draft.fall_back(kept_back)
             raise
 
-    async def _work(
-        self,
-        conversation: Conversation,
-        people: Sequence[str],
-        history: Sequence[ChatMessage],
-        draft: TurnDraft,
-        emit: Emit,
-    ) -> StrategyOutcome:
-        prepared = await self._preparer.prepare(conversation, people, history, draft, emit)
+    async def _work(self, request: TurnRequest, draft: TurnDraft, emit: Emit) -> StrategyOutcome:
+        prepared = await self._preparer.prepare(request, draft, emit)
         answer = draft.answer = prepared.compose()
         if self._fallback:
             draft.fall_back = partial(self._fallback.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
-        spent = partial(self._meter.record, conversation=conversation, draft=draft, emit=emit)
+        spent = partial(self._meter.record, conversation=request.conversation, draft=draft, emit=emit)
         strategy = self._strategy.execute(draft.provider, prepared.messages, prepared.tools, prepared.dispatch)
         async with aclosing(metered(strategy, spent)) as events:
             async for event in events:

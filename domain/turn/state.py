@@ -13,7 +13,7 @@ from typing import Any
 from domain.book import Binding, Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition
-from domain.conversation import Turn
+from domain.conversation import Conversation, Turn
 from domain.event import (
     Approval,
     ApprovalAsked,
@@ -31,6 +31,21 @@ turn_log = logging.getLogger("marginalia.turns")
 
 APPROVAL_S = 120.0
 """How long a call waits for its asker's decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a turn answers.
+
+    `people` are the ids of those whose positions limit it: who reads along, and who asks. `history` has the newest
+    turns, `asked` the readers' messages. `replaces` is the turn that has answered them, if they are answered again.
+    """
+
+    conversation: Conversation
+    people: Sequence[str]
+    history: Sequence[ChatMessage]
+    asked: Sequence[ChatMessage]
+    replaces: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)
