@@ -49,8 +49,12 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_S = 3.0
-"""How long a stop of the program waits for answers in the making; then as long again for their delivery."""
+DELIVERED_WITHIN_S = 3.0
+"""How long a stop of the program waits until finished answers are delivered."""
+POSTED_WITHIN_S = 1.0
+"""How long it then waits for whatever else is being posted."""
+STILL_WITHIN_S = 3.0
+"""How long an erasure waits for requests to Discord that are under way."""
 
 AWAY = timedelta(days=7)
 """How long somebody has not written about a book before they are offered a recap."""
@@ -92,9 +96,9 @@ class ConversationCog(commands.Cog):
         """Deliver finished answers; unfinished ones are made after the next start."""
         self._listens = False
         self._backfill.close()
-        await self._workers.close(PATIENCE_S)
+        await self._workers.close(DELIVERED_WITHIN_S)
         await self._titles.close()
-        await self._writers.close(PATIENCE_S / 3)
+        await self._writers.close(POSTED_WITHIN_S)
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
@@ -131,7 +135,7 @@ class ConversationCog(commands.Cog):
     async def standing_still(self, conversations: Sequence[Conversation], erasing: str | None) -> AsyncIterator[None]:
         """See cogs.services.Conversing."""
         places = [int(each.place_id) for each in conversations if each.guild_id and each.place_id]
-        async with self._writers.still(places, PATIENCE_S):
+        async with self._writers.still(places, STILL_WITHIN_S):
             yield
             self._workers.erased({each.id for each in conversations}, erasing)
 

@@ -42,7 +42,7 @@ DRAFT_EVERY_S = 1.25
 
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses after consecutive failures; the last one repeats."""
-PATIENCE = 25
+MOST_ATTEMPTS = 25
 """Attempts for a final text, some ten minutes; a longer outage is left to the next start of the program."""
 
 
@@ -283,7 +283,7 @@ class ChannelWriter:
         group.retry_at = now + BACK_OFF_S[min(group.failures, len(BACK_OFF_S) - 1)]
         group.failures += 1
         logger.warning("channel %s: try %d failed: %s", self.channel.id, group.failures, trouble)
-        if group.final and group.failures >= PATIENCE:
+        if group.final and group.failures >= MOST_ATTEMPTS:
             self._end(group, DeliveryState.UNREACHABLE, str(trouble))
 
     def _refuse(self, group: MessageGroup, fault: RefusedError, *, superseded: bool) -> None:

@@ -35,7 +35,7 @@ from domain.usage import Removal
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_S = 30.0
+TITLE_WITHIN_S = 30.0
 ANSWER_SHOWN = 2_000
 """Characters of the answer that are sent along: its beginning says what it is about."""
 FEWEST_WORDS_OF_A_TITLE = 2
@@ -461,7 +461,7 @@ class TitleWriter:
     async def __call__(self, conversation: Conversation, question: ChatMessage, answer: str) -> str | None:
         """The title, UNTITLED if the question is small talk; None if there is no usable one. Never raises."""
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TITLE_WITHIN_S):
                 title = await self._ask(conversation, question, answer)
                 return title if title and not await self._spoils(title, conversation, question) else None
         except (MarginaliaError, TimeoutError) as error:

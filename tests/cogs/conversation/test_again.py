@@ -155,7 +155,7 @@ async def test_what_was_stopped_is_only_shown_again_however_long_that_takes(
     room: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.1,) * 3)
-    monkeypatch.setattr(writer, "PATIENCE", 1)
+    monkeypatch.setattr(writer, "MOST_ATTEMPTS", 1)
     _, reply = await answered(room)
     await room.hold()
     room.model.say("An old man, it was.")

@@ -178,7 +178,7 @@ async def test_a_thread_that_is_closed_and_locked_under_the_answer_has_it_once_i
 async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "PATIENCE", 3)
+    monkeypatch.setattr(writer, "MOST_ATTEMPTS", 3)
     async with scene(double, tmp_path) as room:
         await room.prepare()
         double.fail(SEND, status=503, skip=1, times=10_000)
@@ -222,7 +222,7 @@ async def test_an_outage_of_everything_loses_and_doubles_nothing(room: Scene, st
 async def test_of_two_answers_that_read_alike_each_keeps_its_own_messages(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "PATIENCE", 3)
+    monkeypatch.setattr(writer, "MOST_ATTEMPTS", 3)
     async with scene(double, tmp_path) as room:
         await room.prepare()
         await ask(room)
@@ -235,7 +235,7 @@ async def test_of_two_answers_that_read_alike_each_keeps_its_own_messages(
         await room.until(lambda: len(room.replies()) > parts)
         double.fail(SEND, status=503, skip=parts - 1, times=10_000)
         release.set()
-        await room.until(lambda: len([call for call in double.calls(SEND) if call.status == 503]) >= writer.PATIENCE)
+        await room.until(lambda: sum(call.status == 503 for call in double.calls(SEND)) >= writer.MOST_ATTEMPTS)
     double.rest.faults.clear()
     async with again(room) as after:
         await after.until(lambda: numbers_in(after) == [*range(1, len(SENTENCES) + 1)] * 3)

@@ -19,7 +19,7 @@ from cogs.delivery.message_group import (
     TryLaterError,
     nonce_seed,
 )
-from cogs.delivery.writer import DRAFT_EVERY_S, PATIENCE, ChannelWriter, ChannelWriters
+from cogs.delivery.writer import DRAFT_EVERY_S, MOST_ATTEMPTS, ChannelWriter, ChannelWriters
 from domain.errors import StorageError, StorageErrorCode
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 
@@ -164,7 +164,7 @@ async def test_an_endless_outage_is_given_up(bench: Bench) -> None:
     bench.channel.faults = [TryLaterError("503")] * 1000
     delivery = await bench.settled("final", within=3600)
     assert delivery.state is DeliveryState.UNREACHABLE
-    assert len(bench.channel.requests) == PATIENCE
+    assert len(bench.channel.requests) == MOST_ATTEMPTS
 
 
 async def test_discords_own_advice_is_taken(bench: Bench) -> None:
