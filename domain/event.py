@@ -174,15 +174,13 @@ TurnEvent = (
 
 @dataclass(frozen=True, slots=True)
 class StrategyOutcome:
-    """The result of a retrieval strategy: the messages it added to the talk, the last of which is the answer.
+    """The result of a retrieval strategy: the messages it added to the prompt, the last of which is the answer.
 
-    `calls` are the finished tool calls by id; `depends_to` is the largest offset of the book that any of their results
-    depends on. `cut` means that the model reached its length limit.
+    `calls` are the finished tool calls by id. `cut` means that the model reached its length limit.
     """
 
     messages: tuple[PromptMessage, ...]
     calls: dict[str, ToolCallFinished] = field(default_factory=dict)
-    depends_to: int | None = None
     cut: bool = False
 
     @property

@@ -102,7 +102,6 @@ class AlwaysRetrieveStrategy:
         yield StrategyOutcome(
             messages=(called, found, PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage)),
             calls={call.tool_use_id: finished},
-            depends_to=result.depends_to,
             cut=response.stop_reason is StopReason.MAX_TOKENS,
         )
 

@@ -99,11 +99,9 @@ class TurnTranscript:
 
     def outcome(self, *, cut: bool) -> StrategyOutcome:
         """Everything added, for storage."""
-        depends = [result.depends_to for _, result in self._finished.values() if result.depends_to is not None]
         return StrategyOutcome(
             messages=tuple(self._added),
             calls={call_id: finished for call_id, (finished, _) in self._finished.items()},
-            depends_to=max(depends, default=None),
             cut=cut,
         )
 

@@ -32,7 +32,7 @@ class Strategy:
     ) -> AsyncGenerator[StrategyEvent, None]:
         if self.failure:
             raise LLMError(self.failure, "No.")
-        yield StrategyOutcome(messages=(PromptMessage("assistant", self.name),), calls={}, depends_to=None, cut=False)
+        yield StrategyOutcome(messages=(PromptMessage("assistant", self.name),), calls={}, cut=False)
 
 
 async def no_tools(name: str, args: dict[str, object]) -> ToolOutput:

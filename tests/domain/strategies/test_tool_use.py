@@ -73,7 +73,6 @@ async def test_a_result_goes_back_to_the_model_with_the_id_of_its_call() -> None
     assert asked[1].tool_invocations == (call("search_book", "t1", query="Ann"),)
     assert (asked[2].tool_use_id, asked[2].content) == ("t1", "Ann is the keeper.")
     assert [m.role for m in outcome.messages] == ["assistant", "tool_result", "assistant"]
-    assert outcome.depends_to == 40
 
 
 async def test_calls_of_one_reply_run_at_the_same_time_and_keep_their_order() -> None:
