@@ -211,12 +211,6 @@ class ServingBot(commands.Bot):
 
     An event whose handler cannot store what happened is handled again once the database is back. Messages are not:
     their handler tells their authors, and tries again itself.
-
-    `handled` are the dynamic items that cogs have registered, `forms` the handlers of modals, by action.
-    `continuations` end replies that a kill has interrupted, with the arguments noted for that, or None if they were
-    given once before. `at_work` are
-    the running tasks of commands and actions, which are cancelled and awaited when the bot stops. `carried_out` are
-    the latest interactions.
     """
 
     use_cases: UseCases
@@ -224,10 +218,17 @@ class ServingBot(commands.Bot):
     audit: Audit
     memberships: Memberships
     handled: list[type[DynamicItem[Any]]]
+    """The dynamic items that cogs have registered."""
     forms: dict[str, Action]
+    """The handlers of modals, by action."""
     continuations: dict[str, Callable[[discord.Interaction[Any], Any], Awaitable[None]]]
+    """What goes on with a reply that a kill has interrupted, by action; it is given the arguments noted for that, or
+    None if it was given them once before.
+    """
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
+    """The running tasks of commands and actions, which are cancelled and awaited when the bot stops."""
     carried_out: RecentIds
+    """The latest interactions."""
 
     def handle(self, *items: type[DynamicItem[Any]]) -> None:
         """Register dynamic items for presses of their buttons."""

@@ -53,25 +53,27 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class PersonalPost:
-    """A message of the bot that shows a person, by id.
-
-    `name` is what the message calls them, blank if it mentions or answers them. `repeats` are the ids of questions of
-    theirs whose words it repeats.
-    `thread_id` is the thread whose name the message shows; then `reader_id` may be empty, because the thread's
-    conversation tells whose words the name was made from, and `name` is the new name of the thread, blank if it was
-    opened with that name. `as_of` is the time up to which what it shows was known: by
-    the platform's clock, or by the program's if a turn has found it out (`as_of_turn`).
-    """
+    """A message of the bot that shows a person, or the name of a thread that was made from a person's words."""
 
     message_id: str
     channel_id: str
     reader_id: str
+    """The person; may be empty with a `thread_id`, because the thread's conversation tells whose words its name has."""
     guild_id: str | None = None
     name: str = ""
+    """What the message calls the person, blank if it mentions or answers them. With a `thread_id`: the new name of the
+    thread, blank if it was opened with that name.
+    """
     thread_id: str | None = None
+    """The thread whose name the message shows."""
     repeats: tuple[str, ...] = ()
+    """The ids of the person's questions whose words the message repeats."""
     as_of: datetime | None = None
+    """The time up to which what it shows was known, by the platform's clock: a later erasure of the person concerns it.
+    None: no erasure of the person is looked for.
+    """
     as_of_turn: bool = False
+    """Whether a turn has found it out, so that `as_of` is by the program's clock."""
 
 
 @dataclass(frozen=True, slots=True)
