@@ -54,11 +54,8 @@ _PROMPT_ROLES = frozenset({"system", *MessageRole})
 class PromptMessage:
     """One message of a request to a model.
 
-    `note` is a line put in front: for a reader's words, who they are and how far they have read (see `text`); for
-    passages, a count or a budget. `usage` is the cost of the request that produced an assistant message; it is kept,
-    never sent. `kind` and `data` express in structured form what `content` says in words: see PromptKind, and
-    ToolResult for results. They belong to the running turn and are neither sent nor kept, so messages of earlier turns
-    have none. `media` come with a tool's result and are sent to models that accept them; they are not kept.
+    `kind` and `data` express in structured form what `content` says in words: see PromptKind, and ToolResult for
+    results. They belong to the running turn and are neither sent nor kept, so messages of earlier turns have none.
 
     Raises:
         ValueError: the role is none of system, user, assistant, tool_result.
@@ -72,10 +69,15 @@ class PromptMessage:
     passages: tuple[Passage, ...] = ()
     raw: RawReply | None = field(default=None, repr=False)
     usage: TokenUsage | None = field(default=None, repr=False)
+    """The cost of the request that produced an assistant message; it is kept, never sent."""
     note: str = ""
+    """A line put in front (see `text`): for a reader's words, who they are and how far they have read; for passages, a
+    count or a budget.
+    """
     kind: PromptKind = PromptKind.TALK
     data: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
     media: tuple[Media, ...] = ()
+    """What came with a tool's result, for models that accept it; it is not kept."""
 
     def __post_init__(self) -> None:
         if self.role not in _PROMPT_ROLES:
@@ -107,12 +109,7 @@ def looks_among(messages: Sequence[PromptMessage]) -> Iterator[Look]:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a conversation, with everything a later request needs to replay it exactly.
-
-    `turn_id` is None while a reader's message waits for its turn. `note` is that of PromptMessage. `depends_to` is the
-    largest offset of the book the message depends on (None: none). `external_id` is the Discord message id; it is
-    unique, so a replayed event is recognised.
-    """
+    """One message of a conversation, with everything a later request needs to replay it exactly."""
 
     id: str
     conversation_id: str
@@ -120,6 +117,7 @@ class ChatMessage:
     content: str
     created_at: datetime
     turn_id: str | None = None
+    """None while a reader's message waits for its turn."""
     tool_use_id: str | None = None
     tool_invocations: tuple[ToolInvocation, ...] = ()
     is_error: bool = False
@@ -130,10 +128,15 @@ class ChatMessage:
     author_id: str = ""
     author_name: str = ""
     note: str = ""
+    """As in PromptMessage."""
     depends_to: int | None = None
+    """The largest offset of the book the message depends on; None: on none of it."""
     external_id: str | None = None
+    """The id of the Discord message; it is unique, so an event that is replayed is recognised."""
     duration_ms: int = 0
+    """How long a tool call took."""
     summary: str = ""
+    """A tool's result in a few words, for people."""
 
     def as_prompt(self) -> PromptMessage:
         """The message as it is sent to the model."""

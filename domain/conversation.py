@@ -41,13 +41,6 @@ class SystemPrompt:
 class Conversation:
     """A conversation, bound to one book for good.
 
-    `verbose` is None where the reader's own default applies. `guild_id` is the key of its shelf: a server's id, or the
-    key of a person's own shelf. A person's conversation is shown in their direct messages: `channel_id` is that
-    channel, and `thread_id` as well while the conversation is the current one there. `shared`: several people write in
-    its thread, and the bot has ignored a message that was not addressed to it. `updated_at` is when a person last
-    chose a title, or a title was taken back; None if neither has happened. `read_to` is an offset beyond which nothing
-    is told, however far its readers are; None for no such limit.
-
     Raises:
         ConversationError: INVALID_STATE, the title is blank.
     """
@@ -58,15 +51,23 @@ class Conversation:
     created_at: datetime
     title_source: TitleSource = TitleSource.AUTOMATIC
     owner_id: str = ""
+    """The person who opened it; "" for nobody's: of a club, or of somebody who was erased."""
     guild_id: str | None = None
+    """The key of its shelf: a server's id, or the key of a person's own shelf. None in the terminal."""
     channel_id: str | None = None
+    """The channel of its thread; for a person's own conversation, the channel of their direct messages."""
     thread_id: str | None = None
+    """The thread that shows it; in direct messages their channel, while it is the current conversation there."""
     private: bool = False
     shared: bool = False
+    """Several people write in its thread, and the bot has ignored a message that was not addressed to it."""
     verbose: bool | None = None
+    """Whether tool calls are shown; None where the reader's own default applies."""
     system_prompt: SystemPrompt | None = field(default=None, repr=False)
     updated_at: datetime | None = None
+    """When a person last chose a title, or a title was taken back; None if neither has happened."""
     read_to: int | None = None
+    """An offset beyond which nothing is told, however far its readers are; None for no such limit."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", checked_title(self.title))
@@ -177,17 +178,12 @@ WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One answer in the making, to one or more readers' messages. `number` orders the turns of a conversation.
-
-    `reply_ids` are the Discord messages that carry the answer; `trace_id` is the one that carries the tool calls.
-    `told`: the readers of a failed turn have been told, or those of an answered one know its answer, which is being
-    made again. `asked_by`: the question of a delivered turn was deleted, and this person had asked it; the answer is
-    deleted at `expires_at`, or kept for them if that is None.
-    """
+    """One answer to one or more readers' messages, in the making or made."""
 
     id: str
     conversation_id: str
     number: int
+    """The turn's place in the conversation, from 1."""
     state: TurnState
     started_at: datetime
     finished_at: datetime | None = None
@@ -195,8 +191,15 @@ class Turn:
     model: str = ""
     usage: TokenUsage = field(default_factory=TokenUsage)
     reply_ids: tuple[str, ...] = ()
+    """The Discord messages that show the answer."""
     trace_id: str | None = None
+    """The Discord message that shows the tool calls."""
     stopped: bool = False
     told: bool = False
+    """The readers of a failed turn have been told; or those of an answered one know its answer, which is being made
+    again.
+    """
     asked_by: str | None = None
+    """Who had asked the question of a delivered turn, if that was deleted."""
     expires_at: datetime | None = None
+    """When the answer to a deleted question is deleted as well; None: it is kept for whoever asked."""

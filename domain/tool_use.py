@@ -68,24 +68,23 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a call.
-
-    `content` is what the model reads as text. `passages` are the pieces of the book behind it: providers with
-    citations of their own receive these in place of `content`. `depends_to` is the largest offset of the book that
-    anything in the result depends on (None: none). `summary` is a few words for people ("5 passages"). `note` is a
-    sentence for the model in front of the passages (a count, a budget). `data` is structured information besides the
-    passages: for programs, neither sent to a model nor kept. `media` are sent to models that accept them, within the
-    turn; they are not kept either.
-    """
+    """The result of a call."""
 
     content: str
+    """What the model reads as text."""
     passages: tuple[Passage, ...] = ()
+    """The pieces of the book behind it; providers with citations of their own receive these in place of `content`."""
     is_error: bool = False
     depends_to: int | None = None
+    """The largest offset of the book that anything in the result depends on; None: it is not about the book."""
     summary: str = ""
+    """A few words for people: "5 passages"."""
     note: str = ""
+    """A sentence for the model in front of the passages: a count, a budget."""
     data: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """Structured information besides the passages: for programs, neither sent to a model nor kept."""
     media: tuple[Media, ...] = ()
+    """Pictures and sounds for models that accept them, within the turn; they are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
