@@ -202,8 +202,7 @@ class ConversationCog(commands.Cog):
         """Remove what a process has said that is cut off from the database, and does not know that this one has taken
         over and answers.
         """
-        told = self._contexts.told_below | self._contexts.told_above
-        if notice.channel.id not in told and tells_of_outage(notice.content):
+        if not self._contexts.is_outage_told(notice.channel.id) and tells_of_outage(notice.content):
             await remove_notice(notice)
 
     async def _tell_how_to_start(self, message: discord.Message) -> None:
@@ -296,19 +295,25 @@ class ConversationCog(commands.Cog):
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
-            notice, away, told = None, is_away(error), self._contexts.told_below
-            if notify or not (away and message.channel.id in told | self._contexts.told_above):
-                if away:
-                    told.add(message.channel.id)
-                says = self._known_speeches_at(message) if away else [await self._speech_at(message)]
-                trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
-                notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])), about="away")
-                if notice is None:
-                    told.discard(message.channel.id)
+            notice = None
+            if notify or not (is_away(error) and self._contexts.is_outage_told(message.channel.id)):
+                notice = await self._tell_trouble(message, error)
             if isinstance(error, StorageError):
                 self._hear_later(message, notice)
         else:
             await self._reply_to(message, heard)
+
+    async def _tell_trouble(self, message: discord.Message, error: Exception) -> discord.Message | None:
+        """Say below a message that it could not be taken in, with a button to try again. None: that did not work."""
+        away, told = is_away(error), self._contexts.told_below
+        if away:  # before it is said, so that it is not said twice meanwhile
+            told.add(message.channel.id)
+        says = self._known_speeches_at(message) if away else [await self._speech_at(message)]
+        trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
+        notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])), about="away")
+        if notice is None:
+            told.discard(message.channel.id)
+        return notice
 
     async def _reply_to(self, message: discord.Message, heard: IntakeResult | None) -> None:
         """Tell the author of a message that is not answered what to do, if it was meant for the bot."""

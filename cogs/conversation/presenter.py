@@ -334,16 +334,21 @@ class ThreadContext:
 
 
 class ThreadContexts:
+    """Finds the places of conversations, and knows in which of them it stands that the database is away."""
+
     def __init__(self, bot: ServingBot, use_cases: UseCases, writers: ChannelWriters, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._writers = writers
         self._removals = removals
         self.told_below: set[int] = set()
+        """The threads in which that stands below a message that could not be kept."""
         self.told_above: set[int] = set()
-        """Threads in which it stands that the database is away: below a message that could not be kept, and where an
-        answer was to stand. One of the two is enough.
-        """
+        """Those in which it stands where an answer was to stand."""
+
+    def is_outage_told(self, thread_id: int) -> bool:
+        """Whether it stands in a thread that the database is away; one of the two notices is enough."""
+        return thread_id in self.told_below or thread_id in self.told_above
 
     async def of(self, conversation: Conversation, *, is_away: bool = False) -> ThreadContext | None:
         """The place of a conversation; None if it has none that the bot can reach. `is_away`: the database is, so the
@@ -374,7 +379,7 @@ class ThreadContexts:
         Raises:
             DeliveryError: Discord refuses, or has trouble.
         """
-        if place.thread.id in self.told_below | self.told_above:
+        if self.is_outage_told(place.thread.id):
             return NOTHING
         self.told_above.add(place.thread.id)
         answering = ANSWERING.set(False)
