@@ -429,6 +429,14 @@ async def test_two_german_nouns_are_no_name(tmp_path: Path) -> None:
         "is coffee bad for you",
         "make me laugh",
         "how long is the nile river",
+        "what is machine learning",
+        "What's the latest news?",
+        "Which country has the most people?",
+        "can you play music",
+        "how is cheese made",
+        "why do cats purr",
+        "what's the difference between a llama and an alpaca",
+        "who is the richest person alive",
     ],
 )
 async def test_another_work_and_the_world_of_today_are_none_of_the_book(talk: Talk, question: str) -> None:
