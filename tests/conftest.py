@@ -3,7 +3,7 @@
 import gc
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each worker begins with a share of the slow tests, which mostly wait: at the end nobody waits for one."""
+    """Each worker has its share of the tests that mostly wait, evenly among others: some keep the processor busy then,
+    and at the end nobody waits for one.
+    """
     items.sort(key=lambda item: item.path)
     slow = [item for item in items if _mostly_waits(item.path)]
     others = [item for item in items if not _mostly_waits(item.path)]
@@ -35,13 +37,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [
         item
         for number in range(WORKERS)
-        for item in (*slow[number::WORKERS], *others[number * share : (number + 1) * share])
+        for item in _mixed(slow[number::WORKERS], others[number * share : (number + 1) * share])
     ]
 
 
+def _mixed(*parts: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """All items, each part in its order and spread over the whole length."""
+    placed = [(at / len(part), number, at) for number, part in enumerate(parts) for at in range(len(part))]
+    return [parts[number][at] for _, number, at in sorted(placed)]
+
+
 def _mostly_waits(path: Path) -> bool:
-    """Whether the file holds journeys, or tries what the documents say in processes of its own."""
-    return "journeys" in path.parts or path.parent == Path(__file__).parent
+    """Whether the file holds journeys, talks with Discord, or tries what the documents say in processes of its own."""
+    return not {"journeys", "cogs"}.isdisjoint(path.parts) or path.parent == Path(__file__).parent
 
 
 def pytest_collection_finish() -> None:
