@@ -24,11 +24,10 @@ from domain.ports import BookView
 from domain.reading.portrait import (
     as_written,
     forms_among,
-    introductions,
-    other_names,
     people_met,
     sentences_about,
 )
+from domain.reading.recap import introductions, other_names
 from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext
 

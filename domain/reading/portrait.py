@@ -12,18 +12,26 @@ from itertools import pairwise, takewhile
 
 from domain.book import Citation, Mentions, Sentence
 from domain.library.names import (
-    NAME_WORD,
-    SEPARATORS,
     TITLES_OF_PEOPLE,
     NameRecognizer,
-    bare_name,
     folded_name,
     name_phrases,
 )
 from domain.library.search.words import fold
 from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
-from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score
+from domain.reading.recap import (
+    Say,
+    forms_of,
+    in_english,
+    introductions,
+    is_fit,
+    is_spoken,
+    names_of,
+    other_names,
+    quoted,
+    score,
+)
 
 INTRODUCTIONS = 2
 TOLD = 5
@@ -70,54 +78,6 @@ class Portrait:
         """All sentences, each once, in order."""
         found = dict.fromkeys((self.first, *self.introduced, *self.told, self.last))
         return tuple(sorted(found, key=lambda each: each.start))
-
-
-_ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
-_NO_LINK = rf"(?!(?:{SEPARATORS})\b)"
-_INTRODUCTIONS = (
-    r"{name},? (?:who|whose)\b",
-    rf"{{name}}, {_ONE_OF_A_KIND} \w+",
-    rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
-    r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
-    rf"\b{_ONE_OF_A_KIND} {_NO_LINK}\w+(?: {_NO_LINK}\w+)?,? (?:{_NO_LINK}\w+ )?{{name}}\b(?!['’]s)",
-    r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
-    r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
-    r"(?:hieß|heißt|namens|genannt) {name}",
-    r"{name},? (?:qui|le|la|un|une|son|sa|était|est) \w+",
-    r"(?:nommée?|appelée?|s['’]appelait) {name}",
-    r"{name},? (?:el|la|un|una|su|era|es|que) \w+",
-    r"(?:llamad[oa]|se llamaba) {name}",
-)
-_ANOTHER_NAME = re.compile(
-    r"(?:called|known as|nicknamed|alias|named|name (?:is|was)|genannt|surnommée?|llamad[oa]) [“‘\"']?"
-    rf"((?:(?:the|der|die|le|la|el) )?(?:{NAME_WORD} ){{0,2}}{NAME_WORD})"
-)
-
-
-def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
-    """The sentences that best introduce somebody, in order; of equals the earlier one goes first."""
-    named = re.escape(name).replace(r"\ ", r"\s+")
-    patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
-    scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
-    ranked = sorted((sentence for sentence in sentences if scores[sentence]), key=lambda each: -scores[each])
-    return sorted(ranked[:count], key=lambda sentence: sentence.start)
-
-
-def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
-    """Names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), with their counts."""
-    words = {bare_name(word) for word in name.split()}
-    phrases = (phrase for sentence in sentences for phrase in name_phrases(sentence.text))
-    return Counter(" ".join(phrase) for phrase in phrases if words & {bare_name(word) for word in phrase})
-
-
-def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
-    """Other names that a sentence gives explicitly: "called", "known as"."""
-    words = {bare_name(word) for word in name.split()}
-    found = (match[1] for sentence in sentences for match in _ANOTHER_NAME.finditer(sentence.text))
-    phrases = (phrase for given in found for phrase in name_phrases(given))
-    return list(
-        dict.fromkeys(" ".join(phrase) for phrase in phrases if not words & {bare_name(word) for word in phrase})
-    )
 
 
 async def portray(view: BookView, name: str) -> Portrait | None:
@@ -307,8 +267,19 @@ A name alone between two sentences is that of the speaker in a play.
 _UNNAMED = [_pattern(words) for words in _WORDS["unnamed"]]
 """Who speaks, where that is somebody without a name, with an article: "said the curate"."""
 
+_SPEAKERS = [_pattern(words, re.MULTILINE) for words in _WORDS["speakers"]]
+"""Who speaks or has a form of address, where no capital inside a sentence tells a name: in capitals before their words,
+as in plays, and in Chinese and Japanese.
+"""
+
+_WORD, _INSIDE = re.compile(r"[^\W\d_]{3,}"), re.compile(r"(?<=[\w,;] )[^\W\d_]{3,}")
+"""Words, and those that do not open a sentence."""
+
 _ANYBODY = frozenset(_WORDS["anybody"].split())
-"""Who speaks without being anybody in particular."""
+"""Who speaks or is spoken to without being anybody in particular."""
+
+_PATRONYMIC = re.compile(r"(?<=\w) \w+(?:[ое]вич|[ое]вн|ьич|ичн)\w{0,2}\b")
+"""Which many have, and by which nobody is known alone: "Порфирий Петрович"."""
 
 _DIFFERENT_PEOPLE = [{*titles.split()} for titles in _WORDS["titles of different people"]]
 """Titles of which no two are those of the same person."""
@@ -322,14 +293,19 @@ _MOST_PLACES = 200
 _MOST_EXAMINED, MOST_LISTED = 80, 16
 """The most frequent names, of which it is asked whether they are persons', and the persons who are listed."""
 
-_RARE = 0.02
-"""The share of the mentions of the most frequent name below which another is not worth telling."""
+_RARE, _ONCE_IN = 0.02, 100_000
+"""The share of the mentions of the most frequent name below which another is not worth telling, and the characters for
+each of which somebody has to be mentioned once.
+"""
 
 _SELDOM, _AT_TIMES, _MOSTLY = 0.03, 0.2, 0.5
 """Shares of the places of a name with a sign."""
 
 _FEWEST_WORDS_SAID = 4
 """Places where somebody without a name has to speak."""
+
+_OFTEN_INSIDE = 6
+"""Places inside sentences of a name that is also a word ("Miles", "Eve"), which is rare beside it."""
 
 
 def people_among(text: str) -> dict[str, str]:
@@ -341,30 +317,53 @@ def people_among(text: str) -> dict[str, str]:
     return _Usage(text).people()
 
 
+def _is_anybody(name: str) -> bool:
+    first = folded_name(name.split()[0])
+    return first in _ANYBODY or (first in TITLES_OF_PEOPLE and " " not in name)
+
+
 class _Usage:
     """How a text uses its most frequent names."""
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._known: dict[str, dict[str, float]] = {}
         collector = NameCollector()
         collector.add(text)
         self._totals = {name: collector.count(name) for name in collector.met()[:_MOST_EXAMINED]}
+        self._totals |= {name: collector.count(name) for name in self._also_words()}
         self._words, self._pairs = Counter[str](), Counter[tuple[str, str]]()
         for phrase in name_phrases(text):
             self._words.update(phrase)
             self._pairs.update(pairwise(phrase))
-        self._known: dict[str, dict[str, float]] = {}
 
     def people(self) -> dict[str, str]:
-        fewest = max(self._totals.values(), default=0) * _RARE
+        fewest = max(max(self._totals.values(), default=0) * _RARE, len(self._text) / _ONCE_IN)
         kept: dict[str, str] = {}
         for name, total in self._totals.items():
             called, word = self._called(name), self._title_of(name)
-            is_person = called != name or word != name or self._is_person(name)
+            is_person = word != name or self._is_person(name)
             is_told = max(total, self._words[word] if word != name else 0) >= fewest
             if is_told and is_person and not any(self._is_same(called, other) for other in kept):
                 kept[called] = word
+        for name in self._speakers():
+            if not any(self._is_same(name, other) for other in kept):
+                kept[name] = name
         return kept | {who: word for who, word in self._unnamed().items() if word not in {*kept.values()}}
+
+    def _also_words(self) -> list[str]:
+        """Names that are also words, by their deeds."""
+        small, inside = Counter(_WORD.findall(self._text)), Counter(_INSIDE.findall(self._text))
+        often = {word for word, count in inside.items() if count >= _OFTEN_INSIDE and word.istitle()}
+        rare = [word for word in often if 0 < small[word.lower()] <= _AT_TIMES * inside[word]]
+        shares = {word: self._shares(word) for word in sorted({*rare} - self._totals.keys()) if not _is_anybody(word)}
+        return [word for word, each in shares.items() if each["deed"] >= _AT_TIMES / 2 and each["role"] < _AT_TIMES]
+
+    def _speakers(self) -> list[str]:
+        """Those before whose words their name stands, the most frequent first."""
+        said = Counter(match[1].title() for each in _SPEAKERS for match in each.finditer(self._text))
+        fewest = max(max(said.values(), default=0) * _RARE, _FEWEST_WORDS_SAID)
+        return [name for name, count in said.most_common() if count >= fewest and not _is_anybody(name)]
 
     def _unnamed(self) -> dict[str, str]:
         """Those who speak and are called what they are, or by a name that begins with that, each with the word."""
@@ -380,7 +379,8 @@ class _Usage:
         if self._shares(name)["role"] <= _AT_TIMES:
             return name
         titled = next((other for other in self._totals if other.startswith(f"{name} ")), name)
-        follows = (other for other in self._totals if self._pairs[name.split()[-1], other.split()[0]])
+        pairs = ((other, self._pairs[name.split()[-1], other.split()[0]]) for other in self._totals)
+        follows = (other for other, often in pairs if often and self._is_person(other))
         return next((f"{name} {other}" for other in follows), titled)
 
     def _title_of(self, name: str) -> str:
@@ -395,7 +395,7 @@ class _Usage:
         """Whether two names share a word, or the text joins them ("Ann Crake": "Madam Ann" and "Mrs Crake"), and no
         titles tell that they are two persons: "Mr Crake" and "Mrs Crake".
         """
-        words, others = (folded_name(each).split() for each in (name, other))
+        words, others = (_PATRONYMIC.sub("", folded_name(each)).split() for each in (name, other))
         ours, theirs = ([group for group in _DIFFERENT_PEOPLE if group & {*each}] for each in (words, others))
         is_apart = ours and theirs and ours != theirs
         are_alike = (words[0] in TITLES_OF_PEOPLE) is (others[0] in TITLES_OF_PEOPLE)
@@ -409,7 +409,7 @@ class _Usage:
         ship or place.
         """
         share = self._shares(name)
-        if max(share["address"], share["part"]) >= _MOSTLY:
+        if _is_anybody(name) or max(share["address"], share["part"]) >= _MOSTLY:
             return False
         if " " in name and folded_name(name.split()[0]) in TITLES_OF_PEOPLE:
             return True

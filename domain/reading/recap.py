@@ -1,4 +1,4 @@
-"""What has happened so far, in the book's own telling sentences, chapter by chapter."""
+"""The book's own sentences that tell most: of what has happened so far, chapter by chapter, and of who somebody is."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from domain.book import Citation, Sentence, shown_chapter
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
-from domain.library.names import NameRecognizer
+from domain.library.names import NAME_WORD, SEPARATORS, NameRecognizer, bare_name, name_phrases
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, ChapterPart, chapter_parts, weights_of
 from domain.ports import BookView
@@ -233,3 +233,51 @@ def _within_limit(chapters: Sequence[Sequence[Sentence]]) -> set[Sentence]:
         stretch = before[len(before) * number // room : len(before) * (number + 1) // room]
         chosen += [max(stretch, key=lambda each: score(each, weights, names))] if stretch else []
     return {*recent, *chosen}
+
+
+_ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
+_NO_LINK = rf"(?!(?:{SEPARATORS})\b)"
+_INTRODUCTIONS = (
+    r"{name},? (?:who|whose)\b",
+    rf"{{name}}, {_ONE_OF_A_KIND} \w+",
+    rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
+    r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
+    rf"\b{_ONE_OF_A_KIND} {_NO_LINK}\w+(?: {_NO_LINK}\w+)?,? (?:{_NO_LINK}\w+ )?{{name}}\b(?!['’]s)",
+    r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
+    r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
+    r"(?:hieß|heißt|namens|genannt) {name}",
+    r"{name},? (?:qui|le|la|un|une|son|sa|était|est) \w+",
+    r"(?:nommée?|appelée?|s['’]appelait) {name}",
+    r"{name},? (?:el|la|un|una|su|era|es|que) \w+",
+    r"(?:llamad[oa]|se llamaba) {name}",
+)
+_ANOTHER_NAME = re.compile(
+    r"(?:called|known as|nicknamed|alias|named|name (?:is|was)|genannt|surnommée?|llamad[oa]) [“‘\"']?"
+    rf"((?:(?:the|der|die|le|la|el) )?(?:{NAME_WORD} ){{0,2}}{NAME_WORD})"
+)
+
+
+def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
+    """The sentences that best introduce somebody, in order; of equals the earlier one goes first."""
+    named = re.escape(name).replace(r"\ ", r"\s+")
+    patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
+    scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
+    ranked = sorted((sentence for sentence in sentences if scores[sentence]), key=lambda each: -scores[each])
+    return sorted(ranked[:count], key=lambda sentence: sentence.start)
+
+
+def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
+    """Names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), with their counts."""
+    words = {bare_name(word) for word in name.split()}
+    phrases = (phrase for sentence in sentences for phrase in name_phrases(sentence.text))
+    return Counter(" ".join(phrase) for phrase in phrases if words & {bare_name(word) for word in phrase})
+
+
+def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
+    """Other names that a sentence gives explicitly: "called", "known as"."""
+    words = {bare_name(word) for word in name.split()}
+    found = (match[1] for sentence in sentences for match in _ANOTHER_NAME.finditer(sentence.text))
+    phrases = (phrase for given in found for phrase in name_phrases(given))
+    return list(
+        dict.fromkeys(" ".join(phrase) for phrase in phrases if not words & {bare_name(word) for word in phrase})
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.book import Sentence
-from domain.reading.portrait import forms_of, introductions, other_names
+from domain.reading.recap import forms_of, introductions, other_names
 
 
 def sentences(*texts: str) -> list[Sentence]:

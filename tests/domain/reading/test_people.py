@@ -103,3 +103,36 @@ def test_a_name_whose_second_word_is_also_a_word_is_one_with_the_first() -> None
 
 def test_a_book_that_names_nobody_has_nobody() -> None:
     assert people_among("") == people_among("It rained all day, and nobody came. ") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("-- Нет, -- сказал Вронин. Он видел Вронина. Вронин вышел. ", ["Вронин"]),
+        ("道士听说。行者道：“不去。”八戒笑道：“去。”那人道：“好。”", ["行者", "八戒"]),
+        ("「いや」と迷亭君が云う。主人は黙る。「そう」と主人は答えた。", ["迷亭", "主人"]),
+        ("Es regnet. WAGNER: Nein. MARTHE (allein): Ja! CHOR: Nie. BUCH II: Nichts. ", ["Wagner", "Marthe"]),
+    ],
+)
+def test_people_of_books_in_other_scripts_and_forms_are_told_by_how_they_speak(text: str, who: list[str]) -> None:
+    assert [*people_among(text * 5)] == who
+
+
+def test_a_name_that_is_also_a_word_is_one_where_the_word_is_rare() -> None:
+    text = "I asked Miles for it. Then Miles laughed. It was only with Miles, said Miles. " * 5 + "It was ten miles."
+    assert [*people_among(text)] == ["Miles"]
+    assert "Miles" not in people_among(text + "Ten miles. " * 20)
+
+
+def test_a_word_with_an_article_is_no_title_of_the_word_that_follows_it() -> None:
+    text = "Then Cosette laughed. " * 20 + "Ils vont dans la Rue Petit. La Rue est longue. Le Petit est le Petit. " * 6
+    assert [*people_among(text)] == ["Cosette"]
+
+
+def test_two_people_with_one_patronymic_are_two() -> None:
+    text = "-- Да, -- сказал Петр Петрович. -- Нет, -- сказал Илья Петрович. "
+    assert [*people_among(text * 3)] == ["Илья Петрович", "Петр Петрович"]
+
+
+def test_a_god_who_is_called_upon_is_nobody() -> None:
+    assert "Gott" not in people_among("„Gott, hilf“, sagte Effi. Da sah Effi, dass Gott, der alles sah, half. " * 10)
