@@ -318,8 +318,8 @@ def people_among(text: str) -> dict[str, str]:
 
 
 def _is_anybody(name: str) -> bool:
-    first = folded_name(name.split()[0])
-    return first in _ANYBODY or (first in TITLES_OF_PEOPLE and " " not in name)
+    first, *more = folded_name(name).split()
+    return first in (_ANYBODY - TITLES_OF_PEOPLE if more else _ANYBODY | TITLES_OF_PEOPLE)
 
 
 class _Usage:

@@ -41,8 +41,8 @@ def test_a_name_that_the_text_joins_is_that_of_one_person() -> None:
 
 
 def test_a_married_couple_is_two() -> None:
-    people = people_among("Mr. Hobb said no. Mrs. Hobb said yes. " * 3)
-    assert [*people] == ["Mr Hobb", "Mrs Hobb"]
+    assert [*people_among("Mr. Hobb said no. Mrs. Hobb said yes. " * 3)] == ["Mr Hobb", "Mrs Hobb"]
+    assert [*people_among("Herr Hobb said no. Frau Hobb said yes. " * 3)] == ["Frau Hobb", "Herr Hobb"]
 
 
 def test_two_people_whose_names_meet_once_are_two() -> None:
