@@ -42,6 +42,8 @@ MOST_CHAPTERS = 10_000
 INTRODUCTIONS = 4
 DENSEST = 2
 FORMS = 8
+MOST_LISTED = 16
+"""People of a book or chapter."""
 
 STORY_SO_FAR = define(
     "story_so_far",
@@ -63,7 +65,11 @@ WHO_IS = define(
         "name": {
             "type": "string",
             "description": "The name as the book writes it, without titles if possible; left out, all people met.",
-        }
+        },
+        "chapter": {
+            "type": "string",
+            "description": "Without a name: only the people of one chapter, as for story_so_far.",
+        },
     },
 )
 
@@ -109,7 +115,8 @@ class WholeBookTools:
 
     async def who_is(self, args: dict[str, Any]) -> ToolResult:
         if args.get("name") in (None, ""):
-            return await self._everybody()
+            chapter = args.get("chapter")
+            return await self._everybody([] if chapter in (None, "") else await self._numbers(chapter))
         name = await as_written(self._view, text_argument(args, "name"))
         mentions = await self._view.count_mentions(name)
         sentences = await sentences_about(self._view, name)
@@ -125,15 +132,30 @@ class WholeBookTools:
         result = self._result(note, passages, counted(mentions.total, "mention"))
         return replace(result, data={"name": name})
 
-    async def _everybody(self) -> ToolResult:
+    async def _everybody(self, chapters: Sequence[int]) -> ToolResult:
         met = await people_met(self._view)
+        met = (await self._in_chapters(met, chapters) if chapters else met)[:MOST_LISTED]
         if not met:
             return self._result("No names of people stand out so far.", [], "not mentioned")
         listed = ", ".join(f"{name} ({each.total})" for name, each in met)
         passages = self._budget.take([passage_of(each.in_story) for _, each in met if each.in_story])
-        note = f"People met so far: {listed}. The first place of each:"
+        note = f"People met {'there' if chapters else 'so far'}: {listed}. The first place of each:"
         result = self._result(note, passages, counted(len(met), "name"))
         return replace(result, data={"people": [name for name, _ in met]})
+
+    async def _in_chapters(
+        self, met: list[tuple[str, Mentions]], chapters: Sequence[int]
+    ) -> list[tuple[str, Mentions]]:
+        """Those of the people met who are in some chapters, with their mentions there."""
+        parts = [await self._view.read_chapter(number) for number in chapters]
+        found = []
+        for name, each in met:
+            if any(chapter.number in chapters for chapter in each.by_chapter):
+                told = await self._view.mentions(each.term, each.total)
+                there = [s for s in told if any(part.start <= s.start < part.end for part in parts)]
+                firsts = [await self._view.cite(s.start, s.end) for s in there[:1]]
+                found += [(name, replace(each, total=len(there), in_story=first)) for first in firsts]
+        return sorted(found, key=lambda each: -each[1].total)
 
     async def _telling(self, digests: Sequence[Digest]) -> list[Passage]:
         """Telling sentences of all chapters, fewer of each if there are many; and the text that no

@@ -248,7 +248,7 @@ async def people_met(view: BookView) -> list[tuple[str, Mentions]]:
     text = "\n".join([(await view.read_chapter(number)).text for number in numbers])
     people = await asyncio.to_thread(people_among, text)
     met = [(shown, await view.count_mentions(name)) for shown, name in people.items()]
-    return sorted((each for each in met if each[1].in_story), key=lambda each: -each[1].total)[:MOST_LISTED]
+    return sorted((each for each in met if each[1].in_story), key=lambda each: -each[1].total)
 
 
 _WORDS = json.loads(files(__package__).joinpath("portrait.json").read_text(encoding="utf-8"))
@@ -290,8 +290,8 @@ _LEAD = 24
 _MOST_PLACES = 200
 """Places of a name that are examined, evenly chosen."""
 
-_MOST_EXAMINED, MOST_LISTED = 80, 16
-"""The most frequent names, of which it is asked whether they are persons', and the persons who are listed."""
+_MOST_EXAMINED = 80
+"""The most frequent names, of which it is asked whether they are persons'."""
 
 _RARE, _ONCE_IN = 0.02, 100_000
 """The share of the mentions of the most frequent name below which another is not worth telling, and the characters for

@@ -254,6 +254,14 @@ async def test_without_a_name_all_who_have_been_met_are_told_and_nobody_else(tmp
         assert finished.passages[0].text == "Ann Ames was the keeper of floor 1."
 
 
+async def test_the_people_of_one_chapter_are_told_with_their_first_place_there(tmp_path: Path) -> None:
+    provider = ScriptedChat(calls(call("who_is", "t1", chapter="2")), "Ben.")
+    async with reading_room(tmp_path, provider, text=novel()) as room:
+        finished = await story(room, "Who is in chapter 2?")
+        assert finished.content.startswith("People met there: Ben Booth (16). ")
+        assert [passage.text for passage in finished.passages] == ["Ben Booth was the keeper of floor 2."]
+
+
 async def test_somebody_who_comes_later_does_not_exist_yet(tmp_path: Path) -> None:
     provider = ScriptedChat(calls(call("who_is", "t1", name="Cora Clay")), "I do not know.")
     async with reading_room(tmp_path, provider, text=novel()) as room:

@@ -59,12 +59,14 @@ FINISHED = _whole(*WORDINGS["finished"])
 SOMEWHERE = _whole(*WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
 CONTENTS = _anywhere(*WORDINGS["contents"])
-CAST = _whole(*WORDINGS["cast"])
+CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
+THERE = _anywhere(*WORDINGS["there"])
+"""Where in the book the people are who are asked for."""
 OVERVIEW = _anywhere(*WORDINGS["overview"])
 CHAPTER = _anywhere(*WORDINGS["chapter"])
 BARE_CHAPTER = _whole(*WORDINGS["bare_chapter"])
 NAMED_PART = _each(*WORDINGS["named_part"])
-LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
+LATEST = _anywhere(*WORDINGS["latest"])
 ONWARD = _whole(*WORDINGS["onward"])
 ELSEWHERE = _anywhere(*WORDINGS["elsewhere"])
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
@@ -126,7 +128,9 @@ class ContentsList:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """The names of the book."""
+    """The names of the book, or of a chapter."""
+
+    chapter: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +238,8 @@ def intent_of(text: str, question: Question, title: str = "", *, has_past: bool)
         return Remark("position")
     if BEGINNING.fullmatch(text) or NARRATOR.fullmatch(text):
         return Beginning(narrator=NARRATOR.fullmatch(text) is not None)
-    if CAST.fullmatch(text):
-        return Cast()
+    if (of_people := _cast(text)) is not None:
+        return of_people
     if ENDING.fullmatch(text):
         return StoryEnd()
     if has_past and ONWARD.fullmatch(text):
@@ -428,6 +432,15 @@ def _structure(text: str) -> ContentsList | Overview | None:
         title = "" if chapter or latest else _title(text)
         return Overview(title or chapter, latest, bool(title) and all(number_value(w) is None for w in title.split()))
     return None
+
+
+def _cast(text: str) -> Cast | None:
+    if CAST.fullmatch(text):
+        return Cast()
+    text = with_chapter_numbers(text)
+    asked = " ".join(THERE.sub(" ", text).split())
+    chapter = _chapter(text) if asked != text else None
+    return Cast(chapter) if chapter and (CAST.fullmatch(asked) or CAST_THERE.fullmatch(asked)) else None
 
 
 def _title(text: str) -> str:

@@ -116,9 +116,9 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     told = [each for each in found if not is_of_names(words_of(each.raw))]
     if not told:
         return phrases.no_summary
-    last = told[-_MOST_TOLD:] if wish.latest else told
-    chapters = [_Chapter(title, list(each)) for title, each in groupby(last, key=attrgetter("chapter"))]
-    shown = chapters if wish.latest else _story(chapters)
+    told = told[-_MOST_TOLD:] if wish.latest and not transcript.listed else told
+    chapters = [_Chapter(title, list(each)) for title, each in groupby(told, key=attrgetter("chapter"))]
+    shown = _story(chapters)
     lead = phrases.telling if len(shown) == len(chapters) else phrases.telling_some.format(len(shown))
     if len(looks) > BOTH:  # the first found none
         lead = phrases.both_chapters
@@ -440,7 +440,7 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
     match intent:
         case Pages():
             return phrases.no_page
-        case Overview(int() | str(), _):
+        case Overview(int() | str(), _) | Cast(int() | str()):
             return phrases.no_chapter
         case _:
             return phrases.failed

@@ -404,7 +404,9 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
 
 def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools) -> list[ToolInvocation]:
     if isinstance(wish, intents.Cast):
-        return tools.call("who_is")
+        return tools.call("who_is", **({"chapter": str(wish.chapter)} if wish.chapter else {}))
+    if wish.latest:
+        return tools.call("table_of_contents") or tools.call("story_so_far")
     of_book = wish.may_be_title and fold(str(wish.chapter)) in fold(book)
     is_of_chapter = wish.chapter is not None and not of_book
     return tools.call("story_so_far", chapter=wish.chapter) if is_of_chapter else tools.call("story_so_far")
@@ -413,6 +415,9 @@ def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools
 def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     match wish.intent:
+        case intents.Overview(latest=True):
+            last = wording.story_chapter(transcript.listed, last=True)
+            return tools.call("story_so_far", **({"chapter": f"#{last['number']}"} if last else {}))
         case intents.Overview(chapter=chapter, may_be_title=may_be_title) if (
             chapter is not None and not transcript.results
         ):

@@ -178,10 +178,13 @@ def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
     return phrases.in_chapter.format(chapter["title"]) if chapter["number"] else phrases.front
 
 
-def story_chapter(listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The first chapter of a table of contents that does not call itself a preface or the like."""
-    told = [each for each in listed if not PREFACE.match(each["title"]) and each["words"] >= FEWEST_OF_A_STORY]
-    return next(iter([*told, *listed]), {})
+def story_chapter(listed: Sequence[Mapping[str, Any]], *, last: bool = False) -> Mapping[str, Any]:
+    """The first chapter of a table of contents that does not call itself a preface or the like, or the last one."""
+    told = [
+        each for each in listed if not (PREFACE.match(each["title"]) or (last and BACK_MATTER.match(each["title"])))
+    ]
+    long = [each for each in told if last or each["words"] >= FEWEST_OF_A_STORY]
+    return next(iter([*long[::-1], *listed[::-1]] if last else [*long, *listed]), {})
 
 
 BOTH = 2
@@ -201,8 +204,7 @@ def last_pages(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The last two pages of the last chapter that does not call itself an afterword or the like, because the last one
     may be a line; one if they are not numbered.
     """
-    told = [each for each in listed if not (PREFACE.match(each["title"]) or BACK_MATTER.match(each["title"]))]
-    chapter = next(iter([*told[::-1], *listed[::-1]]), {})
+    chapter = story_chapter(listed, last=True)
     first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
     if not (first.isdecimal() and last.isdecimal()):
         return {"from": last, "to": last}

@@ -612,6 +612,12 @@ async def test_the_names_of_the_book_are_listed_with_their_first_place(talk: Tal
     assert told[1:] == ["* Marta, first (p. 1)", "* Hobb, first (p. 1)", "* Lucian, first (p. 3)"]
 
 
+async def test_the_names_of_a_chapter_are_listed_with_their_first_place_there(talk: Talk) -> None:
+    told = (await talk.ask("Who are the characters in chapter 2?")).text.splitlines()
+    assert told == [SAY.cast, "* Marta, first (p. 2)"]
+    assert (await talk.ask("who appears in chapter 77")).text == SAY.no_chapter
+
+
 async def test_a_page_is_read_out(talk: Talk) -> None:
     turn = await talk.ask("Read page 3")
     assert turn.tools == ["read_pages"]

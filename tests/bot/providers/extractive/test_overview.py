@@ -90,10 +90,11 @@ async def test_a_chapter_is_told_of_by_its_title_and_the_book_where_none_is_mean
     assert shown or turn.text == SAY.no_chapter
 
 
-async def test_the_latest_chapters_are_told_of_when_they_are_asked_for(tmp_path: Path) -> None:
-    book = chapters(7)
-    turn = await told(tmp_path, book, "What happened in this chapter?")
-    assert titles(turn) == list(book)[-2:]
+@pytest.mark.parametrize("question", ["What happened in this chapter?", "Fasse das letzte Kapitel zusammen."])
+async def test_the_last_chapter_is_told_of_when_it_is_asked_for(tmp_path: Path, question: str) -> None:
+    book = chapters(7) | {"Appendix": "Here are some notes about the ship and the lamp, and what they cost in all."}
+    turn = await told(tmp_path, book, question)
+    assert titles(turn) == list(book)[-2:-1]
 
 
 async def test_what_only_announces_something_tells_nothing_of_a_story(tmp_path: Path) -> None:

@@ -152,6 +152,9 @@ def test_forms_of_a_word_are_the_same_word() -> None:
         ("danke!", Language.GERMAN),
         ("bonjour", Language.FRENCH),
         ("quien es Huck", Language.SPANISH),
+        ("Personenliste", Language.GERMAN),
+        ("índice", Language.SPANISH),
+        ("¿Es bueno?", Language.SPANISH),
         ("Who was in the Walküre?", Language.ENGLISH),
     ],
 )
