@@ -52,7 +52,7 @@ PIECE_WORDS = 6_000
 PREFACE = re.compile(
     r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
     r"|contents\b|dramatis|persons|(?:list of |cast of |the )?(?:characters|cast)(?: (?:of|in) the \w+)?\W*$|widmung"
-    r"|vorwort|einleitung|zueignung|(?:die )?personen|personnages|personajes|préface|avant-propos|introducción"
+    r"|vorwort|einleitung|zueignung|(?:die )?personen|personnages|personajes|prólogo|préface|avant-propos|introducción"
     r"|prefacio|dedicatoria)",
     re.IGNORECASE,
 )

@@ -362,8 +362,8 @@ class _Usage:
     def _speakers(self) -> list[str]:
         """Those before whose words their name stands, the most frequent first."""
         said = Counter(match[1].title() for each in _SPEAKERS for match in each.finditer(self._text))
-        fewest = max(max(said.values(), default=0) * _RARE, _FEWEST_WORDS_SAID)
-        return [name for name, count in said.most_common() if count >= fewest and not _is_anybody(name)]
+        often = [name for name, count in said.most_common(_MOST_EXAMINED) if count >= _FEWEST_WORDS_SAID]
+        return [name for name in often if not _is_anybody(name)]
 
     def _unnamed(self) -> dict[str, str]:
         """Those who speak and are called what they are, or by a name that begins with that, each with the word."""

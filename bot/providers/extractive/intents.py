@@ -62,24 +62,17 @@ CONTENTS = _anywhere(*WORDINGS["contents"])
 CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
 THERE = _anywhere(*WORDINGS["there"])
 """Where in the book the people are who are asked for."""
-OVERVIEW = _anywhere(*WORDINGS["overview"])
-CHAPTER = _anywhere(*WORDINGS["chapter"])
-BARE_CHAPTER = _whole(*WORDINGS["bare_chapter"])
+OVERVIEW, CHAPTER, LATEST = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "latest"))
+BARE_CHAPTER, ONWARD = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "onward"))
 NAMED_PART = _each(*WORDINGS["named_part"])
-LATEST = _anywhere(*WORDINGS["latest"])
-ONWARD = _whole(*WORDINGS["onward"])
 ELSEWHERE = _anywhere(*WORDINGS["elsewhere"])
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
 """What only a book that explains something can answer."""
 _ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
 _THE_THING = _anywhere(WORDINGS["definite"][0])
 
-COUNTS = _each(*WORDINGS["counts"])
-PLACES = _each(*WORDINGS["places"])
-MEETINGS = _each(*WORDINGS["meetings"])
-BEGINNING = _whole(*WORDINGS["beginning"])
-NARRATOR = _whole(*WORDINGS["narrator"])
-ENDING = _whole(*WORDINGS["ending"])
+COUNTS, PLACES, MEETINGS = (_each(*WORDINGS[each]) for each in ("counts", "places", "meetings"))
+BEGINNING, NARRATOR, ENDING = (_whole(*WORDINGS[each]) for each in ("beginning", "narrator", "ending"))
 
 QUOTED = re.compile(WORDINGS["quoted"][0])
 ASKS_FOR_PLACE = _whole(*WORDINGS["lines_of"])
@@ -191,7 +184,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How the story begins; `narrator`: and thereby who tells it."""
+    """How the story begins; `narrator`: and thereby who tells it, or where and when it happens."""
 
     narrator: bool = False
 

@@ -114,6 +114,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     passages = [passage for look in looks for passage in look.result.passages]
     found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
     told = [each for each in found if not is_of_names(words_of(each.raw))]
+    told = [each for each in told if _ENDS.search(each.raw)] or told  # a line of a page may be half a sentence
     if not told:
         return phrases.no_summary
     told = told[-_MOST_TOLD:] if wish.latest and not transcript.listed else told
@@ -123,6 +124,9 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     if len(looks) > BOTH:  # the first found none
         lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])
+
+
+_ENDS = re.compile(r"[^\w\s,،]\W*$")
 
 
 def _story(chapters: Sequence[_Chapter]) -> list[_Chapter]:
@@ -334,14 +338,16 @@ def cast(transcript: Transcript, language: Language) -> str:
 
 
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
-    """The first sentences of the story; empty where they were not looked for."""
+    """The first sentences of the story, without its number and persons; empty where they were not looked for."""
     phrases = PHRASES[language]
     chapter = story_chapter(transcript.listed)
     read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
     found = gather([read], language)
-    opening = next((each.start for each in found if key_of(each.sentence) == chapter.get("key")), 0)
-    story = (each for each in found if each.start >= opening and not each.is_heading)
-    told = [*dropwhile(lambda each: each.length == 1, story)]  # the number of its chapter
+    opening = next((s.start for each in read for s in each.sentences if key_of(s) == chapter.get("key")), 0)
+    story = [each for each in found if each.start >= opening and not each.is_heading]
+    told = [
+        *dropwhile(lambda c: (c.length == 1 and c.raw[0].isalnum()) or is_of_names(words_of(c.raw)), story)
+    ] or story
     lead = phrases.narrator if wish.narrator else phrases.begins
     return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
 
@@ -378,11 +384,14 @@ def ending(transcript: Transcript, language: Language) -> str:
     return introduce(PHRASES[language].ends, render(quotations(kept), language)) if kept else ""
 
 
+_FEWEST_OPENING = 12  # words that tell something; of fewer, what stands behind a gap is told as well
+
+
 def _opening(following: list[Candidate]) -> list[Candidate]:
     kept, words = following[:1], following[0].length
     for candidate in following[1:]:
         words += candidate.length
-        if words > MOST_WORDS or candidate.run != kept[0].run:
+        if words > MOST_WORDS or (candidate.run != kept[0].run and words - candidate.length > _FEWEST_OPENING):
             break
         kept.append(candidate)
     return kept

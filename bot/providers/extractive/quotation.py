@@ -109,8 +109,7 @@ NOTHING = Choice((), Confidence.NONE)
 
 
 def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Candidate]:
-    """The candidates of all results in book order, without duplicates. A result is the passages of one look, best
-    first.
+    """The candidates of all results in book order, without duplicates. A result is of one look, best passages first.
 
     Sentences outside chapters (contents, title page, licence) are left out if there are any inside.
     """
@@ -148,7 +147,8 @@ def first_told(places: Sequence[Passage]) -> Passage:
 def is_heading(text: str, chapter: str) -> bool:
     """Whether a sentence is the title of its chapter, or looks like one, or is the file name of a picture left out."""
     folded = " ".join(text.split())
-    if folded.isupper() or (len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)):
+    is_shouted = folded.isupper() and folded[:1] not in '“«"'  # “TOM!”
+    if is_shouted or (len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)):
         return True
     return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 

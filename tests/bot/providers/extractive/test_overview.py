@@ -102,3 +102,22 @@ async def test_what_only_announces_something_tells_nothing_of_a_story(tmp_path: 
     turn = await told(tmp_path, book)
     assert len(titles(turn)) == 2
     assert "lamp:" not in turn.text
+
+
+async def test_a_play_begins_with_its_first_act_and_not_with_its_cast(tmp_path: Path) -> None:
+    cast = "Lane: Mr. F. Kinsey Peile.\n\nMerriman: Mr. Frank Dyall.\n\n" * 8
+    act = "“TOM!”\n\nThe room was empty, and somebody was playing the piano. " + "Lane came in with the tea. " * 6
+    async with reading(tmp_path, {"London: A Theatre": cast, "First Act": act}, ["", "First"]) as talk:
+        turn = await talk.ask("How does it start?")
+    assert "“TOM!” The room was empty" in turn.text
+    assert "Peile" not in turn.text
+
+
+async def test_half_a_sentence_of_a_broken_line_is_not_told_where_there_are_whole_ones(tmp_path: Path) -> None:
+    book = {
+        t: f"{text}\n\nThe old captain walked along the harbour with the lamp and\n\n"
+        for t, text in chapters(2).items()
+    }
+    turn = await told(tmp_path, book)
+    assert len(titles(turn)) == 2
+    assert "lamp and" not in turn.text
