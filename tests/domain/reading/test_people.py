@@ -136,3 +136,8 @@ def test_two_people_with_one_patronymic_are_two() -> None:
 
 def test_a_god_who_is_called_upon_is_nobody() -> None:
     assert "Gott" not in people_among("„Gott, hilf“, sagte Effi. Da sah Effi, dass Gott, der alles sah, half. " * 10)
+
+
+def test_who_others_are_with_and_whose_hand_is_told_of_is_somebody() -> None:
+    text = "A letter came to Mina. He walked with Mina. He took Mina's hand. It was far from Harwich to the sea. " * 5
+    assert [*people_among(text)] == ["Mina"]
