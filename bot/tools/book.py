@@ -247,7 +247,7 @@ class BookTools:
 
     async def count_mentions(self, args: dict[str, Any]) -> ToolResult:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
-        found = dict.fromkeys((mentions.first, mentions.in_story, mentions.last))
+        found = dict.fromkeys((mentions.in_story or mentions.first, mentions.last))
         places = [passage_of(place) for place in found if place]
         told = _mentions_note(mentions)
         self._budget.spend(sum(len(text.split()) for text in (told, *(place.text for place in places))))

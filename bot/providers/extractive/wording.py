@@ -81,7 +81,6 @@ class Phrases:
     mostly: str
     mostly_there: str
     in_chapter: str
-    front: str
     never: str
     page: str
     line: str
@@ -134,7 +133,7 @@ _MOST_COUNTED = 40
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often a term occurs in total and in each chapter, in order; number 0 is the text before the first chapter."""
+    """How often a term occurs in total, and in each chapter, in order."""
 
     total: int
     chapters: Sequence[Mapping[str, Any]]
@@ -143,7 +142,7 @@ class Tally:
         return f"{phrases.counted.format(term, f'{self.total:,}')}{self._where(phrases)}."
 
     def _where(self, phrases: Phrases) -> str:
-        if not any(each["number"] for each in self.chapters):
+        if len({each["title"] for each in self.chapters}) < max(len(self.chapters), 1):  # each part counts them anew
             return ""
         if len(self.chapters) > _MOST_COUNTED:
             return self._most(phrases)
@@ -170,12 +169,13 @@ class Tally:
 
 
 def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
-    """The counts in a result of `count_mentions`, if it has any."""
-    return Tally(data["total"], data["chapters"]) if data else None
+    """The counts in a result of `count_mentions`, if it has any; those of a title page only if there are no others."""
+    told = [each for each in data["chapters"] if each["number"]] if data else []
+    return Tally(sum(each["count"] for each in told) or data["total"], told) if data else None
 
 
 def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
-    return phrases.in_chapter.format(chapter["title"]) if chapter["number"] else phrases.front
+    return phrases.in_chapter.format(chapter["title"])
 
 
 def story_chapter(listed: Sequence[Mapping[str, Any]], *, last: bool = False) -> Mapping[str, Any]:

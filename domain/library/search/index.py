@@ -16,7 +16,7 @@ from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import is_counted
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, lay_out, split_chapters
-from domain.library.search.words import without_possessive, words_of, words_of_each
+from domain.library.search.words import fold, without_possessive, words_of, words_of_each
 
 _REPORT_EVERY = 5_000
 """Sentences between two reports of progress; indexing does some 100,000 a second."""
@@ -196,13 +196,17 @@ MAX_MENTION_WORDS = 30
 """Words in the longest term that is counted."""
 
 
+_LOOSE = 20
+"""Characters that a heading may have besides its title: spaces, stars, "PART ONE"."""
+
+
 def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
     """Count a term of one or more words in the part that has been read."""
     positions = mention_positions(index, layout, words_of(term)[:MAX_MENTION_WORDS])
     if not positions:
         return Mentions(term=term, total=0, first=None, last=None)
     sentences = [bisect_right(layout.words, position) - 1 for position in positions]
-    told = next((each for each in sentences if layout.chapter_at(layout.starts[each])), sentences[0])
+    told = next((each for each in sentences if _is_told(layout, excerpts, each)), sentences[0])
     first, in_story, last = (
         excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], told, sentences[-1])
     )
@@ -214,6 +218,16 @@ def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, ter
         by_chapter=_by_chapter(layout, sentences),
         in_story=in_story,
     )
+
+
+def _is_told(layout: BookLayout, excerpts: Excerpts, sentence: int) -> bool:
+    """Whether a sentence is in a chapter, and not its title."""
+    start, end = layout.starts[sentence], layout.ends[sentence]
+    chapter = layout.chapter_at(start)
+    if chapter is None or end > chapter.start + len(chapter.title) + _LOOSE:
+        return chapter is not None
+    words = {fold(word) for word in words_of(excerpts.citation(start, end).quote)}
+    return not words <= {fold(word) for word in words_of(chapter.title)}
 
 
 def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:

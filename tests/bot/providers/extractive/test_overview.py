@@ -121,3 +121,10 @@ async def test_half_a_sentence_of_a_broken_line_is_not_told_where_there_are_whol
     turn = await told(tmp_path, book)
     assert len(titles(turn)) == 2
     assert "lamp and" not in turn.text
+
+
+async def test_a_name_is_first_mentioned_where_the_story_does_and_not_in_a_title(tmp_path: Path) -> None:
+    book = {"1. Dusk": "It was a cold night on the harbour.", "2. The Curate": "There stood the curate with his lamp."}
+    turn = await told(tmp_path, book, "When is the curate first mentioned?")
+    assert "There stood the curate" in turn.text
+    assert len(turn.citations) == 1
