@@ -52,20 +52,17 @@ _THE_BOOK, _POLITE, _AT = (language.MACROS[name] for name in ("THE_BOOK", "POLIT
 REMARKS = {reply: _whole(f"{_POLITE}(?:{'|'.join(words)})") for reply, words in language.REMARKS.items()}
 """Messages that are nothing but a remark, by the phrase that answers them."""
 
-PAGE_READ = _whole(*WORDINGS["page_read"])
-CHAPTER_READ = _whole(*WORDINGS["chapter_read"])
-"""The last chapter somebody has read. "I'm in chapter 3" doesn't say how far."""
+PAGE_READ, CHAPTER_READ = (_whole(*WORDINGS[each]) for each in ("page_read", "chapter_read"))
+"""The last page or chapter somebody has read. "I'm in chapter 3" doesn't say how far."""
 FINISHED = _whole(*WORDINGS["finished"])
 SOMEWHERE = _whole(*WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
-CONTENTS = _anywhere(*WORDINGS["contents"])
 CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
-THERE = _anywhere(*WORDINGS["there"])
+CONTENTS, ELSEWHERE, THERE = (_anywhere(*WORDINGS[each]) for each in ("contents", "elsewhere", "there"))
 """Where in the book the people are who are asked for."""
 OVERVIEW, CHAPTER, LATEST = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "latest"))
 BARE_CHAPTER, ONWARD = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "onward"))
 NAMED_PART = _each(*WORDINGS["named_part"])
-ELSEWHERE = _anywhere(*WORDINGS["elsewhere"])
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
 """What only a book that explains something can answer."""
 _ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))

@@ -76,6 +76,7 @@ _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""
 
 _MOST_CHAPTERS = 12
+_FEWEST_OPENING = 12  # words that tell something; of fewer, what stands behind a gap is told as well
 _ROOM = 1_500
 """Characters of a story told by its chapters, without references: with them it fits into one message on Discord."""
 
@@ -114,7 +115,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     passages = [passage for look in looks for passage in look.result.passages]
     found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
     told = [each for each in found if not is_of_names(words_of(each.raw))]
-    told = [each for each in told if _ENDS.search(each.raw)] or told  # a line of a page may be half a sentence
+    told = [each for each in told if re.search(r"[^\w\s,،]\W*$", each.raw)] or told  # a line may be half a sentence
     if not told:
         return phrases.no_summary
     told = told[-_MOST_TOLD:] if wish.latest and not transcript.listed else told
@@ -124,9 +125,6 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     if len(looks) > BOTH:  # the first found none
         lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])
-
-
-_ENDS = re.compile(r"[^\w\s,،]\W*$")
 
 
 def _story(chapters: Sequence[_Chapter]) -> list[_Chapter]:
@@ -339,7 +337,6 @@ def cast(transcript: Transcript, language: Language) -> str:
 
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story, without its number and persons; empty where they were not looked for."""
-    phrases = PHRASES[language]
     chapter = story_chapter(transcript.listed)
     read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
     found = gather([read], language)
@@ -348,7 +345,7 @@ def beginning(wish: Beginning, transcript: Transcript, language: Language) -> st
     told = [
         *dropwhile(lambda c: (c.length == 1 and c.raw[0].isalnum()) or is_of_names(words_of(c.raw)), story)
     ] or story
-    lead = phrases.narrator if wish.narrator else phrases.begins
+    lead = PHRASES[language].narrator if wish.narrator else PHRASES[language].begins
     return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
 
 
@@ -382,9 +379,6 @@ def ending(transcript: Transcript, language: Language) -> str:
     told = [each for each in story if not each.is_heading]
     kept = _opening(told[::-1])[::-1] if told else []
     return introduce(PHRASES[language].ends, render(quotations(kept), language)) if kept else ""
-
-
-_FEWEST_OPENING = 12  # words that tell something; of fewer, what stands behind a gap is told as well
 
 
 def _opening(following: list[Candidate]) -> list[Candidate]:

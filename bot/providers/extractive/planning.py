@@ -403,13 +403,11 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
 
 
 def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools) -> list[ToolInvocation]:
+    of_chapter = {} if wish.chapter is None else {"chapter": wish.chapter}
     if isinstance(wish, intents.Cast):
-        return tools.call("who_is", **({"chapter": str(wish.chapter)} if wish.chapter else {}))
-    if wish.latest:
-        return tools.call("table_of_contents") or tools.call("story_so_far")
+        return tools.call("who_is", **of_chapter)
     of_book = wish.may_be_title and fold(str(wish.chapter)) in fold(book)
-    is_of_chapter = wish.chapter is not None and not of_book
-    return tools.call("story_so_far", chapter=wish.chapter) if is_of_chapter else tools.call("story_so_far")
+    return tools.call("table_of_contents" if wish.latest else "story_so_far", **({} if of_book else of_chapter))
 
 
 def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
@@ -417,10 +415,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
     match wish.intent:
         case intents.Overview(latest=True):
             last = wording.story_chapter(transcript.listed, last=True)
-            return tools.call("story_so_far", **({"chapter": f"#{last['number']}"} if last else {}))
-        case intents.Overview(chapter=chapter, may_be_title=may_be_title) if (
-            chapter is not None and not transcript.results
-        ):
+            return tools.call("story_so_far", chapter=f"#{last['number']}" if last else "0")
+        case intents.Overview(chapter=str() | int(), may_be_title=may_be_title) if not transcript.results:
             return tools.call("story_so_far" if may_be_title else "table_of_contents")
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
             return _second_calls(replace(wish, intent=intents.Lookup(wish.question)), choices, tools)

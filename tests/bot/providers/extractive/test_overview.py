@@ -128,3 +128,8 @@ async def test_a_name_is_first_mentioned_where_the_story_does_and_not_in_a_title
     turn = await told(tmp_path, book, "When is the curate first mentioned?")
     assert "There stood the curate" in turn.text
     assert len(turn.citations) == 1
+
+
+async def test_a_book_without_chapters_is_told_of_where_its_last_one_is_asked_for(tmp_path: Path) -> None:
+    turn = await told(tmp_path, {"": _chapter(1, "")}, "What happened in the last chapter?")
+    assert "Marta" in turn.text
