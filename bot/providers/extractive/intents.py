@@ -267,7 +267,7 @@ def _remark(text: str, title: str) -> Remark | None:
     joint = rf"[\W_]+(?:(?:{'|'.join(map(re.escape, words))})\W+){{0,2}}"
     called = rf"(?:\b{_THE_BOOK} )?\W?(?:\b(?:the|an?|der|die|das|le|la|el) )?{name}(?:{joint}{name})*\W?"
     plain = re.sub(called, " this work ", text, flags=re.IGNORECASE) if telling else text
-    texts = {reply: " ".join(plain.split()) if reply in OF_THE_BOOK else text for reply in REMARKS}
+    texts = {reply: " ".join(plain.split()) if reply in (*OF_THE_BOOK, "opinion") else text for reply in REMARKS}
     return next((Remark(reply) for reply, remark in REMARKS.items() if remark.fullmatch(texts[reply])), None)
 
 

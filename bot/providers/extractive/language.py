@@ -163,6 +163,7 @@ _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s
 _SHOUTED = re.compile(r"\b[A-ZÀ-ÞА-ЯЁ]{2,}\b(?:\W+[A-ZÀ-ÞА-ЯЁ]+\b)+")
 """Two words or more in capitals."""
 
+_SALUTATION = re.compile(WORDINGS["salutation"][0], re.IGNORECASE)
 MOST_CHARACTERS = 2_000
 """Characters of a message that are analysed: the longest message a person can send."""
 
@@ -171,7 +172,7 @@ def as_meant(message: str) -> str:
     """A message without mentions, links and code, not shouted, and with words in full that people type in haste."""
     text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
     text = _SHOUTED.sub(lambda found: found[0].lower(), text)
-    return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], text)
+    return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], _SALUTATION.sub("", text))
 
 
 _ACCENTS = str.maketrans(

@@ -133,3 +133,12 @@ async def test_a_name_is_first_mentioned_where_the_story_does_and_not_in_a_title
 async def test_a_book_without_chapters_is_told_of_where_its_last_one_is_asked_for(tmp_path: Path) -> None:
     turn = await told(tmp_path, {"": _chapter(1, "")}, "What happened in the last chapter?")
     assert "Marta" in turn.text
+
+
+async def test_a_russian_novel_with_french_in_it_is_not_answered_in_french(tmp_path: Path) -> None:
+    story = "Князь стоял у окна и смотрел на море. Она сказала: «C’est la vie, mon cher, et je suis à vous.» " * 20
+    turn = await told(tmp_path, {"1. Окно": story}, "Князь?")
+    assert "«" not in turn.text.split("Князь")[0]
+    assert not any(
+        turn.text.startswith(lead) for lead in (PHRASES[Language.FRENCH].likely, PHRASES[Language.FRENCH].near)
+    )

@@ -221,3 +221,17 @@ def test_an_answer_is_also_looked_for_by_words_that_it_may_have(text: str, query
 @pytest.mark.parametrize("text", ["What country is Hobb from?", "Which year did Hobb sail?", "What town is Hobb in?"])
 def test_the_measure_or_the_sort_of_place_that_is_wanted_weighs_little(text: str) -> None:
     assert next(term.word for term in analyse(text).terms if term.weight == 1.0) == "Hobb"
+
+
+@pytest.mark.parametrize(
+    ("message", "meant"),
+    [
+        ("hello, who is Lucy?", "who is Lucy?"),
+        ("Thanks! how does it end?", "how does it end?"),
+        ("Hola, ¿quién es Sancho?", "¿quién es Sancho?"),
+        ("Hi, how are you?", "Hi, how are you?"),
+        ("Hello, said the cat", "Hello, said the cat"),
+    ],
+)
+def test_a_greeting_before_a_question_is_no_part_of_it(message: str, meant: str) -> None:
+    assert as_meant(message) == meant
