@@ -278,8 +278,8 @@ _WORD, _INSIDE = re.compile(r"[^\W\d_]{3,}"), re.compile(r"(?<=[\w,;] )[^\W\d_]{
 _ANYBODY = frozenset(_WORDS["anybody"].split())
 """Who speaks or is spoken to without being anybody in particular."""
 
-_PATRONYMIC = re.compile(r"(?<=\w) \w+(?:[ое]вич|[ое]вн|ьич|ичн)\w{0,2}\b")
-"""Which many have, and by which nobody is known alone: "Порфирий Петрович"."""
+_PATRONYMIC = re.compile(r"(?<=\w) \w+(?:[ое]вич|[ое]вн|ьич|ичн)\w{0,2}\b|(?<=[а-яё]{3})(?:[аеийоуыьюя]|ом|ою|ей)\b")
+"""What many have, and nobody is known by alone ("Порфирий Петрович"), and endings of Russian names."""
 
 _DIFFERENT_PEOPLE = [{*titles.split()} for titles in _WORDS["titles of different people"]]
 """Titles of which no two are those of the same person."""
@@ -340,7 +340,7 @@ class _Usage:
     def people(self) -> dict[str, str]:
         fewest = max(max(self._totals.values(), default=0) * _RARE, len(self._text) / _ONCE_IN)
         kept: dict[str, str] = {}
-        for name, total in self._totals.items():
+        for name, total in Counter(self._totals).most_common():
             called, word = self._called(name), self._title_of(name)
             is_person = word != name or self._is_person(name)
             is_told = max(total, self._words[word] if word != name else 0) >= fewest

@@ -141,3 +141,9 @@ def test_a_god_who_is_called_upon_is_nobody() -> None:
 def test_who_others_are_with_and_whose_hand_is_told_of_is_somebody() -> None:
     text = "A letter came to Mina. He walked with Mina. He took Mina's hand. It was far from Harwich to the sea. " * 5
     assert [*people_among(text)] == ["Mina"]
+
+
+def test_a_russian_name_is_one_in_all_its_cases() -> None:
+    text = "-- Да, -- сказала Катерина Ивановна. -- Нет, -- заметила Катерины Ивановны. Вот Порфирий встал. "
+    text += "-- Да, -- сказал Порфирий. -- Так, -- сказал Порфирия. "
+    assert {*people_among(text * 3)} == {"Порфирий", "Катерина Ивановна"}
