@@ -266,9 +266,9 @@ def _remark(text: str, title: str) -> Remark | None:
     name = rf"\b(?:{'|'.join(telling)})\b(?:['’]s)?"
     joint = rf"[\W_]+(?:(?:{'|'.join(map(re.escape, words))})\W+){{0,2}}"
     called = rf"(?:\b{_THE_BOOK} )?\W?(?:\b(?:the|an?|der|die|das|le|la|el) )?{name}(?:{joint}{name})*\W?"
-    plain = re.sub(called, " this work ", text, flags=re.IGNORECASE) if telling else text
-    texts = {reply: " ".join(plain.split()) if reply in (*OF_THE_BOOK, "opinion") else text for reply in REMARKS}
-    return next((Remark(reply) for reply, remark in REMARKS.items() if remark.fullmatch(texts[reply])), None)
+    plain = " ".join(re.sub(called, " this work ", text, flags=re.IGNORECASE).split()) if telling else text
+    texts = {reply: [text, plain] if reply in (*OF_THE_BOOK, "opinion") else [text] for reply in REMARKS}
+    return next((Remark(reply) for reply, each in REMARKS.items() if any(map(each.fullmatch, texts[reply]))), None)
 
 
 def parted(text: str) -> tuple[str, str]:

@@ -302,6 +302,9 @@ def test_going_on_needs_something_to_go_on_from(text: str) -> None:
         ("who wrote “Alice in Wonderland”?", "Alice’s Adventures in Wonderland", Remark("book")),
         ("When was the novel War of the Worlds written?", "The War of the Worlds", Remark("origin")),
         ("wer hat die Verwandlung geschrieben", "Die Verwandlung", Remark("book")),
+        ("is Dracula a good book?", "Dracula", Remark("opinion")),
+        ("is this book worth reading?", "A Small Book", Remark("opinion")),
+        ("who wrote this book and when", "A Small Book", Remark("origin")),
     ],
 )
 def test_the_book_may_be_called_by_words_of_its_title(text: str, title: str, intent: Intent) -> None:
