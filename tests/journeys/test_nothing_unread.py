@@ -67,6 +67,8 @@ invocations = st.one_of(
     st.just(call("story_so_far")),
     st.builds(lambda chapter: call("story_so_far", chapter=chapter), numbers),
     st.builds(lambda name: call("who_is", name=name), phrases),
+    st.just(call("who_is")),
+    st.builds(lambda chapter: call("who_is", chapter=chapter), numbers),
     st.builds(lambda page: call("propose_position", page=page), labels),
     st.builds(lambda name: call(name, nonsense=1), st.sampled_from(["search_book", "who_is", "no_such_tool"])),
 )
@@ -78,6 +80,7 @@ EVERY_TOOL = (
     call("count_mentions", term="Ann"),
     call("story_so_far"),
     call("who_is", name="Ann"),
+    call("who_is"),
 )
 
 
@@ -198,6 +201,8 @@ async def test_it_holds_in_a_real_novel_whose_rest_is_another(tmp_path: Path, sh
         call("count_mentions", term="Orchard"),
         call("count_mentions", term="the"),
         call("who_is", name="Ferrier"),
+        call("who_is"),
+        call("who_is", chapter="9"),
         call("read_pages", **{"from": "9", "to": "9999"}),
         call("story_so_far", chapter=9),
         call("story_so_far", chapter=99),

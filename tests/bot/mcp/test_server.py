@@ -52,6 +52,8 @@ EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
     ("count_mentions", LAMP | {"term": "lamp"}),
     ("story_so_far", LAMP),
     ("who_is", LAMP | {"name": "Mara"}),
+    ("who_is", LAMP),
+    ("who_is", LAMP | {"chapter": "1"}),
     ("set_position", LAMP | {"page": "2"}),
 ]
 
