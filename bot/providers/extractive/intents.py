@@ -59,12 +59,12 @@ SOMEWHERE = _whole(*WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
 CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
 CONTENTS, ELSEWHERE, THERE = (_anywhere(*WORDINGS[each]) for each in ("contents", "elsewhere", "there"))
-"""Where in the book the people are who are asked for."""
+"""The chapters, famous works and places, and where in the book the people are who are asked for."""
 OVERVIEW, CHAPTER, LATEST = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "latest"))
 BARE_CHAPTER, ONWARD = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "onward"))
 NAMED_PART = _each(*WORDINGS["named_part"])
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
-"""What only a book that explains something can answer."""
+"""What only a book that explains something can answer, and what is about the life of the one who asks."""
 _ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
 _THE_THING = _anywhere(WORDINGS["definite"][0])
 
@@ -329,7 +329,7 @@ def _names_somebody(question: Question, told: str) -> bool:
     """Whether a question has a name of the book that is none of a place by what stands before it: "to London"."""
     names = [without_possessive(word) for word in question.name_words if word[0].isupper() and word in told]
     places = [name for name in names if re.search(rf"\b{_AT} {re.escape(name)}\b", question.text)]
-    return len(places) < len(names) or any(place in who.split() for who in people_among(told) for place in places)
+    return len(places) < len(names) or any(place in who.split() for place in places for who in people_among(told))
 
 
 def is_indefinite(question: Question) -> bool:

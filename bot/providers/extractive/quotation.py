@@ -290,12 +290,11 @@ _FURTHEST_SPEAKER = 3
 
 
 def spoken(hit: Passage, around: Sequence[Passage], language: Language, *, with_speaker: bool) -> list[Candidate]:
-    """The sentence with a line; with those beside it too if the speaker is wanted and it names nobody itself, up to
-    the next that does.
-    """
-    line, beside, *further = (with_neighbours(hit, around, language, reach=at) for at in range(_FURTHEST_SPEAKER + 1))
-    told = (each for each in (line, beside, *further) if _says_who(" ".join(piece.text for piece in each)))
-    return next(told, beside) if with_speaker else line
+    """The sentence with a line; if its speaker is wanted, with those beside it, up to the first that name somebody."""
+    reaches = range(_FURTHEST_SPEAKER + 1) if with_speaker else ()
+    near = (with_neighbours(hit, around, language, reach=reach) for reach in reaches)
+    told = next((each for each in near if _says_who(" ".join(piece.text for piece in each))), None)
+    return told or with_neighbours(hit, around, language, reach=int(with_speaker))
 
 
 def _says_who(text: str) -> bool:
