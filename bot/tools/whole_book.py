@@ -21,12 +21,7 @@ from domain.library.addressing import find_chapter, with_descendants
 from domain.library.search.sentences import split_sentences
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
-from domain.reading.portrait import (
-    as_written,
-    forms_among,
-    people_met,
-    sentences_about,
-)
+from domain.reading.portrait import as_written, forms_among, people_met, sentences_about
 from domain.reading.recap import introductions, other_names
 from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext

@@ -11,12 +11,7 @@ from importlib.resources import files
 from itertools import pairwise, takewhile
 
 from domain.book import Citation, Mentions, Sentence
-from domain.library.names import (
-    TITLES_OF_PEOPLE,
-    NameRecognizer,
-    folded_name,
-    name_phrases,
-)
+from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer, folded_name, name_phrases
 from domain.library.search.words import fold
 from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
@@ -208,9 +203,10 @@ class NameCollector:
         self._recognizer.add(text)
         self._phrases.update(" ".join(phrase) for phrase in name_phrases(text))
 
-    def count(self, name: str) -> int:
-        """How often a name has been there."""
-        return self._phrases[name]
+    @property
+    def phrases(self) -> Mapping[str, int]:
+        """How often each run of capitalised words has been there."""
+        return self._phrases
 
     def copy(self) -> "NameCollector":
         copied = NameCollector()
@@ -330,12 +326,15 @@ class _Usage:
         self._known: dict[str, dict[str, float]] = {}
         collector = NameCollector()
         collector.add(text)
-        self._totals = {name: collector.count(name) for name in collector.met()[:_MOST_EXAMINED]}
-        self._totals |= {name: collector.count(name) for name in self._also_words()}
+        phrases = collector.phrases
+        self._totals = {name: phrases.get(name, 0) for name in collector.met()[:_MOST_EXAMINED]}
+        self._totals |= {name: phrases.get(name, 0) for name in self._also_words()}
         self._words, self._pairs = Counter[str](), Counter[tuple[str, str]]()
-        for phrase in name_phrases(text):
-            self._words.update(phrase)
-            self._pairs.update(pairwise(phrase))
+        for phrase, count in phrases.items():
+            for word in (words := phrase.split()):
+                self._words[word] += count
+            for pair in pairwise(words):
+                self._pairs[pair] += count
 
     def people(self) -> dict[str, str]:
         fewest = max(max(self._totals.values(), default=0) * _RARE, len(self._text) / _ONCE_IN)
