@@ -341,7 +341,7 @@ _OF_TALK = re.compile(
     rf"\b(?:i(?:['’](?:m|ve))?(?:\s(?:also|only|just|still))?|ich)\s{any_of('i_in_talk')}|\b{any_of('i_in_talk')}\sich\b"
     rf"|\byou\s{any_of('you_in_talk')}|\b{any_of('before_you')}\syou\b|\byour\s(?:\w+\s)?{any_of('yours_in_talk')}"
     rf"|\b(?:my|our)\s{any_of('mine_in_talk')}|\bwe\s{any_of('we_in_talk')}|\b{any_of('in_talk')}"
-    rf"|(?:^\W*|[,;:–—]\s|\b(?:please|just|or|and)\s){any_of('asking')}\sm(?:e|ir|ich)\b"
+    rf"|(?:^\W*|[,;:–—]\s|\b(?:please|just|or|and)\s){any_of('asking')}\sm(?:e|ir|ich)\b|(?<!\S)/[a-z]+\b"
 )
 """What is said to the reader rather than of the book, as it reads; who tells a story may be an "I", too."""
 _SAYS_NOTHING = re.compile(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)

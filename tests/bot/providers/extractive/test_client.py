@@ -6,6 +6,7 @@ from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.wording import PHRASES
 from domain.chat import PromptKind, PromptMessage
+from domain.citations.matching import find_uncited
 from domain.strategies.tool_use import NUDGE
 from domain.tool_use import ToolDefinition, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, result, streamed_text, system, user
@@ -125,3 +126,15 @@ async def test_nobody_asked_anything() -> None:
     assert (await ExtractiveChat().chat([])).strip()
     assert (await ExtractiveChat().chat([system()])).strip()
     assert (await ExtractiveChat().chat([user("  \n ")])).strip()
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_what_it_says_besides_its_quotations_claims_nothing(language: Language) -> None:
+    say = PHRASES[language]
+    talk = f"""
+        {say.near}\n{say.no_reason}\n{say.no_number}\n{say.no_time}\n{say.nothing}\n{say.nothing_yet}\n{say.no_line}
+        {say.greeting}\n{say.well}\n{say.thanks}\n{say.ready}\n{say.position}\n{say.origin}\n{say.no_summary}
+        {say.failed}\n{say.no_page}\n{say.no_chapter}\n{say.both_chapters}\n{say.end_ahead}\n{say.no_more}
+        {say.opinion}\n{say.off_topic}\n{say.unclear}\n{say.who_is_meant}\n{say.no_cast}\n{say.narrator}
+    """
+    assert find_uncited(talk) == ()
