@@ -273,8 +273,7 @@ _LONGEST = 40
 _SHORTEST_HEARD, _LONG_ENOUGH_TO_HEAR = 3, 5
 """Letters in the sound of a word that is known by it, and in a name whose sound may have one error."""
 
-_FEWEST_TOGETHER = 2
-_OFTEN_TOGETHER = 10
+_FEWEST_TOGETHER, _OFTEN_TOGETHER = 2, 10
 """Times that a name stands beside another to be meant by a word typed there: by its sound, or by some letters."""
 
 _SHORTEST_REST = 4
@@ -318,7 +317,8 @@ def _last_part(index: BookIndex, layout: BookLayout, word: str) -> list[str]:
 
 
 def _occurs(index: BookIndex, layout: BookLayout, word: str) -> bool:
-    return any(form.written[0].isupper() or not word[0].isupper() for form in find_forms(index, layout, word))
+    is_there = any(form.written[0].isupper() or not word[0].isupper() for form in find_forms(index, layout, word))
+    return is_there or bool(mention_positions(index, layout, [word]))
 
 
 def _beside(

@@ -4,6 +4,7 @@ Positions are ordinals of words in reading order. A reader's bound is therefore 
 so that every count and statistic covers exactly the part that has been read.
 """
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -237,12 +238,39 @@ def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]
 
 
 def mention_positions(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
-    """The ordinals of the first words of all mentions, ascending."""
+    """The ordinals of the first words of all mentions, ascending; an absent word is looked for with a hyphen in it."""
+    found = _positions_in_a_row(index, layout, term)
+    return found or (_hyphenated_positions(index, layout, term[0]) if len(term) == 1 else [])
+
+
+def _positions_in_a_row(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
     following: set[int] | None = None
     for word in reversed(term):
         found = _name_positions(index, layout, word)
         following = found if following is None else {position for position in found if position + 1 in following}
+        if not following:
+            return []
     return sorted(following or ())
+
+
+_SHORTEST_HALF, _LONGEST_WHOLE, _LOOKED_AT = 2, 40, 5
+"""Letters of a part and of a whole word, and places at which a hyphen is looked for."""
+
+
+def _hyphenated_positions(index: BookIndex, layout: BookLayout, word: str) -> list[int]:
+    """The positions of a word that the book writes with a hyphen, as older books do: "pocket-book" for "pocketbook"."""
+    for at in range(_SHORTEST_HALF, min(len(word), _LONGEST_WHOLE) - _SHORTEST_HALF + 1):
+        halves = word[:at], word[at:]
+        places = _positions_in_a_row(index, layout, halves)
+        if any(_has_hyphen(index, layout, place, halves) for place in places[:_LOOKED_AT]):
+            return places
+    return []
+
+
+def _has_hyphen(index: BookIndex, layout: BookLayout, place: int, halves: tuple[str, str]) -> bool:
+    sentence = bisect_right(layout.words, place) - 1
+    text = index.read(layout.starts[sentence], layout.ends[sentence])
+    return re.search("[-‐‑]".join(map(re.escape, halves)), text, re.IGNORECASE) is not None
 
 
 def _name_positions(index: BookIndex, layout: BookLayout, word: str) -> set[int]:

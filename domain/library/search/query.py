@@ -14,7 +14,7 @@ from itertools import accumulate, chain, compress, islice, repeat
 from math import log, pow, sqrt
 from operator import add, rshift, sub, truediv
 
-from domain.library.search.index import BookIndex, WordForm, find_forms, forms_of_stem
+from domain.library.search.index import BookIndex, WordForm, find_forms, forms_of_stem, mention_positions
 from domain.library.search.languages import Analyzer
 from domain.library.search.layout import WIDTHS, BookLayout
 from domain.library.search.phrases import verbatim_gains
@@ -219,10 +219,10 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequence[int]]:
     """The positions of each term of a query in the part that has been read, the rarest term first.
 
-    A word that does not occur is replaced by words with another ending, by compounds with it, or by its own parts. If
-    no pair of a query without spaces occurs, its characters are looked up one by one.
+    A word that does not occur is replaced by itself with a hyphen, by words with another ending, by compounds with it,
+    or by its own parts. If no pair of a query without spaces occurs, its characters are looked up one by one.
     """
-    terms = {term: positions_of(index, layout, term) for term in query_terms(index.analyzer, query)}
+    terms = {term: _positions_of_term(index, layout, term) for term in query_terms(index.analyzer, query)}
     found = [positions for positions in terms.values() if positions]
     absent = [term[0] for term, positions in terms.items() if len(term) == 1 and not positions]
     if absent and index.analyzer.has_endings:
@@ -235,6 +235,11 @@ def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequenc
         parts = dict.fromkeys(word for term in terms for word in term if len(term) > 1)
         found = [positions for word in parts if (positions := positions_of(index, layout, (word,)))]
     return sorted(found, key=len)[:MAX_TERMS]
+
+
+def _positions_of_term(index: BookIndex, layout: BookLayout, term: tuple[str, ...]) -> Sequence[int]:
+    found = positions_of(index, layout, term)
+    return found or (mention_positions(index, layout, term) if len(term) == 1 else ())
 
 
 def positions_of(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Sequence[int]:

@@ -214,3 +214,8 @@ def test_a_name_that_often_stands_beside_another_may_have_other_letters(
 @pytest.mark.parametrize(("asked", "meant"), [("piano", ["pianoforte"]), ("plan", []), ("Piano", [])])
 def test_a_word_may_be_short_for_a_longer_one(asked: str, meant: list[str]) -> None:
     assert reading_of("A planet shone on the pianoforte.").missing_words(asked) == {asked: meant}
+
+
+@pytest.mark.parametrize(("asked", "missing"), [("painkiller", {}), ("Painkiller", {}), ("notable", {"notable": []})])
+def test_a_word_with_a_hyphen_may_be_typed_without(asked: str, missing: dict[str, list[str]]) -> None:
+    assert reading_of("Was he not able to take the Pain-killer? The pain killed him.").missing_words(asked) == missing

@@ -57,6 +57,12 @@ def test_of_two_places_the_one_both_phrasings_mean_goes_first() -> None:
     assert "stood on the sluice" in reading_of(text).search(["heron", "sluice"], 1)[0].text
 
 
+@pytest.mark.parametrize("query", ["pocketbook", "pocket-book", "pocket book"])
+def test_a_word_with_a_hyphen_is_found_as_one_as_two_and_as_printed(query: str) -> None:
+    text = f"A book. {'Rain fell on the marsh. ' * 200}He lost his pocket-book. {'It rained. ' * 200}A pocket."
+    assert "pocket-book" in reading_of(text).search([query], 1)[0].text
+
+
 @pytest.mark.parametrize("query", ['"', "NEAR(lamp", "lamp AND", "^lamp*", "title:lamp", "lamp OR", "-lamp", "(lamp)"])
 def test_nothing_in_a_query_is_a_command(query: str) -> None:
     plain = novel().search([" ".join(words_of(query))], 3)
