@@ -52,9 +52,8 @@ from benchmarks.table import print_table
 from bot.parsers.formats import read_book
 from bot.parsers.text.parser import read_plain
 from bot.providers.extractive.client import ExtractiveChat
-from bot.providers.extractive.intents import PASSAGES
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.wording import PHRASES
+from bot.providers.extractive.wording import PASSAGES, PHRASES
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Citation, Passage, Sentence
 from domain.chat import PromptMessage

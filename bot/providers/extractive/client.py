@@ -79,15 +79,48 @@ def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -
 
 def _written_for(prompt: PromptMessage) -> str | None:
     """The title or query that a prompt asks for, empty for a summary; None if it is a message of a talk."""
-    from bot.providers.extractive import wording
-
     data = prompt.data or {}
     match prompt.kind:
         case PromptKind.TITLE:
-            return wording.title_of(data["question"])
+            return _title_of(data["question"])
         case PromptKind.SEARCH_QUERY:
-            return wording.standalone_query(data["history"], data["message"])
+            return _standalone_query(data["history"], data["message"])
         case PromptKind.SUMMARY:
             return ""
         case _:
             return None
+
+
+_MOST_TITLE_WORDS = 6
+_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
+
+
+def _title_of(text: str) -> str:
+    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
+    from bot.providers.extractive.language import as_meant
+    from bot.providers.extractive.question import analyse
+
+    question = analyse(as_meant(text))
+    words = [word.strip(_EDGES) for word in question.text.split()]
+    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
+    places = [place for place, word in enumerate(words) if word in telling]
+    if not places:
+        return "About the book"
+    last = max(place for place in places if place < places[0] + _MOST_TITLE_WORDS)
+    title = " ".join(words[places[0] : last + 1])
+    return title[:1].upper() + title[1:]
+
+
+def _standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
+    """The words to search for; `history` is the talk so far, with roles."""
+    from bot.providers.extractive.language import as_meant
+    from bot.providers.extractive.question import in_context
+
+    past = None
+    asked = ""
+    for role, text in history:
+        if role == "user":
+            asked = text
+        elif asked:
+            past, asked = in_context(as_meant(asked), past, text), ""
+    return in_context(as_meant(message), past, history[-1][1] if history else "").query

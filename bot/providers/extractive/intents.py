@@ -1,4 +1,4 @@
-"""What a reader wants, recognised from the wording, and the calls of tools for it.
+"""What a reader wants, recognised from the wording.
 
 Usually that is an answer, otherwise the contents, a page, a line or a count.
 """
@@ -12,7 +12,6 @@ from typing import Any
 from bot.providers.extractive import language, wording
 from bot.providers.extractive.language import OF_ANY_BOOK, WORDINGS, any_accents
 from bot.providers.extractive.question import (
-    FULL_NAME,
     MEANS_A_MATTER,
     MEASURED,
     YES_OR_NO,
@@ -29,7 +28,6 @@ from domain.library.numerals import number_value
 from domain.library.search.phrases import POINTING
 from domain.library.search.words import fold, length_of, without_possessive, words_of
 from domain.reading.portrait import people_among
-from domain.tool_use import OfferedTools, ToolInvocation
 
 
 def _one_of(*alternatives: str) -> str:
@@ -61,6 +59,7 @@ CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
 CONTENTS, ELSEWHERE, THERE = (_anywhere(*WORDINGS[each]) for each in ("contents", "elsewhere", "there"))
 """The chapters, famous works and places, and where in the book the people are who are asked for."""
 OVERVIEW, CHAPTER, LATEST = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "latest"))
+CHAPTERS = _anywhere(*WORDINGS["chapters"])
 BARE_CHAPTER, ONWARD = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "onward"))
 NAMED_PART = _each(*WORDINGS["named_part"])
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
@@ -164,11 +163,15 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A summary: of one chapter by its number, its address or what may be its title, of the latest ones, or of all."""
+    """A summary: of one chapter by its number, its address or what may be its title, of the latest ones, or of all.
+
+    `others` are the numbers of further chapters.
+    """
 
     chapter: int | str | None
     latest: bool = False
     may_be_title: bool = False
+    others: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +199,8 @@ class Onward:
     """What follows the last quotation."""
 
 
-_FEWEST_WORDS = 2
-"""Words in a line that can be distinguished from others."""
-
-_FEWEST_OF_A_LINE = 3
-"""Words that are no accident where they stand in the book one after the other."""
+_FEWEST_WORDS, _FEWEST_OF_A_LINE = 2, 3
+"""Words of a line that can be distinguished from others, and words in a row that are no accident."""
 
 _LONGEST_REMARK = 4
 """Words of a message that may mean nothing, and need not be a line: "that is it then"."""
@@ -361,9 +361,15 @@ def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, 
         return []  # "Effis Grabstein": every noun has a capital
     names = [word for word in question.name_words if not (is_title(word) or language.relation_in(f"{word} of all"))]
     pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
-    lost = [pair for pair in pairs if not {*gone, *respelt}.isdisjoint(pair)]
+    lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
     as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
-    return [] if all(fold(each) in fold(told) for each in as_spelt) else names
+    return [] if all(fold(each) in fold(told.replace("-", " ")) for each in as_spelt) else names
+
+
+def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:
+    """Whether two words that are typed as a name are none in the book: an iron will and a man are no Iron Man."""
+    are_typed = all(word[0].isupper() for word in pair) and any(term.word[0].islower() for term in question.terms)
+    return are_typed and not any(re.search(rf"[a-zà-ÿ,;] {re.escape(word)}\b", told) for word in pair)
 
 
 def _count(text: str) -> Count | None:
@@ -417,6 +423,8 @@ def _structure(text: str) -> ContentsList | Overview | None:
     if CONTENTS.search(text):
         return ContentsList()
     text = with_chapter_numbers(text)
+    if OVERVIEW.search(text) and (several := _chapters(text)):
+        return Overview(several[0], others=tuple(several[1:]))
     if OVERVIEW.search(text) or (BARE_CHAPTER.fullmatch(text) and _chapter(text) is not None):
         chapter, latest = _chapter(text), bool(LATEST.search(text))
         title = "" if chapter or latest else _title(text)
@@ -451,6 +459,18 @@ def _chapter(text: str) -> int | str | None:
     return address if any(number_value(word) is not None for word in address.split()[1:]) else None
 
 
+_MOST_CHAPTERS = 12
+
+
+def _chapters(text: str) -> list[int]:
+    """The numbers of several chapters that a question names: "chapters 1 to 3", "chapters 2 and 5"."""
+    if not (found := CHAPTERS.search(text)):
+        return []
+    first, last = (number_value(found[each]) or 0 for each in ("first", "last"))
+    named = range(first, last + 1) if found["through"] else (first, last)
+    return [*named][:_MOST_CHAPTERS]
+
+
 def _pages(text: str, question: Question) -> Pages | None:
     found = PAGE.search(_with_figures(text))
     if found is None:
@@ -473,28 +493,3 @@ def _with_figures(text: str) -> str:
         return text
     start = found.start("number")
     return f"{text[:start]}{number_value(printed)}{text[start + len(printed) :]}"
-
-
-PASSAGES = 20
-"""Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
-
-
-def search(question: Question, tools: OfferedTools, also: Sequence[str] = ()) -> list[ToolInvocation]:
-    also = also or wording.other_phrasings(question)
-    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=also)
-
-
-def people(tools: OfferedTools) -> list[ToolInvocation]:
-    """Searches for passages in which people are named."""
-    first, *others = WORDINGS["of_people"]
-    return tools.call("search_book", query=first, top_k=PASSAGES, also=others)
-
-
-def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
-    """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
-    name = question.called
-    if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
-        return tools.call("count_mentions", term=name)
-    if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
-        return []
-    return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)

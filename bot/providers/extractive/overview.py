@@ -29,15 +29,11 @@ from bot.providers.extractive.intents import (
     asks_nothing,
     book_told,
     is_readers_own,
+    least_together,
     names_author,
 )
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.planning import (
-    Choices,
-    Transcript,
-    Wish,
-    places_of,
-)
+from bot.providers.extractive.planning import Choices, Transcript, Wish, places_of
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import (
     Candidate,
@@ -122,7 +118,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     chapters = [_Chapter(title, list(each)) for title, each in groupby(told, key=attrgetter("chapter"))]
     shown = _story(chapters)
     lead = phrases.telling if len(shown) == len(chapters) else phrases.telling_some.format(len(shown))
-    if len(looks) > BOTH:  # the first found none
+    if len(looks) > BOTH and not wish.others:  # the first found none
         lead = phrases.both_chapters
     return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])
 
@@ -399,6 +395,8 @@ def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
 def _answer(wish: Wish, choices: Choices) -> str:
     if isinstance(wish.intent, Overview | Cast | Lookup) and choices.is_elsewhere(wish.question.text):
         return PHRASES[wish.question.language].off_topic
+    if isinstance(wish.intent, Overview) and wish.intent.may_be_title and choices.transcript.rounds > 1:
+        return _lookup(analyse(str(wish.intent.chapter)), choices)  # it is no chapter's title
     return _told(wish, choices)
 
 
@@ -471,7 +469,9 @@ def _lookup(question: Question, choices: Choices) -> str:
     foreign = [phrases.foreign] if is_foreign else []
     if not answer:
         named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
-        words = (named if is_foreign else []) or unknown or missing or question.name_words
+        words = (named if is_foreign else []) or unknown or missing
+        is_general = least_together(question, choices.transcript.told) > 0  # of England, there is something else
+        words = words or ([] if is_general else question.name_words)
         nothing = nothing_found(words, question.text, phrases, reading=reading)
         other = choices.namesake(unknown[-1]) if len(unknown) > 1 else ""
         return " ".join([*foreign, nothing, *([phrases.did_you_mean.format("", other)] if other else [])])

@@ -28,7 +28,7 @@ from domain.book import Passage, Sentence
 from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
-from domain.library.search.words import STOP_WORDS, without_possessive
+from domain.library.search.words import STOP_WORDS, with_hyphens, without_possessive, words_of
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -303,8 +303,7 @@ class Choices:
 MOST_PLACES = 3
 """Places of a line that are quoted."""
 
-MOST_WISHES = 3
-_REMEMBERED = 6
+MOST_WISHES, _REMEMBERED = 3, 6
 """Exchanges that follow-up questions may refer to."""
 
 
@@ -337,10 +336,10 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
     question = in_context(text, past, answer, transcript.spoken)
-    lines = transcript.last_lines
+    lines, told = transcript.last_lines, transcript.told
     of_last = intents.of_last(text, lines, question) if text == transcript.asked else None
     intent = of_last or intents.intent_of(text, question, transcript.book["title"], has_past=bool(lines))
-    if isinstance(intent, intents.Lookup) and (printed := as_printed(text, transcript.told)) != text:
+    if isinstance(intent, intents.Lookup) and (printed := with_hyphens(as_printed(text, told), told)) != text:
         return _wish(printed, past, answer, transcript)
     return Wish(intent, question)
 
@@ -369,8 +368,7 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) ->
         return []
     calls = [call for wish in wishes for call in rounds[choices.transcript.rounds](wish, choices, tools)]
     made = [(look.call.tool_name, look.call.arguments) for look in choices.transcript.looks]
-    new = {call.tool_use_id: call for call in calls if (call.tool_name, call.arguments) not in made}
-    return list(new.values())
+    return list({call.tool_use_id: call for call in calls if (call.tool_name, call.arguments) not in made}.values())
 
 
 def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
@@ -381,15 +379,15 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             place = {"page": page} if page else {"chapter": chapter} if chapter else {"finished": True}
             return tools.call("propose_position", **place)
         case intents.Overview() | intents.Cast():
-            return _story(wish.intent, choices.transcript.book["title"], tools)
+            return _story(wish.intent, "{title} by {author}".format_map(choices.transcript.book), tools)
         case intents.Count(term, _):
             calls = tools.call("count_mentions", term=term)
         case intents.Line(text, _, sure):
             calls = tools.call("find_phrase", text=text)
-            calls += [] if sure else intents.search(wish.question, tools) + intents.introduction(wish.question, tools)
+            calls += [] if sure else wording.search(wish.question, tools) + wording.introduction(wish.question, tools)
         case intents.Cited(lines):
             calls = [call for each in lines for call in tools.call("find_phrase", text=each)]
-            calls += intents.search(wish.question, tools)
+            calls += wording.search(wish.question, tools)
         case intents.Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
         case intents.ContentsList() | intents.Beginning() | intents.StoryEnd():
@@ -397,17 +395,19 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
         case intents.Onward():
             calls = _onward(choices.transcript, tools)
         case intents.Lookup(question) if not intents.asks_nothing(question):
-            return intents.search(question, tools) + intents.introduction(question, tools)
+            return wording.search(question, tools) + wording.introduction(question, tools)
         case intents.Remark() | intents.Lookup():
             return []
-    return calls or intents.search(wish.question, tools)
+    return calls or wording.search(wish.question, tools)
 
 
 def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools) -> list[ToolInvocation]:
     of_chapter = {} if wish.chapter is None else {"chapter": wish.chapter}
     if isinstance(wish, intents.Cast):
         return tools.call("who_is", **of_chapter)
-    of_book = wish.may_be_title and fold(str(wish.chapter)) in fold(book)
+    if wish.others:
+        return [call for each in (wish.chapter, *wish.others) for call in tools.call("story_so_far", chapter=each)]
+    of_book = wish.may_be_title and {*words_of(fold(str(wish.chapter)))} <= {*words_of(fold(book)), *STOP_WORDS}
     return tools.call("table_of_contents" if wish.latest else "story_so_far", **({} if of_book else of_chapter))
 
 
@@ -417,8 +417,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
         case intents.Overview(latest=True):
             last = wording.story_chapter(transcript.listed, last=True)
             return tools.call("story_so_far", chapter=f"#{last['number']}" if last else "0")
-        case intents.Overview(chapter=str() | int(), may_be_title=may_be_title) if not transcript.results:
-            return tools.call("story_so_far" if may_be_title else "table_of_contents")
+        case intents.Overview(chapter=str() | int() as of, may_be_title=may_be_title) if not transcript.results:
+            return wording.search(analyse(str(of)), tools) if may_be_title else tools.call("table_of_contents")
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
             return _second_calls(replace(wish, intent=intents.Lookup(wish.question)), choices, tools)
         case intents.Lookup(question):
@@ -426,7 +426,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
         case intents.Line() | intents.Cited():
             hits = places_of(wish.intent, transcript)
             around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
-            return around if hits else intents.search(wish.question, tools)
+            return around if hits else wording.search(wish.question, tools)
         case intents.Count(term, "met"):
             looks = transcript.looks_for("count_mentions", term=term)
             hits = [quotation.first_told(look.result.passages) for look in looks if look.result.passages]
@@ -442,20 +442,20 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
 def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     transcript = choices.transcript
     if (asked := choices.as_looked_up(question)).query != question.query:
-        return intents.search(asked, tools) + intents.introduction(asked, tools)
+        return wording.search(asked, tools) + wording.introduction(asked, tools)
     story, inside = choices.told_in(question)
     if story:
-        return tools.call("story_so_far", chapter=story) if inside is question else intents.search(inside, tools)
+        return tools.call("story_so_far", chapter=story) if inside is question else wording.search(inside, tools)
     calls = _first_scene(question, transcript, tools)
     if not transcript.told:
         may_be_foreign = question.language is not Language.ENGLISH or transcript.missing
-        return intents.people(tools) if may_be_foreign else []
+        return wording.people(tools) if may_be_foreign else []
     if (confidence := choices.of(question).confidence) is Confidence.FIRM:
         return calls
     if expected := wording.answer_queries(question):
         calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
     one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one
-    return calls if confidence is Confidence.LIKELY else calls + intents.search(question, tools, one_by_one)
+    return calls if confidence is Confidence.LIKELY else calls + wording.search(question, tools, one_by_one)
 
 
 def _third_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:

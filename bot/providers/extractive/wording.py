@@ -1,4 +1,4 @@
-"""The answerer's own words, in the languages it knows, and its titles and queries."""
+"""The answerer's own words, in the languages it knows, and its searches."""
 
 import json
 import re
@@ -14,19 +14,17 @@ from bot.providers.extractive.language import (
     NUMBERS,
     WORDINGS,
     Language,
-    as_meant,
     has_number,
     is_little,
     relation_in,
     stems_of,
 )
 from bot.providers.extractive.question import (
+    FULL_NAME,
     MEASURED,
     Question,
     QuestionKind,
     Term,
-    analyse,
-    in_context,
     is_title,
     without_fillers,
 )
@@ -36,6 +34,7 @@ from domain.library.numerals import number_value
 from domain.library.search.phrases import LEAST_RUN, quoted_in
 from domain.library.search.words import fold, is_dense, without_possessive, words_of
 from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, FRONT_WORDS, PREFACE
+from domain.tool_use import OfferedTools, ToolInvocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +292,31 @@ def other_phrasings(question: Question) -> list[str]:
     return [phrasing for phrasing in phrasings if phrasing != question.query]
 
 
+PASSAGES = 20
+"""Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
+
+
+def search(question: Question, tools: OfferedTools, also: Sequence[str] = ()) -> list[ToolInvocation]:
+    also = also or other_phrasings(question)
+    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=also)
+
+
+def people(tools: OfferedTools) -> list[ToolInvocation]:
+    """Searches for passages in which people are named."""
+    first, *others = WORDINGS["of_people"]
+    return tools.call("search_book", query=first, top_k=PASSAGES, also=others)
+
+
+def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+    """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
+    name = question.called
+    if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
+        return tools.call("count_mentions", term=name)
+    if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
+        return []
+    return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
+
+
 _ARTICLES = r"(?:the|an?|any|some|his|her|its|their|my|your|our|der|die|das|de[nm]|ein\w*|une?|l[aeo]s?|el|un[oa]?)"
 
 
@@ -387,35 +411,6 @@ def lead_in(question: Question, choice: Choice, phrases: Phrases, *, several: bo
             return phrases.reason
         case _:
             return phrases.found if several else ""
-
-
-_MOST_TITLE_WORDS = 6
-_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
-
-
-def title_of(text: str) -> str:
-    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
-    question = analyse(as_meant(text))
-    words = [word.strip(_EDGES) for word in question.text.split()]
-    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
-    places = [place for place, word in enumerate(words) if word in telling]
-    if not places:
-        return "About the book"
-    last = max(place for place in places if place < places[0] + _MOST_TITLE_WORDS)
-    title = " ".join(words[places[0] : last + 1])
-    return title[:1].upper() + title[1:]
-
-
-def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
-    """The words to search for; `history` is the talk so far, with roles."""
-    past: Question | None = None
-    asked = ""
-    for role, text in history:
-        if role == "user":
-            asked = text
-        elif asked:
-            past, asked = in_context(as_meant(asked), past, text), ""
-    return in_context(as_meant(message), past, history[-1][1] if history else "").query
 
 
 _OF_A_STORY = r"(?:(?:the )?(?:adventure|case|history|legend|mystery|story|tale) of )?"

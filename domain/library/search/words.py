@@ -485,3 +485,14 @@ def length_of(text: str) -> int:
     words = words_of(text)
     dense = sum(map(is_dense, words))
     return len(words) - dense + dense // 2
+
+
+_HYPHENATED = re.compile(r"(?<![\w-])[^\W\d_]{2,}[-‐‑][^\W\d_]{2,}(?![\w-])")
+_MAY_HAVE_A_HYPHEN = re.compile(r"[^\W\d_]{5,}")
+
+
+def with_hyphens(text: str, told: str) -> str:
+    """A text with those words in two that another has with a hyphen, and not as one: "pain-killer" for "painkiller"."""
+    printed = {re.sub("[-‐‑]", "", each).casefold(): each for each in _HYPHENATED.findall(told)}
+    lacking = {whole: each for whole, each in printed.items() if whole not in told.casefold()}
+    return _MAY_HAVE_A_HYPHEN.sub(lambda word: lacking.get(word[0].casefold(), word[0]), text)

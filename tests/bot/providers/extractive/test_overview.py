@@ -78,16 +78,32 @@ async def test_what_is_quoted_stands_in_the_book_word_for_word_on_its_page(tmp_p
         ("Summarise The Night Number 3", ["3. The Night Number 3"]),
         ("what happens in part 4?", ["4. The Night Number 4"]),
         ("what happens in act 9?", []),
-        ("a summary of the quarrel about the oil, please", [*chapters(5)]),
-        ("Summarise Marta", [*chapters(5)]),
+        ("Summarise chapters 2 to 4", [*chapters(5)][1:4]),
+        ("What happens in chapters 2 and 5?", [*chapters(5)][1::3]),
+        ("Fasse die Kapitel 2 bis 4 zusammen.", [*chapters(5)][1:4]),
+        ("Summarise everything up to this point", [*chapters(5)]),
     ],
 )
-async def test_a_chapter_is_told_of_by_its_title_and_the_book_where_none_is_meant(
+async def test_chapters_are_told_of_by_title_and_number_and_the_book_where_none_is_meant(
     tmp_path: Path, question: str, shown: list[str]
 ) -> None:
     turn = await told(tmp_path, chapters(5), question)
     assert titles(turn) == shown
     assert shown or turn.text == SAY.no_chapter
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Summarise Marta", "“"),
+        ("Summarise the Perpetua", "*Perpetua*"),
+        ("What’s the plot of Hamlet?", SAY.off_topic),
+    ],
+)
+async def test_a_summary_of_what_is_no_chapter_is_looked_up(tmp_path: Path, question: str, said: str) -> None:
+    turn = await told(tmp_path, chapters(5), question)
+    assert said in turn.text
+    assert SAY.no_summary not in turn.text
 
 
 @pytest.mark.parametrize("question", ["What happened in this chapter?", "Fasse das letzte Kapitel zusammen."])

@@ -553,3 +553,14 @@ async def test_what_a_question_is_of_is_all_of_it(talk: Talk) -> None:
 
 async def test_mister_is_no_name(talk: Talk) -> None:
     assert "Mr. Ahrens" in (await talk.ask("who is mister ahrens")).text
+
+
+async def test_two_common_words_typed_as_a_name_are_nobody_of_the_book(talk: Talk) -> None:
+    assert (await talk.ask("Who plays Oak Wheel?")).text == SAY.nothing_about.format("*Oak Wheel*")
+
+
+async def test_of_a_name_that_is_there_it_does_not_say_that_nothing_is_found(tmp_path: Path) -> None:
+    async with reading(
+        tmp_path, {"I. The Mill": AHRENS, "II. Rain": "Rain. " * 300, "III. The Bridge": BRIDGE}
+    ) as talk:
+        assert (await talk.ask("Is the wheel of Bremen built?")).text == SAY.nothing

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.library.search.words import words_of, words_of_each
+from domain.library.search.words import with_hyphens, words_of, words_of_each
 
 APOSTROPHES = st.lists(
     st.sampled_from(["'", "’", "s", "t", "ll", "RE", "x", "_", "é", " ", "rock", "\n"]), max_size=12
@@ -35,3 +35,15 @@ def test_however_many_signs_there_are(count: int) -> None:
     signs = [chr(code) for code in range(0x2190, 0x2190 + count * 3) if not chr(code).isalnum()][:count]
     sentence = " Hobb ".join(signs)
     assert list(words_of_each([sentence, "lamp"])) == [words_of(sentence), ["lamp"]]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("He took the Pain-killer.", "Who took the Pain-killer?"),
+        ("Painkiller or pain-killer, he took it.", "Who took the painkiller?"),
+        ("The pain, killer of all.", "Who took the painkiller?"),
+    ],
+)
+def test_a_word_gets_the_hyphen_that_a_text_always_gives_it(told: str, shown: str) -> None:
+    assert with_hyphens("Who took the painkiller?", told) == shown
