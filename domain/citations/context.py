@@ -74,6 +74,7 @@ KINDS = (
 """Words that take a number, as a pattern."""
 
 _TALK = rf"(?<!\bfor ){any_of('talk')}(?!:)"
+COUNTED_BY_NOTHING = frozenset(map(fold_letters, words_of_kind("counted_by_nothing")))
 NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
 ROUGHLY = rf"(?:{any_of('roughly')}\.?\s)"
 DATED = re.compile(rf"\b(?:{MONTHS}|{any_of('dated')}|(?:until|till|since) the\b)")

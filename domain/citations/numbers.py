@@ -12,6 +12,7 @@ from string import ascii_lowercase
 from domain.citations import context
 from domain.citations.context import (
     CARDINAL,
+    COUNTED_BY_NOTHING,
     DENSE,
     FOREIGN,
     FOREIGN_SHORT,
@@ -35,7 +36,6 @@ from domain.citations.keys import (
     number_pattern,
 )
 from domain.library.numerals import RESULT_OF_A_SUM, are_small, is_in_telephone_number, is_score, values_of
-from domain.library.search.languages import COUNTED_BY_NOTHING
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))

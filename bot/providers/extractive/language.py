@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
+from domain.library.search.languages import in_one_spelling
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, without_possessive, words_of
 
 SAMPLE_CHARACTERS = 4_000
@@ -30,10 +31,9 @@ class Language(StrEnum):
 
 _WORDS: dict[str, Any] = json.loads(files(__package__).joinpath("words.json").read_text(encoding="utf-8"))
 """By sort and language: `little` function words without accents, `telling` words that only a question or remark in that
-language has, `colourless` words, and `alike` groups of words that questions and answers use for each other. `phrasal`
-are verbs with particles, and verbs that mean the same, `typed` hasty spellings by the words that are meant, `expected`
-the wordings that ask for a sort of thing with English words of that sort, `cues` the regular expressions of `Cues`,
-`signs` others for any language, and `features`, `bearers` and `macros` what stands below.
+language has, `colourless` words, `alike` groups of words that questions and answers use for each other, `phrasal` verbs
+with particles and verbs that mean the same, `typed` hasty spellings by what is meant, `expected` the wordings that ask
+for a sort of thing with English words of that sort, `cues` the regular expressions of `Cues`, and `signs` others.
 """
 
 MACROS: dict[str, str] = {}
@@ -204,7 +204,7 @@ def split_words(text: str, language: Language) -> list[str]:
 def stem(word: str, language: Language) -> str:
     """The form under which a word is compared."""
     if language is Language.ENGLISH or is_dense(word):
-        return stem_of(word)
+        return stem_of(in_one_spelling(without_possessive(word)))
     found = _snowball_stem(fold(word), language)
     return found[:-1] if language is Language.GERMAN and _GENITIVE.fullmatch(found) else found
 

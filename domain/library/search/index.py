@@ -115,14 +115,15 @@ def share_with_capital(index: BookIndex, layout: BookLayout, word: str) -> float
 def find_forms(index: BookIndex, layout: BookLayout, word: str) -> list[WordForm]:
     """The forms that match a typed word in the part that has been read, with their positions there.
 
-    These are the forms of its stem. In languages where accents matter, people still type words without them: then the
-    stems of all forms with the same spelling match too.
+    These are the forms of its stem, and in English of its other spellings. In languages where accents matter, people
+    still type words without them: then the stems of all forms with the same spelling match too.
     """
     analyzer = index.analyzer
     stem, spelling = analyzer.stem(word), analyzer.spelling(word)
     found = forms_of_stem(index, layout, stem)
     if not analyzer.accents_matter:
-        return found
+        elsewhere = {analyzer.stem(other) for other in analyzer.other_spellings(word)} - {stem}
+        return found + [form for other in sorted(elsewhere) for form in forms_of_stem(index, layout, other)]
     for other in dict.fromkeys((analyzer.stem(spelling), *index.stems_of_spelling(spelling))):
         forms = forms_of_stem(index, layout, other) if other != stem else ()
         if any(analyzer.spelling(form.written) == spelling for form in forms):
@@ -275,11 +276,12 @@ def _has_hyphen(index: BookIndex, layout: BookLayout, place: int, halves: tuple[
 
 def _name_positions(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
     spelling = index.analyzer.spelling
+    spelt = {spelling(word), *index.analyzer.other_spellings(word)}
     return {
         position
         for form in find_forms(index, layout, word)
         if (form.written[0].isupper() or not word[0].isupper())
-        and spelling(word) in (spelling(form.written), spelling(without_possessive(form.written)))
+        and not spelt.isdisjoint((spelling(form.written), spelling(without_possessive(form.written))))
         for position in form.positions
     }
 

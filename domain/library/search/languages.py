@@ -17,7 +17,6 @@ from domain.library.search.words import (
     STEMS_REMEMBERED,
     STOP_WORDS,
     fold,
-    fold_letters,
     stem_of,
     without_possessive,
     words_of,
@@ -249,42 +248,6 @@ _FUNCTION_WORDS = {
     "ur": "کے کی ہے میں اور سے کا کو نے پر یہ وہ نہیں ہیں تھا کہ ایک ہو بھی اس تو ہی کر لیے کیا تھے تھی",
 }
 
-_NO_NOUNS = """
-    a an the he she it they we you i him them us me which what that this these those there here where
-    when while as for if because since until till than then thus though although so also too again already and but or
-    nor yet is was are were be been being am has had does did do will would shall should can could might must in on at
-    by to from with without into onto under over above below between before after behind beside near off out up down
-    about around through during against within upon via says said tells told reads read shows showed describes
-    described gives explains reveals begins began starts started opens ends ended closes contains confirms
-    onward onwards forward overleaf verso recto top bottom exactly precisely only alone itself inclusive et seq sqq
-    passim ibid ff f hint learn find er sie es wir ihr ich du der die das den dem des ein eine einen einem einer
-    und oder aber denn wenn als wie wo dass daß weil ob da dann dort auch noch nur schon war sind waren wird werden
-    wurde hat hatte haben steht stehen heißt erzählt liest lesen sagt berichtet beschreibt zeigt beginnt endet stirbt
-    erfährt findet auf im zu zum zur von vom bei beim mit nach vor für aus unter um durch gegen bis ab oben unten
-    weiter nachzulesen sich nicht il elle ils elles nous vous je tu le la les l un une au aux ou mais car donc que qui
-    quoi où quand comme dans sur par pour avec sans chez entre avant après est était sont sera avait ont dit raconte
-    montre décrit parle explique commence finit ci ce cet cette ces sq n ne se s y él ella ellos ellas uno el los las
-    lo o u pero si quien donde dónde cuando como en sobre bajo para con sin antes después era son fue está estaba ha
-    había dice cuenta muestra describe habla empieza comienza termina no egli lui lei loro gli ed ma chi dove quando
-    come per tra fra prima dopo è aveva racconta mostra descrive parla inizia comincia finisce non nel nella sul sulla
-    e ele ela eles elas os uma mas quem onde em na nos nas por com sem são foi conta descreve fala começa hij zij ze
-    het wij jij een maar want waar wanneer omdat dat op aan bij naar van voor met zijn wordt heeft zegt vertelt leest
-    staat begint eindigt han hon hun det vi jag jeg ett och og eller att som när når av af til från med för var blev
-    har hade havde säger siger sier berättar begynner börjar omtales ona ono oni ale gdy gdzie kiedy że który
-    która w z od po przy jest był była są mówi czytamy się nie nebo když kde že který v byl byla píše он она оно они мы
-    я и а или но что где когда как который на из к от до по о об у за под есть был была было говорит сказано
-    рассказывает начинается читаем узнаём не він вона вони та або але де коли із про є був ve ile ama και στο στη στην
-    ο η οι τα του της των είναι ήταν és az everything everyone something nothing nobody alles nichts niemand tout rien
-    todo nada tutto niente niets allt ingenting всё все ничего
-    sein gewesen seems looks sounds feels पर में
-"""
-_PARTICLES = (
-    "で に は が の を と へ から より まで も 是 里 里 开 上 处 處 中 有 讲 说 写 記 에 은 는 이 가 을 를 의 로 와 과 "
-    "だ です くらい ぐらい 他 她 它 彼 左右 쯤 정도"
-)
-"""Words and syllables after a number that are no noun which it could count."""
-COUNTED_BY_NOTHING = frozenset(fold_letters(word) for word in (*_NO_NOUNS.split(), *_PARTICLES.split()))
-
 SAMPLE_CHARACTERS = 8_000
 """Of a book, from its first chapter on: three pages."""
 
@@ -328,6 +291,10 @@ class Analyzer:
         cut = {spelt} | {spelt.removesuffix(each) for each in endings if spelt.endswith(each)}
         cut |= {spelt.removesuffix(old) + new for old, new in others if spelt.endswith(old)}
         return frozenset(_base(each) for each in cut if len(each) >= SHORTEST_BASE)
+
+    def other_spellings(self, word: str) -> frozenset[str]:
+        """An English word as it is spelt elsewhere, or was: "colour" and "color", "50" and "fifty"; folded."""
+        return frozenset() if self.language else _other_spellings(word)
 
     @property
     def has_endings(self) -> bool:
@@ -379,6 +346,67 @@ _UMLAUT = re.compile(r"(?:(?<![aeq])(?=ue)|(?=[ao]e))([aou])e")
 """In folded German words, "ae", "oe" and "ue" for "ä", "ö" and "ü", but not the "ue" of "neue",
 "Frauen" or "Quelle".
 """
+
+_TWO_WAYS = """
+    aeroplane airplane; aesthe esthe; anaesthe anesthe; archaeolog archeolog; burthen burden; catalogue catalog;
+    centred centered; chequer checker; cocoanut coconut; connexion connection; cosy cozy; defence defense; despatch
+    dispatch; draught draft; encyclopaed encycloped; enquir inquir; enrol enroll; fulfil fulfill; gaol jail; gipsy
+    gypsy; gipsies gypsies; grey gray; haemorrhag hemorrhag; hindoo hindu; instal install; jewellery jewelry; kerb
+    curb; lanthorn lantern; licence license; manoeuvr maneuver; mediaeval medieval; mould mold; moustach mustach;
+    offence offense; plough plow; pretence pretense; programme program; pyjama pajama; sceptic skeptic; shew show;
+    skilful skillful; smoulder smolder; sulphur sulfur; waggon wagon; whisky whiskey; wilful willful
+"""
+_BRITISH_AND_AMERICAN = [(british, ours) for british, ours in map(str.split, _TWO_WAYS.split(";"))]
+_ENDING = 4
+"""Letters at most that follow the beginning of such a word."""
+_ENDINGS_IN_TWO_WAYS = [
+    (r"(\w{3,}?)", "our", "or", r"((?:s|ed|ings?|abl[ey]|ful(?:ly)?|less|ites?|y|hoods?|ly|ers?)?)"),
+    (r"(\w{3,})", "is", "iz", "(e[drs]?|ers|ings?|ations?)"),
+    (r"(\w{2,})", "ys", "yz", "(e[drs]?|ing)"),
+    (r"(\w{2,}[^aeiou][aeiou])", "ll", "l", "(ed|ings?|[eo]rs?|ous(?:ly)?)"),
+    ("(cent|theat|spect|fib|lust|sab|scept|sepulch|calib|lit|met|och|mit|meag|somb)", "re", "er", "(s?)"),
+]
+
+
+_UP_TO_TWENTY = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_NUMBERS = [*enumerate(f"{_UP_TO_TWENTY} seventeen eighteen nineteen twenty".split(), 1)]
+_NUMBERS += zip(range(30, 100, 10), "thirty forty fifty sixty seventy eighty ninety".split(), strict=True)  # noqa: SIM905
+_IN_WORDS = {str(number): word for number, word in _NUMBERS}
+_IN_DIGITS = {word: digits for digits, word in _IN_WORDS.items()}
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+
+
+@lru_cache(maxsize=STEMS_REMEMBERED)
+def in_one_spelling(word: str) -> str:
+    """An English word as Americans spell it, and a number in digits; folded."""
+    folded = fold(word)
+    if folded in _IN_DIGITS:
+        return _IN_DIGITS[folded]
+    if ordinal := _ORDINAL.fullmatch(folded):
+        return ordinal[1]
+    for british, ours in _BRITISH_AND_AMERICAN:
+        is_ours = ours.startswith(british) and folded.startswith(ours)
+        if folded.startswith(british) and not is_ours and len(folded) <= len(british) + _ENDING:
+            return ours + folded.removeprefix(british)
+    for before, british, ours, after in _ENDINGS_IN_TWO_WAYS:
+        if found := re.fullmatch(f"{before}{british}{after}", folded):
+            return f"{found[1]}{ours}{found[2]}"
+    return folded
+
+
+@lru_cache(maxsize=STEMS_REMEMBERED)
+def _other_spellings(word: str) -> frozenset[str]:
+    folded = fold(word)
+    pairs = _BRITISH_AND_AMERICAN
+    begun = {british + folded.removeprefix(ours) for british, ours in pairs if folded.startswith(ours)}
+    ended = {
+        f"{found[1]}{british}{found[2]}"
+        for before, british, ours, after in _ENDINGS_IN_TWO_WAYS
+        if (found := re.fullmatch(f"{before}{ours}{after}", folded))
+    }
+    numbers = {_IN_WORDS[folded]} if folded in _IN_WORDS else set[str]()
+    return frozenset({in_one_spelling(folded), *begun, *ended, *numbers} - {folded})
+
 
 DEFAULT_ANALYZER = Analyzer("", stem_of, STOP_WORDS, accents_matter=False)
 """For English, and for languages without a stemmer."""

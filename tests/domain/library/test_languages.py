@@ -44,6 +44,7 @@ def test_a_line_is_found_among_many_others(line: str, filling: str, query: str) 
         ("rose, Rose and ROSE; roses", "rose", 3),
         ("rose, Rose and ROSE; roses", "Rose", 2),
         ("cat concatenate cats cat-like", "cat", 2),
+        ("The grey colour of the theatre, gray and greyish.", "gray", 2),
         ("His pocket-book was a Pocket-book, no book.", "pocketbook", 2),
     ],
 )

@@ -63,6 +63,35 @@ def test_a_word_with_a_hyphen_is_found_as_one_as_two_and_as_printed(query: str) 
     assert "pocket-book" in reading_of(text).search([query], 1)[0].text
 
 
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [
+        ("colour", "color"),
+        ("grey", "gray"),
+        ("travelled", "traveled"),
+        ("theatres", "theater"),
+        ("realised", "realize"),
+        ("waggons", "wagon"),
+        ("jail", "gaol"),
+        ("neighbor", "neighbours"),
+        ("fifty", "50"),
+        ("12", "twelve"),
+        ("8", "8th"),
+    ],
+)
+def test_a_word_is_found_as_it_is_spelt_elsewhere(printed: str, typed: str) -> None:
+    text = f"{'Rain fell on the marsh. ' * 200}And then it was {printed}. {'It rained. ' * 200}"
+    book = reading_of(text)
+    assert printed in book.search([typed], 1)[0].text
+    assert book.missing_words(typed) == {}
+    assert book.count_mentions(printed).total == 1
+
+
+@pytest.mark.parametrize("typed", ["filled", "flour", "rize"])
+def test_words_that_only_look_alike_are_not_taken_for_each_other(typed: str) -> None:
+    assert reading_of("The four filed past, and none would rise.").search([typed], 1) == []
+
+
 @pytest.mark.parametrize("query", ['"', "NEAR(lamp", "lamp AND", "^lamp*", "title:lamp", "lamp OR", "-lamp", "(lamp)"])
 def test_nothing_in_a_query_is_a_command(query: str) -> None:
     plain = novel().search([" ".join(words_of(query))], 3)
