@@ -22,6 +22,7 @@ TEXT = "Old Helsing met Quincey by the tower. Must Quincey go? Nobody must. WAIT
         ("Musk", {"Musk": []}),
         ("Wart", {"Wart": []}),
         ("towar", {"towar": ["tower"]}),
+        ("bye", {"bye": []}),
         ("Renk", {"Renk": []}),
         ("", {}),
     ],

@@ -82,6 +82,8 @@ async def test_what_is_quoted_stands_in_the_book_word_for_word_on_its_page(tmp_p
         ("What happens in chapters 2 and 5?", [*chapters(5)][1::3]),
         ("Fasse die Kapitel 2 bis 4 zusammen.", [*chapters(5)][1:4]),
         ("Summarise everything up to this point", [*chapters(5)]),
+        ("Can you explain chapter 3 to me?", ["3. The Night Number 3"]),
+        ("Give me a good quote from the book", [*chapters(5)]),
     ],
 )
 async def test_chapters_are_told_of_by_title_and_number_and_the_book_where_none_is_meant(
