@@ -357,8 +357,7 @@ _CONTINUES = re.compile(WORDINGS["continues"][0], re.IGNORECASE)
 _SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
 MEANS_A_MATTER = re.compile(WORDINGS["matter"][0], re.IGNORECASE)
 _NAMES = re.compile(r"(?:(?<=[a-zà-ÿ,;] )|(?<=[“\"«„])|(?<=^)|(?<=\. ))[A-ZÀ-Þ][\w’'-]+")
-_FEW_WORDS = 3
-_MOST_NAMES = 2
+_FEW_WORDS, _MOST_NAMES = 3, 2
 _GENDERS = [re.compile(words, re.IGNORECASE) for words in WORDINGS["genders"]]
 """Words for men, and for women."""
 
@@ -371,13 +370,14 @@ def in_context(text: str, before: Question | None, answer: str = "", spoken: Lan
         return replace(question, kind=QuestionKind.WHO_IS) if is_bare and question.names else question
     if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
         question = analyse(text, asked_in(text, before.language))
-    if not _own_terms(question):
-        meant = _antecedents(question, before, answer) if _points_back(question) else ()
+    own, points_back = _own_terms(question), _points_back(question)
+    if not own or (not points_back and all(term.weight == MEASURED for term in own)):  # "why?", "for how long?"
+        meant = _antecedents(question, before, answer) if points_back else ()
         return _borrow(question, (*meant, *before.terms), before)
     if _is_elliptical(question):
         kind = QuestionKind.WHO if before.kind is QuestionKind.WHO_IS and not question.names else before.kind
         return _borrow(replace(question, kind=kind), _unless_replaced(question, before), before, _MEANT)
-    if _points_back(question) or _has_no_subject(question):
+    if points_back or _has_no_subject(question):
         return _borrow(question, _antecedents(question, before, answer), before)
     return question
 

@@ -18,6 +18,7 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
         ("Who put out the lamp?", "“It was Hobb who put it out.” (p. 3)", "Why did he do it?", {"Hobb", "put", "lamp"}),
         ("Why did Marta leave the island?", "", "Where did she go?", {"go", "Marta"}),
         ("Where was the cap found?", "", "why?", {"cap", "found"}),
+        ("Why was Marta in prison?", "", "For how long?", {"long", "prison", "Marta"}),
         ("¿Quién es Marta?", "", "¿Y dónde vive?", {"vive", "Marta"}),
         ("¿Quién es Marta?", "", "¿Dónde está la torre?", {"torre"}),
         ("¿Quién es Marta?", "", "¿Dónde vive?", {"vive", "Marta"}),
