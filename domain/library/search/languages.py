@@ -363,7 +363,7 @@ _ENDINGS_IN_TWO_WAYS = [
     (r"(\w{3,}?)", "our", "or", r"((?:s|ed|ings?|abl[ey]|ful(?:ly)?|less|ites?|y|hoods?|ly|ers?)?)"),
     (r"(\w{3,})", "is", "iz", "(e[drs]?|ers|ings?|ations?)"),
     (r"(\w{2,})", "ys", "yz", "(e[drs]?|ing)"),
-    (r"(\w{2,}[^aeiou][aeiou])", "ll", "l", "(ed|ings?|[eo]rs?|ous(?:ly)?)"),
+    (r"(\w{2,}[^aeiou][aeiou])", "ll", "l", "(s?|ed|ings?|[eo]rs?|ous(?:ly)?)"),
     ("(cent|theat|spect|fib|lust|sab|scept|sepulch|calib|lit|met|och|mit|meag|somb)", "re", "er", "(s?)"),
 ]
 

@@ -69,6 +69,7 @@ def test_a_word_with_a_hyphen_is_found_as_one_as_two_and_as_printed(query: str) 
         ("colour", "color"),
         ("grey", "gray"),
         ("travelled", "traveled"),
+        ("travelling", "travel"),
         ("theatres", "theater"),
         ("realised", "realize"),
         ("waggons", "wagon"),
