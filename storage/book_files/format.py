@@ -27,16 +27,19 @@ from domain.library.search.languages import DEFAULT_ANALYZER, LANGUAGES, Analyze
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 """Raised whenever what is in a file changes."""
 
-READABLE_VERSIONS = frozenset((5, 6, FORMAT_VERSION))
+READABLE_VERSIONS = frozenset((5, 6, 7, FORMAT_VERSION))
 """Files of other versions have to be added again. Files of version 5 are read as English books, which is how they were
 indexed.
 """
 
 WITH_PRINTED_NUMBERS = 7
 """From this version on, chapters carry their printed number and the part they are in."""
+
+WITH_THESE_STEMS = 8
+"""From this version on, English words have the stems of today: "family" is found with "families"."""
 
 CHUNK = 8_192
 """Characters of text per row: few enough to read a passage quickly, many enough to read a whole book quickly."""

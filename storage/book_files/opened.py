@@ -2,11 +2,12 @@
 
 import asyncio
 import sqlite3
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -16,11 +17,13 @@ from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, 
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.progress import find_page, page_missing
 from domain.library.search.index import WordForm
+from domain.library.search.languages import DEFAULT_ANALYZER
 from domain.library.search.layout import BookLayout, Windows
 from domain.library.view import Reading
 from domain.ports import BookView
 from storage.book_files.format import (
     ALL_FORMS,
+    ALL_ROWS,
     ALL_STEMS,
     APPLICATION_ID,
     CHUNK,
@@ -29,6 +32,7 @@ from storage.book_files.format import (
     LAYOUT_COLUMNS,
     READABLE_VERSIONS,
     WITH_PRINTED_NUMBERS,
+    WITH_THESE_STEMS,
     WordRow,
     decode_forms,
     decode_numbers,
@@ -69,10 +73,12 @@ class OpenedFile:
         self._chunk = lru_cache(maxsize=CHUNKS_KEPT)(self._read_chunk)
         self._db = _connect(path)
         try:
-            self.is_current = _version(self._db) == FORMAT_VERSION
+            version = _version(self._db)
+            self.is_current = version == FORMAT_VERSION
             self.layout = _read_layout(self._db)
             self.estimated = bool(_about(self._db, "pages_estimated"))
             self.analyzer = find_analyzer(_language(self._db))
+            self._has_former_stems = version < WITH_THESE_STEMS and self.analyzer is DEFAULT_ANALYZER
             if not is_laid_out(self.layout):
                 raise unreadable()
         except DAMAGE as error:
@@ -98,8 +104,25 @@ class OpenedFile:
 
     def _read_forms(self, stem: str) -> tuple[WordForm, ...]:
         with _damage_translated():
-            rows = self._rows(FIND_ROW, encode_text(stem))
-            return tuple(form for row in rows for form in WordRow.decode(*row).forms_of(stem))
+            if not self._has_former_stems:
+                return tuple(self._stored_forms(stem))
+            stored = chain.from_iterable(map(self._stored_forms, self._former_stems.get(stem, ())))
+            return tuple(form for form in stored if self.analyzer.stem(form.written) == stem)
+
+    def _stored_forms(self, stem: str) -> Iterator[WordForm]:
+        rows = self._rows(FIND_ROW, encode_text(stem))
+        return (form for row in rows for form in WordRow.decode(*row).forms_of(stem))
+
+    @cached_property
+    def _former_stems(self) -> dict[str, list[str]]:
+        """By the stems of today, those under which their words are in an older file."""
+        former: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for row in self._rows(ALL_ROWS):
+            words = WordRow.decode(*row)
+            for stem, forms in zip(words.stems, words.forms, strict=True):
+                for form in forms:
+                    former[self.analyzer.stem(form)][stem] = None
+        return {stem: list(each) for stem, each in sorted(former.items())}
 
     def stems(self) -> list[str]:
         """All stems in the index.
@@ -108,6 +131,8 @@ class OpenedFile:
             BookError: INVALID_STATE, the file is damaged.
         """
         with _damage_translated():
+            if self._has_former_stems:
+                return list(self._former_stems)
             return [stem for (stems,) in self._rows(ALL_STEMS) for stem in decode_stems(stems)]
 
     def vocabulary(self) -> list[str]:

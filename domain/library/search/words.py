@@ -6,11 +6,13 @@ adjacent pairs.
 """
 
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate, chain, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 _STOP_WORDS = """
@@ -27,31 +29,8 @@ _STOP_WORDS = """
 
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-_IRREGULAR = """
-    agree agreed; arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began
-    begun; bend bent; bind bound; bite bit bitten; blow blew blown; break broke broken; bring brought; build built;
-    burn burnt; buy bought; catch caught; choose chose chosen; cling clung; come came; creep crept; deal dealt; dig
-    dug; draw drew drawn; dream dreamt; drink drank drunk; drive drove driven; dwell dwelt; eat ate eaten; fall fell
-    fallen; feed fed; feel felt; fight fought; find found; flee fled; fly flew flown; forbid forbade forbidden;
-    forget forgot forgotten; forgive forgave forgiven; free freed; forsake forsook forsaken; freeze froze frozen;
-    get got gotten; give gave given; go went gone; grow grew grown; hang hung; hear heard; hide hid hidden; hold
-    held; keep kept; kneel knelt; know knew known; lay laid; lead led; lean leant; leap leapt; learn learnt; leave
-    left; lend lent; light lit; lose lost; make made; mean meant; meet met; mistake mistook mistaken; overcome
-    overcame; overhear overheard; pay paid; ride rode ridden; ring rang rung; rise rose risen; run ran; say said;
-    see saw seen; seek sought; sell sold; send sent; shake shook shaken; shine shone; shoot shot; show shown; shrink
-    shrank shrunk; sing sang sung; sink sank sunk; sit sat; slay slew slain; sleep slept; slide slid; sling slung;
-    smell smelt; sow sown; speak spoke spoken spake; spend spent; spill spilt; spin spun; spring sprang sprung;
-    stand stood; steal stole stolen; stick stuck; sting stung; stride strode; strike struck stricken; strive strove
-    striven; swear swore sworn; sweep swept; swell swollen; swim swam swum; swing swung; take took taken; teach
-    taught; tear tore torn; tell told; think thought; throw threw thrown; tread trod trodden; understand understood;
-    wake woke woken; wear wore worn; weave wove woven; weep wept; win won; wind wound; withdraw withdrew withdrawn;
-    wring wrung; write wrote written; child children; man men; woman women; foot feet; tooth teeth; goose geese;
-    mouse mice; ox oxen; wolf wolves; wife wives; knife knives; life lives; leaf leaves; thief thieves; elf elves;
-    shelf shelves; half halves; calf calves; loaf loaves; self selves; brother brethren; die dying died dies; lie
-    lying lain; tie tying; good better best; bad worse worst
-"""
-
-IRREGULAR_FORMS = {form: entry.split()[0] for entry in _IRREGULAR.split(";") for form in entry.split()[1:]}
+_IRREGULAR = json.loads(Path(__file__).with_name("irregular.json").read_text(encoding="utf-8"))
+IRREGULAR_FORMS = {form: word for word, forms in _IRREGULAR.items() for form in forms.split()}
 """An irregular form and the word it is searched as."""
 
 
@@ -252,16 +231,20 @@ STEMS_REMEMBERED = 50_000
 @lru_cache(maxsize=STEMS_REMEMBERED)
 def stem_of(word: str) -> str:
     """The form under which a word is searched: folded, without English or Russian endings, irregular forms unified."""
-    folded = without_possessive(fold(word))
-    return _without_ending(IRREGULAR_FORMS.get(folded, folded))
+    return _regular(without_possessive(fold(word)))
+
+
+def _regular(word: str) -> str:
+    return _without_ending(IRREGULAR_FORMS.get(word, word))
 
 
 _VOWEL = re.compile(r"[aeiou]|(?<!^)y")
-_PLURAL = re.compile(r"(?:(?<=ss|sh|ch)|(?<=[xz]))es$|(?<![sui])s$")
-_DOUBLED = "bdfgmnprt"
+_PLURAL = re.compile(r"(?<=ss|sh|ch|zz)es$|(?<![sui])s$")
+_DOUBLED, _LONGEST_WITH_TWO = "bdgmnprt", 3
+"""Letters that verbs double before an ending, and the length of verbs that end in two: "add", "err"."""
 _NOT_AFTER_SHORT = "aeiouwxy"
 _SHORT = re.compile(rf"^[^aeiou]*[aeiouy][^{_NOT_AFTER_SHORT}]$")
-_SUFFIX = re.compile(r"(?:ly|ness|ful)$")
+_SUFFIX = re.compile(r"(?:ful)?(?:ly|ness)$|ful$")
 
 
 _CYRILLIC = re.compile(
@@ -278,16 +261,15 @@ def _without_ending(word: str) -> str:
     if not word.isascii():
         declined = _CYRILLIC.fullmatch(word)
         return declined[1] if declined else word
+    word = _without_suffix(word)
     if word.endswith(("ies", "ied")):
-        return word[:-3] + "y"
-    if word.endswith("s"):
-        word = _PLURAL.sub("", word)
+        return _regular(word[:-3] + "y" if len(word) > 4 else word[:-1])  # families, ties
+    if word.endswith("s") and (singular := _PLURAL.sub("", word)) != word:
+        return _regular(singular)
     if word.endswith("ing"):
-        word = _without_participle(word, word[:-3])
+        word = _without_suffix(_without_participle(word, word[:-3]))
     elif word.endswith("ed") and not word.endswith("eed"):
-        word = _without_participle(word, word[:-2])
-    if len(word) > 5 and word.endswith(("ly", "ness", "ful")):
-        word = _SUFFIX.sub("", word)
+        word = _without_suffix(_without_participle(word, word[:-2]))
     if word.endswith("i"):
         return word[:-1] + "y"
     if word.endswith("e") and len(word) > 3 and not _is_short(word[:-1]):
@@ -295,10 +277,14 @@ def _without_ending(word: str) -> str:
     return word
 
 
+def _without_suffix(word: str) -> str:
+    return _SUFFIX.sub("", word) if len(word) > 5 and word.endswith(("ly", "ness", "ful")) else word
+
+
 def _without_participle(word: str, base: str) -> str:
     if len(base) < 2 or not _VOWEL.search(base):
         return word
-    if base[-1] == base[-2] and base[-1] in _DOUBLED:
+    if base[-1] == base[-2] and base[-1] in _DOUBLED and len(base) > _LONGEST_WITH_TWO:
         return base[:-1]
     return base + "e" if _is_short(base) else base
 

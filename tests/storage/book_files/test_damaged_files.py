@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,8 +16,13 @@ import pytest
 from bot.parsers.text.parser import read_plain
 from domain.book import Book
 from domain.errors import BookError, BookErrorCode
+from domain.library.search.index import index_book
+from domain.library.search.languages import DEFAULT_ANALYZER
+from domain.library.search.words import fold, stem_of
 from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.format import encode_rows
 from storage.book_files.opened import OpenedFile
+from storage.book_files.writer import book_bytes
 from tests.sampling import a_few
 
 SHA = "d" * 64
@@ -141,6 +147,25 @@ async def test_a_book_of_the_last_version_is_read_and_renewed_when_it_is_added_a
         await (await SQLiteBookFiles(path.parent).open(BOOK)).verify()
     await SQLiteBookFiles(path.parent).write(SHA, TEXT)
     assert path.read_bytes() == whole
+
+
+async def test_words_of_an_older_file_are_found_by_their_stems_of_today(tmp_path: Path) -> None:
+    text = read_plain("The families went. A family of foxes hoped. " + "It rained and rained. " * 300)
+    index, former = index_book(text), replace(DEFAULT_ANALYZER, stem=fold)
+    path = tmp_path / f"{SHA}.book"
+    path.write_bytes(book_bytes(text, lambda: index))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM words")
+        db.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", encode_rows(index, former))
+        db.execute("PRAGMA user_version = 7")
+    file = OpenedFile(path)
+    assert {form.written: [*form.positions] for form in file.forms(stem_of("family"))} == {
+        "families": [1],
+        "family": [4],
+    }
+    assert file.forms("families") == ()
+    assert file.stems() == sorted({*map(stem_of, index.words)})
+    file.close()
 
 
 async def test_a_mistake_of_the_programs_own_is_not_put_on_the_file(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The words of many sentences at once are those of each by itself."""
+"""Words: the same for many sentences at once as for each by itself, and the same in all forms."""
 
 import string
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.library.search.words import with_hyphens, words_of, words_of_each
+from domain.library.search.words import stem_of, with_hyphens, words_of, words_of_each
 
 APOSTROPHES = st.lists(
     st.sampled_from(["'", "’", "s", "t", "ll", "RE", "x", "_", "é", " ", "rock", "\n"]), max_size=12
@@ -47,3 +47,35 @@ def test_however_many_signs_there_are(count: int) -> None:
 )
 def test_a_word_gets_the_hyphen_that_a_text_always_gives_it(told: str, shown: str) -> None:
     assert with_hyphens("Who took the painkiller?", told) == shown
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "family families",
+        "supply supplies supplied supplying",
+        "tie ties tied tying",
+        "prize prizes",
+        "box boxes boxed",
+        "kiss kisses kissing",
+        "add adds added adding",
+        "puff puffed puffing",
+        "hop hops hopped hopping",
+        "hope hopes hoped hoping",
+        "wound wounds",
+        "thought thoughts think",
+        "wicked wickedly wickedness",
+        "useful usefulness",
+        "witness witnesses witnessed",
+        "hurry hurried hurriedly",
+        "go goes went",
+        "child children child's",
+    ],
+)
+def test_the_forms_of_a_word_have_one_stem(forms: str) -> None:
+    assert len({stem_of(form) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize("words", ["hoped hopped", "pan pane", "prince princess", "add ad", "series serious"])
+def test_words_that_only_look_alike_have_stems_of_their_own(words: str) -> None:
+    assert len({stem_of(word) for word in words.split()}) == len(words.split())
