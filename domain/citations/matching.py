@@ -21,6 +21,7 @@ from domain.book import Passage, Sentence
 from domain.citations.context import CHAPTER, any_of, words_of_kind
 from domain.citations.keys import key_of, starts_of_sentences
 from domain.library.numerals import number_value
+from domain.library.search.languages import in_one_spelling
 from domain.library.search.sentences import is_heading, only_name, says_something, split_sentences, subject_of
 from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, is_movable_adverb, stem_of, words_of
 from domain.ports import BookView
@@ -88,8 +89,8 @@ _LEAD = re.compile(
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of a sentence, folded, and the meaningful ones in the form in which they are searched; in front of each
-    of these, and behind the last, the words that turn what it says.
+    """The words of a sentence, in one spelling, and the meaningful ones in the form in which they are searched; in
+    front of each of these, and behind the last, the words that turn what it says.
     """
 
     folded: tuple[str, ...]
@@ -100,20 +101,19 @@ class _Words:
 
     @classmethod
     def of(cls, text: str, *, framed: bool = False) -> "_Words":
-        written = words_of(text)
-        folded = tuple(map(fold, written))
+        folded = tuple(map(in_one_spelling, words_of(text)))
         telling: list[str] = []
         turns: list[set[str]] = [set()]
         adverbs: dict[int, str] = {}
-        for word, plain, before in zip(written, folded, ("", *folded), strict=False):
+        for plain, before in zip(folded, ("", *folded), strict=False):
             if plain in STOP_WORDS:  # "to do" says what is done, while "do" alone helps another verb
                 turns[-1] |= {plain} if before == "to" and plain in ("be", "do", "have") else {plain} & _TURNING
-            elif framed and stem_of(word) in _FRAME:
+            elif framed and stem_of(plain) in _FRAME:
                 turns[-1] &= _TURNING if telling else set()
             else:
                 if is_movable_adverb(plain):
-                    adverbs[len(telling)] = stem_of(word)
-                telling.append(stem_of(word))
+                    adverbs[len(telling)] = stem_of(plain)
+                telling.append(stem_of(plain))
                 turns.append(set())
         return cls(folded, tuple(telling), tuple(map(frozenset, turns)), adverbs)
 
