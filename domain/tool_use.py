@@ -111,6 +111,15 @@ class TokenUsage:
         )
 
 
+MOST_TOKENS = 1_000_000_000
+"""No request has so many."""
+
+
+def token_count(told: object) -> int:
+    """The tokens that a service has counted; 0 for what is no count, such as the -1 of servers that do not count."""
+    return int(told) if isinstance(told, int | float) and 0 <= told <= MOST_TOKENS else 0
+
+
 class StopReason(StrEnum):
     """Why a model stopped; adapters map unknown reasons to OTHER."""
 

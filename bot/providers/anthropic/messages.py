@@ -22,6 +22,7 @@ from domain.tool_use import (
     TokenUsage,
     ToolDefinition,
     ToolInvocation,
+    token_count,
 )
 
 PROVIDER: Final = "anthropic"
@@ -282,7 +283,7 @@ class MessageAccumulator:
             case "message_delta":
                 self._stop = event["delta"].get("stop_reason")
                 self._count(event.get("usage"))
-                self._is_counted = bool((event.get("usage") or {}).get("output_tokens"))
+                self._is_counted = token_count((event.get("usage") or {}).get("output_tokens")) > 0
 
     def response(self) -> ChatResponse:
         """The complete reply. Calls count only if all are complete and the model stopped to have them carried out; some
@@ -349,7 +350,7 @@ class MessageAccumulator:
         """Update the usage: numbers in later events are totals; missing ones keep their value."""
         if usage is None:  # servers that only imitate this API leave it out
             return
-        self._usage |= {name: count for name, count in usage.items() if isinstance(count, int)}
+        self._usage |= {name: token_count(count) for name, count in usage.items() if isinstance(count, int | float)}
 
     def _token_usage(self) -> TokenUsage:
         """The API counts the prompt first, and what was written only at the end. Other servers leave out either."""

@@ -22,6 +22,7 @@ from domain.tool_use import (
     TokenUsage,
     ToolDefinition,
     ToolInvocation,
+    token_count,
 )
 
 if TYPE_CHECKING:
@@ -413,9 +414,8 @@ def _counted(usage: Json) -> TokenUsage | None:
 
 
 def _count(counts: Json, *names: str) -> int:
-    """The number under the first of the names that has one."""
-    found = (counts.get(name) for name in names)
-    return next((int(number) for number in found if isinstance(number, int | float)), 0)
+    """The tokens under the first of the names that has a count."""
+    return next(filter(None, (token_count(counts.get(name)) for name in names)), 0)
 
 
 def is_error(name: str, data: object) -> bool:

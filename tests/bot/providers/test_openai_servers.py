@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -223,6 +224,9 @@ async def test_a_message_that_repeats_the_pieces_at_the_end_is_not_said_twice(
         None,
         {"prompt_tokens": "9", "completion_tokens": None},
         {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        {"prompt_tokens": -1, "completion_tokens": -1, "total_tokens": -1},
+        {"prompt_tokens": 1e400, "completion_tokens": math.nan},
+        {"prompt_tokens": 10**30, "completion_tokens": 10**30},
     ],
 )
 async def test_where_nothing_is_counted_it_is_estimated_and_marked(

@@ -198,3 +198,16 @@ async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Ser
     assert [await chat.chat([user("?")]), await chat.chat([user("?")])] == ["Hobb.", "Hobb."]
     assert [request["max_tokens"] for request in server.requests] == [4_096, 2_048, 2_048]
     await chat.aclose()
+
+
+async def test_counts_that_can_be_none_are_estimated(server: Server) -> None:
+    chat, [start, *said, end, stop] = server.chat(), SAID
+    unknown = {"input_tokens": -1, "output_tokens": -1, "cache_read_input_tokens": -1}
+    server.reply = ({**start, "message": {"usage": unknown}}, *said, {**end, "usage": unknown}, stop)
+    usage = (await chat.chat_with_tools([user("Who put the lamp out for his brother?")], [])).usage
+    assert usage is not None
+    assert usage.estimated
+    assert usage.input_tokens > 5
+    assert usage.output_tokens > 0
+    assert usage.cache_read_tokens == 0
+    await chat.aclose()
