@@ -13,6 +13,9 @@ Shard: TypeAlias = tuple[int, int]
 ALL: Shard = (0, 1)
 """The only shard, which receives everything."""
 
+NODES = "node/"
+"""How the names of leases begin that say which nodes are running."""
+
 MARGIN_S = 3.0
 """A holder gives up a lease this long before others may take it: clocks differ in speed, and
 requests take time.

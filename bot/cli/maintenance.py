@@ -21,6 +21,7 @@ from bot.private import redacted
 from bot.settings import Settings, load_settings
 from domain.book import Book
 from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode, shortened
+from domain.leases import NODES
 from storage.opening import Storage, open_storage
 
 if TYPE_CHECKING:
@@ -139,11 +140,13 @@ def migrate(
             if to == app.settings.storage_url:
                 raise SettingsError("That is the database in use. Choose another one.")
             await app.storage.claim()
+            await _refuse_while_nodes_run(app.storage, "the database")
             with _option_named("--to", "DATABASE_URL"):
                 opened_target = await open_storage(to)
             async with opened_target as target:
                 from storage.opening import copy_database
 
+                await _refuse_while_nodes_run(target, "the database of --to")
                 put = _opened_place(books, app.settings, target)  # refused before anything is copied
                 with console.status("Copying the database"):
                     counts = await copy_database(
@@ -157,6 +160,20 @@ def migrate(
         return 1 if lost else 0
 
     run_async(work)
+
+
+async def _refuse_while_nodes_run(storage: Storage, name: str) -> None:
+    """Refuse a database that several bots share, and which one of them uses; a lock refuses one that only one can use.
+
+    Raises:
+        StorageError: IN_USE.
+    """
+    if storage.leases is not None and await storage.leases.list_held(NODES):
+        raise StorageError(
+            StorageErrorCode.IN_USE,
+            f"Bots are running on {name}, and what they write meanwhile would be lost. Stop all of them and try again; "
+            "a bot that was killed counts for ten seconds.",
+        )
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from bot.client.connection import DISCORD_ERRORS, TOKEN_REFUSED, stay_online
 from bot.client.wire import GatewaySession
 from bot.logs import NODE, SHARD, HealthFile
 from domain.errors import MarginaliaError, SettingsError
-from domain.leases import CURRENT_LEASE, MARGIN_S, HeldLease
+from domain.leases import CURRENT_LEASE, MARGIN_S, NODES, HeldLease
 from domain.ports import LeaseRepository
 from domain.tasks import to_the_end
 
@@ -41,7 +41,7 @@ SETTLING_S = 8.0
 """How long a node leaves such leases alone when it gets answers (again), so that their holders can renew them."""
 ABANDONED_S = 3_600.0  # a lease that expired longer ago is not waited for
 
-_SHARDS, _NODES = "shard/", "node/"
+_SHARDS = "shard/"
 _COUNT, _GUILDS = "shard count", "guilds/"
 
 
@@ -105,7 +105,7 @@ class ShardKeeper:
 
     async def _look(self) -> None:
         await self._renew()
-        nodes = sorted(name.removeprefix(_NODES) for name in await self._leases.list_held(_NODES))
+        nodes = sorted(name.removeprefix(NODES) for name in await self._leases.list_held(NODES))
         self._note_answer()
         share = self._share(nodes)
         staying = [shard for shard in self.held if shard not in self._ending]
@@ -124,11 +124,11 @@ class ShardKeeper:
         asked = time.monotonic()
         if asked - self._renewed_at < RENEW_S:
             return
-        notes = {lease.name: lease.note for lease, _ in self._held.values()} | {f"{_NODES}{self._node}": ""}
+        notes = {lease.name: lease.note for lease, _ in self._held.values()} | {f"{NODES}{self._node}": ""}
         renewed = set(await self._leases.renew(self._node, LEASE_S, notes))
         self._renewed_at = asked
         if self._presence is None or (self._presence.name, self._presence.epoch) not in renewed:
-            self._presence = await self._leases.acquire(f"{_NODES}{self._node}", self._node, LEASE_S)
+            self._presence = await self._leases.acquire(f"{NODES}{self._node}", self._node, LEASE_S)
         for shard, (lease, _) in self._held.items():
             if (lease.name, lease.epoch) in renewed:
                 lease.valid_until = asked + LEASE_S - MARGIN_S
@@ -206,9 +206,9 @@ async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
     """The number of shards for all nodes: what running nodes use, or else `wanted`. Sessions for another number
     are deleted.
     """
-    await leases.clear(_NODES)
+    await leases.clear(NODES)
     noted = await leases.get_note(_COUNT)
-    if noted and await leases.list_held(_NODES, SESSION_KEPT_S):  # they may have been cut off from the database
+    if noted and await leases.list_held(NODES, SESSION_KEPT_S):  # they may have been cut off from the database
         if int(noted) != wanted:
             logger.warning("the nodes that run use %s shards, so this one does too; stop all to use %d", noted, wanted)
         return int(noted)

@@ -15,6 +15,7 @@ from bot.__main__ import app
 from bot.settings import Settings
 from domain.book import DerivedText, PositionState, ReadingPosition
 from domain.chat import PlatformMessage
+from domain.leases import NODES
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage.book_files.files import SQLiteBookFiles
@@ -129,6 +130,21 @@ async def test_what_was_copied_can_be_written_on(tmp_path: Path, postgres: str) 
         assert turn.number == TURNS // CONVERSATIONS + 1
         await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(10, 1), "hatter", "g", "0", 5))
         assert (await storage.usage.total_for_reader("hatter", MIDNIGHT)).requests == 2
+
+
+async def test_while_nodes_run_nothing_is_copied(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with await open_storage(postgres) as storage:
+        assert storage.leases is not None
+        assert await storage.leases.acquire(f"{NODES}one", "one", 60.0)
+        to = await asyncio.to_thread(run, "--to", postgres)
+        monkeypatch.setenv("DATABASE_URL", postgres)
+        back = await asyncio.to_thread(run, "--to", f"sqlite:///{tmp_path}/back.db")
+        assert not await storage.books.list()
+    assert (to.exit_code, back.exit_code) == (1, 1)
+    assert "Bots are running on the database of --to" in " ".join(to.output.split())
+    assert "Bots are running on the database, and" in " ".join(back.output.split())
 
 
 def test_a_database_that_holds_something_is_left_alone(tmp_path: Path, postgres: str) -> None:
