@@ -455,6 +455,8 @@ async def serve_shards(
             await asyncio.gather(*duties, return_exceptions=True)
 
     async def is_well() -> bool:
+        if keeper.is_database_away:  # it may still answer queries, but take no writes
+            return False
         if bots:
             return all([await bot.is_well() for bot in bots.values()])
         with suppress(MarginaliaError):

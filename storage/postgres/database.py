@@ -9,7 +9,6 @@ import os
 import random
 import re
 import socket
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
@@ -24,7 +23,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.postgres.schema import COLUMNS, IDENTITIES, KEYS, PARENTS, migrate, shipped_migrations
+from storage.postgres.schema import IDENTITIES, migrate, shipped_migrations, table_shapes
 from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
@@ -77,7 +76,7 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
     ),
     (
         errors.ReadOnlySqlTransaction,
-        StorageErrorCode.WRITE_FAILED,
+        StorageErrorCode.UNREACHABLE,
         "The database {name} is read-only: check that DATABASE_URL names the primary server.",
     ),
     (
@@ -273,23 +272,7 @@ class PostgresDatabase:
 
     async def tables(self) -> dict[str, TableShape]:
         """As storage.sql.database.CopyableDatabase says."""
-        columns, keys = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-        parents = defaultdict[str, set[str]](set)
-        for row in await self.read(COLUMNS):
-            columns[row["table_name"]].append(row["column_name"])
-        for row in await self.read(KEYS):
-            keys[row["table_name"]].append(row["column_name"])
-        for row in await self.read(PARENTS):
-            parents[row["table_name"]].add(row["parent"])
-        return {
-            name: TableShape(
-                tuple(column for column in named if column != "rowid"),
-                ("rowid",) if "rowid" in named else tuple(keys[name]),
-                frozenset(parents[name]),
-            )
-            for name, named in columns.items()
-            if name not in {"schema_migrations", "leases"}
-        }
+        return await table_shapes(self)
 
     async def finish_copy(self, transaction: Transaction) -> None:
         """As storage.sql.database.CopyableDatabase says."""
@@ -327,13 +310,15 @@ class _Transaction:
 
 
 class _BrokenConnectionError(Exception):
-    """The connection broke; its cause says how."""
+    """The connection broke, or leads to a server that takes no writes; its cause says how."""
 
 
 async def _on(connection: _Connection, work: Callable[[_Connection], Awaitable[Result]]) -> Result:
     try:
         return await work(connection)
     except psycopg.Error as error:
+        if isinstance(error, errors.ReadOnlySqlTransaction):  # after a failover, a new connection leads to the primary
+            await connection.close()
         if connection.closed or connection.broken:
             raise _BrokenConnectionError from error
         raise

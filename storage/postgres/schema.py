@@ -1,12 +1,15 @@
-"""Migrations of PostgreSQL, numbered as SQLite's, each in a transaction. Several nodes may start at once."""
+"""The schema in PostgreSQL: its migrations, numbered as SQLite's, each in a transaction, and the shapes of its tables.
+Several nodes may start at once.
+"""
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
-from storage.sql.database import Migration, Result, Transaction, Value, migrations_in
+from storage.sql.database import Database, Migration, Result, TableShape, Transaction, Value, migrations_in
 from storage.sql.rows import time_to_text
 
 _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -20,18 +23,18 @@ _RECORD = """
 INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING version
 """
 
-COLUMNS = """
+_COLUMNS = """
 SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()
 ORDER BY table_name, ordinal_position
 """
-KEYS = """
+_KEYS = """
 SELECT usage.table_name, usage.column_name
 FROM information_schema.table_constraints AS keys
   JOIN information_schema.key_column_usage AS usage USING (constraint_schema, constraint_name)
 WHERE keys.constraint_type = 'PRIMARY KEY' AND keys.table_schema = current_schema()
 ORDER BY usage.table_name, usage.ordinal_position
 """
-PARENTS = """
+_PARENTS = """
 SELECT children.relname AS table_name, parents.relname AS parent
 FROM pg_constraint
   JOIN pg_class AS children ON children.oid = conrelid
@@ -107,6 +110,27 @@ async def _apply(database: MigratableDatabase, migration: Migration) -> None:
             f"The database {database.name} could not be brought to schema {migration.version} ({migration.name}) "
             f"and was left as it was. {error.message}",
         ) from error
+
+
+async def table_shapes(database: Database) -> dict[str, TableShape]:
+    """Every table with data of the program, by name."""
+    columns, keys = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    parents = defaultdict[str, set[str]](set)
+    for row in await database.read(_COLUMNS):
+        columns[row["table_name"]].append(row["column_name"])
+    for row in await database.read(_KEYS):
+        keys[row["table_name"]].append(row["column_name"])
+    for row in await database.read(_PARENTS):
+        parents[row["table_name"]].add(row["parent"])
+    return {
+        name: TableShape(
+            tuple(column for column in named if column != "rowid"),
+            ("rowid",) if "rowid" in named else tuple(keys[name]),
+            frozenset(parents[name]),
+        )
+        for name, named in columns.items()
+        if name not in {"schema_migrations", "leases"}
+    }
 
 
 MIGRATION_TIMEOUT_S = 600.0

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from domain.ports import LeaseRepository
 from storage.opening import Storage, open_storage
 from tests.bot.online import online
 from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.postgres import a_database
+from tests.storage.postgres.test_database import end_all_connections, make_read_only
 
 
 class Node:
@@ -72,6 +73,26 @@ async def talked(node: Node, double: DiscordDouble) -> Scene:
     await room.until_said("It was Hobb.")
     await room.until_delivered()
     return room
+
+
+async def test_a_node_whose_database_takes_no_writes_is_not_well(
+    nodes: Callable[[str], Node], double: DiscordDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[Callable[[], Awaitable[bool]]] = []
+
+    async def keep(_: HealthFile, is_well: Callable[[], Awaitable[bool]]) -> None:
+        checks.append(is_well)
+
+    monkeypatch.setattr(HealthFile, "keep", keep)
+    async with nodes("one").running() as node, asyncio.timeout(PATIENCE_S):
+        [is_well] = checks
+        while not await is_well():
+            await asyncio.sleep(0.05)
+        make_read_only(node.settings.database_url, "on")
+        end_all_connections(node.settings.database_url)
+        while await is_well():
+            await asyncio.sleep(0.05)
+        assert [book.id for book in await node.app.storage.books.list()] == [], "queries are answered"
 
 
 async def test_the_next_holder_goes_on_with_the_session(nodes: Callable[[str], Node], double: DiscordDouble) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from domain.conversation import TurnState
 from domain.errors import BookError, ConversationError, SettingsError, StorageError, StorageErrorCode
@@ -49,6 +50,13 @@ def end_all_connections(url: str) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+def make_read_only(url: str, how: str) -> None:
+    """Whether connections that are made from now on may write."""
+    with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as connection:
+        name = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = {}").format(name, how))
 
 
 class TestWorkIsDoneAgain:
@@ -98,6 +106,20 @@ class TestWorkIsDoneAgain:
         assert await storage.turns.get_by_conversation("tea") == [turn]
         broken = False
         assert await storage.messages.add_incoming(a_question("new", external_id="2"))
+
+    async def test_where_a_connection_leads_to_a_server_that_takes_no_writes_any_more(self) -> None:
+        with a_database() as url:
+            async with await open_storage(url) as storage:
+                make_read_only(url, "on")
+                end_all_connections(url)
+                with pytest.raises(StorageError) as refused:
+                    await storage.books.save(a_book())
+                assert refused.value.code is StorageErrorCode.UNREACHABLE, "as an outage: it is over in a moment"
+                assert "read-only" in refused.value.message
+                await asyncio.gather(*(storage.books.list() for _ in range(10)))
+                make_read_only(url, "off")  # for connections that are made from now on, as after a failover
+                await storage.books.save(a_book())
+                assert [book.id for book in await storage.books.list()] == ["alice"]
 
     async def test_not_for_ever(self, storage: Storage) -> None:
         await storage.books.save(a_book())
