@@ -346,7 +346,8 @@ def assert_fresh(interaction: discord.Interaction[Any]) -> None:
         Refusal: the question is too old.
     """
     asked = interaction.message
-    if asked is not None and discord.utils.utcnow() - asked.created_at > VALID_FOR:
+    # Both by Discord's clock: this machine's may be wrong by hours.
+    if asked is not None and interaction.created_at - asked.created_at > VALID_FOR:
         raise Refusal(speech_of(interaction)("That question has expired. Please use the command again."))
 
 

@@ -1,7 +1,7 @@
 """/conversations, and what becomes of them when people change their threads."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import AsyncMock
 
@@ -283,6 +283,15 @@ class TestDelete:
         pressed = await stage.ann.click(asked.response, label="Delete it")
         assert "has expired" in text_of(pressed)
         assert len(await stage.conversations()) == 1
+
+    async def test_by_a_clock_that_is_ahead_it_is_not_of_long_ago(
+        self, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = await self.ask(stage, await stage.chat(await stage.book()))
+        monkeypatch.setattr(discord.utils, "utcnow", lambda: datetime.now(UTC) + timedelta(hours=2))
+        assert asked.response
+        await stage.ann.click(asked.response, label="Delete it")
+        assert "Deleted" in text_of(asked)
 
     async def test_it_may_be_kept(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book())
