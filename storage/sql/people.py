@@ -259,9 +259,11 @@ class SQLAllowances:
             known = "SELECT 1 AS one FROM allowances WHERE person = ? AND deed = ? AND about = ?"
             if what and await transaction.run(known, [who, deed, what]):
                 return None
+            # Later ones are of another node's clock, or, if by more, of one that was wrong.
+            times = "at > ? AND at < ? ORDER BY at DESC LIMIT ?"
             done = await transaction.run(
-                "SELECT at FROM allowances WHERE person = ? AND deed = ? AND at > ? ORDER BY at DESC LIMIT ?",
-                [who, deed, time_to_text(now - span), most],
+                f"SELECT at FROM allowances WHERE person = ? AND deed = ? AND {times}",  # noqa: S608
+                [who, deed, time_to_text(now - span), time_to_text(now + span), most],
             )
             if len(done) >= most:
                 return time_from_text(done[-1]["at"]) + span

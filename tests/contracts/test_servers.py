@@ -101,6 +101,15 @@ class TestAllowances:
         assert await take("hatter", Deed.ADD_BOOK, 2, A_MINUTE, late) is None
         assert await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT + A_MINUTE) is None
 
+    async def test_after_a_clock_was_set_back_nobody_waits_for_the_hours_that_it_was_ahead(
+        self, storage: Storage
+    ) -> None:
+        take = storage.allowances.take
+        ahead = MIDNIGHT + timedelta(hours=5)
+        assert [await take("hatter", Deed.ASK, 2, A_MINUTE, ahead) for _ in range(3)] == [None, None, ahead + A_MINUTE]
+        assert [await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT) for _ in range(2)] == [None, None]
+        assert await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT) == MIDNIGHT + A_MINUTE
+
     async def test_what_is_done_again_about_the_same_counts_once(self, storage: Storage) -> None:
         for _ in range(3):
             assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "a riddle") is None
