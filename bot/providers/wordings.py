@@ -204,6 +204,8 @@ _PART_OF_REPLY: Final = re.compile(r'^\s*[{[]|"(?:choices|delta|content|finish_r
 _TAG = re.compile(r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
 """Characters of a service's message that are shown."""
+LONGEST_HEARD = 50 * LONGEST_SAID
+"""Those that are looked at: the page that a proxy sends in its place may have a million."""
 RUN: Final = 3
 """Words in a row that show that a text is repeated; fewer may be a service's own."""
 
@@ -358,7 +360,7 @@ def sentence_in(body: Any) -> str:
     FastAPI under detail. A proxy's own sentence says less than what it has from the server behind it.
     """
     if isinstance(body, str):
-        return sentence_in(_loaded(body)) or body
+        return sentence_in(_loaded(body)) or body[:LONGEST_HEARD]
     if isinstance(body, list):
         return next((said for item in body if (said := sentence_in(item))), "")
     if isinstance(body, Mapping):
@@ -375,7 +377,7 @@ def _loaded(text: str) -> Any:
 
 def shortened(said: str, secrets: Iterable[str] = ()) -> str:
     """A service's message on one line, without markup and secrets, these and others, and not too long."""
-    plain = redacted(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])), secrets)
+    plain = redacted(_SECRET.sub("…", _TAG.sub(" ", said[:LONGEST_HEARD])), secrets)
     plain = " ".join(plain.split())
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 

@@ -22,6 +22,7 @@ from bot.providers.base import (
     retry_after,
 )
 from bot.providers.wordings import (
+    LONGEST_HEARD,
     Service,
     assert_no_fragment,
     code_in,
@@ -284,7 +285,9 @@ def _sentence_of(error: Exception) -> str:
     """The sentence about the error of the API, or of a server or proxy in its place."""
     from anthropic import APIStatusError
 
-    return (error.api_message or sentence_in(error.body)) if isinstance(error, APIStatusError) else ""
+    if not isinstance(error, APIStatusError):
+        return ""
+    return (error.api_message or sentence_in(error.body))[:LONGEST_HEARD]
 
 
 def _is_about_thinking(error: "APIStatusError") -> bool:
@@ -295,8 +298,8 @@ def _is_about_thinking(error: "APIStatusError") -> bool:
 
 def _refused(error: "APIStatusError", fields: Iterable[str]) -> str:
     """The first of the fields that the server refuses, or an empty string."""
-    said = f"{_sentence_of(error)} {without_input(error.body)}"  # FastAPI names the field beside its sentence
-    return refused_field(said, fields) if error.status_code in REFUSING else ""
+    body = str(without_input(error.body))[:LONGEST_HEARD]  # FastAPI names the field beside its sentence
+    return refused_field(f"{_sentence_of(error)} {body}", fields) if error.status_code in REFUSING else ""
 
 
 def _is_unread(error: "APIStatusError") -> bool:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.wordings import STATUS_CODES, Service, shortened, without_echo
+from bot.providers.wordings import LONGEST_HEARD, STATUS_CODES, Service, sentence_in, shortened, without_echo
 from domain.chat import PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 
@@ -51,6 +51,7 @@ def test_a_key_loses_the_space_around_it_and_a_blank_one_is_refused() -> None:
         SERVICE.demand_key(" \n")
 
 
+PAGE = "<p>Please sign in.</p>" * 100_000
 ASKED = PromptMessage("user", "Who killed the old lighthouse keeper in the storm?", note="(Agnes asks.)")
 
 
@@ -126,3 +127,8 @@ def test_what_a_server_says_is_shortened_in_time_by_its_length(unit: str) -> Non
         return time.thread_time() - started
 
     assert min(seconds(10_000) for _ in range(3)) < 8 * min(seconds(2_500) for _ in range(3)) + 0.05
+
+
+@pytest.mark.parametrize("body", [PAGE, {"error": {"message": PAGE}}, [{"detail": PAGE}]])
+def test_of_a_page_in_place_of_an_error_the_beginning_is_looked_at(body: object) -> None:
+    assert sentence_in(body) == PAGE[:LONGEST_HEARD]
