@@ -17,7 +17,9 @@ from prometheus_client.registry import Collector
 from domain.errors import SettingsError
 from storage.book_files.files import CacheFigures
 
-TURN_LOG = logging.getLogger("marginalia.turns")
+TURN_LOG, USAGE_LOG = logging.getLogger("marginalia.turns"), logging.getLogger("marginalia.usage")
+LEVELS = {TURN_LOG: logging.INFO, USAGE_LOG: logging.DEBUG}
+"""The loggers whose lines are counted, and the levels of these lines."""
 
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0)
 
@@ -54,7 +56,7 @@ class BookCacheFigures(Collector):
 
 
 class Metrics(logging.Handler):
-    """Counts what each turn's log line says, whether or not that line is written."""
+    """Counts what the log lines of turns and of requests to models say, whether or not these lines are written."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,15 +89,21 @@ class Metrics(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         fields: dict[str, Any] = getattr(record, "fields", {})
-        if "state" not in fields:
-            return
+        if record.name == USAGE_LOG.name:
+            self._count_request(fields)
+        elif "state" in fields:
+            self._count_turn(fields)
+
+    def _count_request(self, fields: dict[str, Any]) -> None:
+        for kind, field in TOKENS.items():
+            self._tokens.labels(kind).inc(fields[field])
+        self._cost.inc(fields["cost_microdollars"] / 1_000_000)
+
+    def _count_turn(self, fields: dict[str, Any]) -> None:
         self._turns.labels(fields["state"]).inc()
         for stage, field in STAGES.items():
             if field in fields:
                 self._seconds.labels(stage).observe(fields[field] / 1000)
-        for kind, field in TOKENS.items():
-            self._tokens.labels(kind).inc(fields[field])
-        self._cost.inc(fields["cost_microdollars"] / 1_000_000)
         if fields["error"]:
             self._failures.labels(fields["error"]).inc()
 
@@ -148,17 +156,19 @@ async def serving_metrics(host: str, port: int) -> AsyncIterator[Metrics]:
         raise SettingsError(
             f"METRICS_PORT: {host}:{port} cannot be used ({error.strerror}); choose another port."
         ) from error
-    level = TURN_LOG.level
-    TURN_LOG.addHandler(metrics)
-    TURN_LOG.setLevel(logging.INFO)
+    before = {log: log.level for log in LEVELS}
+    for log, level in LEVELS.items():
+        log.addHandler(metrics)
+        log.setLevel(level)
     measuring = asyncio.create_task(metrics.measure_lag(), name="event loop lag")
     try:
         yield metrics
     finally:
         measuring.cancel()
         await asyncio.gather(measuring, return_exceptions=True)
-        TURN_LOG.removeHandler(metrics)
-        TURN_LOG.setLevel(level)
+        for log, level in before.items():
+            log.removeHandler(metrics)
+            log.setLevel(level)
         await asyncio.to_thread(server.shutdown)
         server.server_close()
         thread.join()

@@ -1,5 +1,6 @@
 """How much a person may use, and how often they may do what costs others something."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -165,6 +166,9 @@ class Quota:
         return Worded("about 1 hour") if hours == 1 else Worded("about {hours} hours", hours=hours)
 
 
+usage_log = logging.getLogger("marginalia.usage")
+"""One line per request to a model, of turns and of everything else that models write, from which figures are made."""
+
 Price = Callable[[str, str, TokenUsage], int | None]
 """The cost of a request in millionths of a US dollar, by provider, model and tokens; None if it is unknown."""
 
@@ -198,6 +202,8 @@ class UsageMeter:
     ) -> int | None:
         """Charge the tokens of a request to a reader; returns the cost in millionths of a US dollar, if known."""
         cost = self._price(self._provider, spent.model, spent.usage)
+        if not spent.is_open:
+            _log(spent, cost)
         await self._usage.record(
             UsageRecord(
                 at=self._clock(),
@@ -212,3 +218,15 @@ class UsageMeter:
             )
         )
         return cost
+
+
+def _log(spent: RequestUsage, cost: int | None) -> None:
+    fields = {
+        "model": spent.model,
+        "tokens_in": spent.usage.input_tokens,
+        "tokens_cached": spent.usage.cache_read_tokens,
+        "tokens_out": spent.usage.output_tokens,
+        "cost_microdollars": cost or 0,
+    }
+    told = " ".join(f"{name}={value}" for name, value in fields.items())
+    usage_log.debug("request %s", told, extra={"fields": fields})

@@ -8,16 +8,19 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.metrics import TURN_LOG, Metrics, serving_metrics
+from bot.metrics import LEVELS, TURN_LOG, Metrics, serving_metrics
 from domain.conversation import Turn, TurnState
 from domain.errors import SettingsError
-from domain.tool_use import TokenUsage
+from domain.tool_use import RequestUsage, TokenUsage
+from domain.turn.quota import UsageMeter
 from domain.turn.state import TurnLog
+from domain.usage import UsageRecord
 from storage.book_files.objects import CachedBookFiles, open_store
 from storage.opening import open_storage
 from tests.doubles.ports import held_port
@@ -46,11 +49,16 @@ async def figures(port: int) -> dict[tuple[str, ...], float]:
 def log_turn(state: TurnState, error: str = "") -> None:
     log = TurnLog()
     log.reach("prepared_ms")
-    log.add_cost(2_500)
     log.write(Turn("t", "c", 1, state, MIDNIGHT, error=error, usage=TokenUsage(10, 3, 4)), "hatter", None)
 
 
-async def test_turns_are_counted_by_state_with_tokens_cost_and_failures(port: int) -> None:
+class Nowhere:
+    """Records no usage."""
+
+    async def record(self, spent: UsageRecord) -> None: ...
+
+
+async def test_turns_are_counted_by_state_with_their_failures(port: int) -> None:
     async with serving_metrics("127.0.0.1", port):
         log_turn(TurnState.ANSWERED)
         log_turn(TurnState.FAILED, "timeout")
@@ -60,18 +68,29 @@ async def test_turns_are_counted_by_state_with_tokens_cost_and_failures(port: in
     assert told["marginalia_failures_total", "timeout"] == 1
     assert told["marginalia_turn_seconds_count", "prepare"] == 2
     assert told["marginalia_turn_seconds_count", "total"] == 2
+    assert told["marginalia_shards_held",] == 0
+
+
+async def test_tokens_and_cost_of_each_request_are_counted_once_whatever_it_was_for(port: int) -> None:
+    usage: Any = Nowhere()
+    meter = UsageMeter(usage=usage, price=lambda *_: 2_500, clock=lambda: MIDNIGHT, provider="x")
+    async with serving_metrics("127.0.0.1", port):
+        await meter.book(RequestUsage("recap", "model", TokenUsage(10), is_open=True), "hatter", None)
+        for request in ("recap", "title"):
+            await meter.book(RequestUsage(request, "model", TokenUsage(10, 3, 4)), "hatter", None)
+        log_turn(TurnState.ANSWERED)  # its requests are counted each
+        told = await figures(port)
     assert told["marginalia_tokens_total", "input"] == 20
     assert told["marginalia_tokens_total", "output"] == 6
     assert told["marginalia_tokens_total", "cache_read"] == 8
     assert told["marginalia_cost_dollars_total",] == pytest.approx(0.005)
-    assert told["marginalia_shards_held",] == 0
 
 
 async def test_the_log_is_no_louder_for_being_counted(caplog: pytest.LogCaptureFixture, port: int) -> None:
-    before = TURN_LOG.level, list(TURN_LOG.handlers)
+    before = [(log.level, list(log.handlers)) for log in LEVELS]
     async with serving_metrics("127.0.0.1", port):
         pass
-    assert (TURN_LOG.level, TURN_LOG.handlers) == before
+    assert [(log.level, log.handlers) for log in LEVELS] == before
 
 
 async def test_shards_and_the_database_are_asked_for_when_they_are_told(port: int) -> None:
