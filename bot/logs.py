@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,8 +22,10 @@ LIBRARIES = {"aiosqlite": logging.WARNING, "httpx": logging.WARNING, "httpx2": l
 """Libraries that log more than operators need, whatever LOG_LEVEL says."""
 
 
-NODE = f"{socket.gethostname()}-{os.getpid()}"
-"""Identifies this process among those that share a database."""
+NODE = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
+"""Identifies this process among those that share a database. In containers, the programs have the same id, and those on
+the host's network its name.
+"""
 
 SHARD: ContextVar[int | None] = ContextVar("shard", default=None)
 """The shard on whose behalf the current task works, if there are several."""

@@ -2,10 +2,12 @@
 
 import json
 import logging
+import runpy
 from collections.abc import Iterator
 
 import pytest
 
+from bot import logs
 from bot.logs import NODE, SHARD, set_up_logs
 
 
@@ -59,3 +61,7 @@ def test_lines_say_which_shard_of_which_node_they_are_about(capsys: pytest.Captu
     for_machines, for_people = capsys.readouterr().err.splitlines()
     assert (json.loads(for_machines)["node"], json.loads(for_machines)["shard"]) == (NODE, 7)
     assert f"{NODE} shard 7 bot: online" in for_people
+
+
+def test_a_node_has_a_name_of_its_own_where_processes_have_the_same_id_and_the_same_host() -> None:
+    assert runpy.run_path(logs.__file__)["NODE"] != NODE
