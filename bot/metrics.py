@@ -154,7 +154,7 @@ async def serving_metrics(host: str, port: int) -> AsyncIterator[Metrics]:
         server, thread = start_http_server(port, host, metrics.registry)
     except OSError as error:
         raise SettingsError(
-            f"METRICS_PORT: {host}:{port} cannot be used ({error.strerror}); choose another port."
+            f"METRICS_PORT: {host}:{port} cannot be used ({error.strerror}); choose another port or METRICS_HOST."
         ) from error
     before = {log: log.level for log in LEVELS}
     for log, level in LEVELS.items():
