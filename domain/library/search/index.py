@@ -107,7 +107,7 @@ class IndexedPart:
 def share_with_capital(index: BookIndex, layout: BookLayout, word: str) -> float:
     """The share of a typed word's places at which it has a capital; 0 for a word that is not there."""
     times = Counter[bool]()
-    for form in find_forms(index, layout, word):
+    for form in find_forms(index, layout, word.capitalize()):  # as a name it has one spelling
         times[form.written[0].isupper()] += len(form.positions)
     return times[True] / (times.total() or 1)
 
@@ -115,14 +115,16 @@ def share_with_capital(index: BookIndex, layout: BookLayout, word: str) -> float
 def find_forms(index: BookIndex, layout: BookLayout, word: str) -> list[WordForm]:
     """The forms that match a typed word in the part that has been read, with their positions there.
 
-    These are the forms of its stem, and in English of its other spellings. In languages where accents matter, people
-    still type words without them: then the stems of all forms with the same spelling match too.
+    These are the forms of its stem, and in English of its other spellings, except for a name: Mr. Gray is not grey. In
+    languages where accents matter, people still type words without them: then the stems of all forms with the same
+    spelling match too.
     """
     analyzer = index.analyzer
     stem, spelling = analyzer.stem(word), analyzer.spelling(word)
     found = forms_of_stem(index, layout, stem)
     if not analyzer.accents_matter:
-        elsewhere = {analyzer.stem(other) for other in analyzer.other_spellings(word)} - {stem}
+        others = frozenset[str]() if word[0].isupper() else analyzer.other_spellings(word)
+        elsewhere = {analyzer.stem(other) for other in others} - {stem}
         return found + [form for other in sorted(elsewhere) for form in forms_of_stem(index, layout, other)]
     for other in dict.fromkeys((analyzer.stem(spelling), *index.stems_of_spelling(spelling))):
         forms = forms_of_stem(index, layout, other) if other != stem else ()

@@ -88,6 +88,12 @@ def test_a_word_is_found_as_it_is_spelt_elsewhere(printed: str, typed: str) -> N
     assert book.count_mentions(printed).total == 1
 
 
+def test_a_name_has_one_spelling() -> None:
+    text = f"{'The sky was grey. ' * 20}{'It rained. ' * 200}Mr. Gray came. {'Gray wept. ' * 5}"
+    assert "Gray" in reading_of(text).search(["Who is Gray?"], 1)[0].text
+    assert "sky" in reading_of(text).search(["gray sky"], 1)[0].text
+
+
 @pytest.mark.parametrize("typed", ["filled", "flour", "rize"])
 def test_words_that_only_look_alike_are_not_taken_for_each_other(typed: str) -> None:
     assert reading_of("The four filed past, and none would rise.").search([typed], 1) == []
