@@ -204,7 +204,7 @@ def split_words(text: str, language: Language) -> list[str]:
 def stem(word: str, language: Language) -> str:
     """The form under which a word is compared."""
     if language is Language.ENGLISH or is_dense(word):
-        return stem_of(in_one_spelling(without_possessive(word)))
+        return stem_of(word if word[:1].isupper() else in_one_spelling(without_possessive(word)))  # Mr. Gray
     found = _snowball_stem(fold(word), language)
     return found[:-1] if language is Language.GERMAN and _GENITIVE.fullmatch(found) else found
 
