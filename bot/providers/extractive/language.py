@@ -16,8 +16,7 @@ from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
 from domain.library.search.languages import in_one_spelling
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, without_possessive, words_of
 
-SAMPLE_CHARACTERS = 4_000
-"""Characters from which a text's language is determined; a page is plenty."""
+SAMPLE_CHARACTERS = 4_000  # from which a text's language is determined; a page is plenty
 
 
 class Language(StrEnum):
@@ -204,7 +203,8 @@ def split_words(text: str, language: Language) -> list[str]:
 def stem(word: str, language: Language) -> str:
     """The form under which a word is compared."""
     if language is Language.ENGLISH or is_dense(word):
-        return stem_of(word if word[:1].isupper() else in_one_spelling(without_possessive(word)))  # Mr. Gray
+        spelt = in_one_spelling(without_possessive(word))
+        return stem_of(word if word[:1].isupper() and not spelt.isdecimal() else spelt)  # Mr. Gray is not grey
     found = _snowball_stem(fold(word), language)
     return found[:-1] if language is Language.GERMAN and _GENITIVE.fullmatch(found) else found
 
