@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from itertools import permutations
 from typing import Any
 
 from bot.providers.extractive.language import (
@@ -238,7 +239,10 @@ def respelt(question: Question, missing: Mapping[str, Sequence[str]]) -> dict[st
     is_strange = any(missing.get(word) == spelt[word] == [] for word in own)
     names = {word for word, term in own.items() if is_strange or term.stem in question.names}
     meant = {word: [s for s in each if s[0].isupper() or word not in names] for word, each in spelt.items()}
-    return {word: each[0] for word, each in meant.items() if each}
+    found = {word: each[0] for word, each in meant.items() if each}
+    common = [word for word, each in found.items() if each.islower()]  # "harry potter" is no hurried porter
+    pairs = {word for pair in permutations(common, 2) if " ".join(pair) in question.text for word in pair}
+    return {word: each for word, each in found.items() if word not in pairs}
 
 
 _ANSWER_WORDS = {

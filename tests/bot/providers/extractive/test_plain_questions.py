@@ -564,3 +564,8 @@ async def test_of_a_name_that_is_there_it_does_not_say_that_nothing_is_found(tmp
         tmp_path, {"I. The Mill": AHRENS, "II. Rain": "Rain. " * 300, "III. The Bridge": BRIDGE}
     ) as talk:
         assert (await talk.ask("Is the wheel of Bremen built?")).text == SAY.nothing
+
+
+async def test_two_words_that_are_nowhere_are_no_two_others_misspelt(talk: Talk) -> None:
+    assert (await talk.ask("who wrote briege morneng")).text == SAY.nothing_about.format("*briege morneng*")
+    assert (await talk.ask("who mended the brigde")).text.startswith(SAY.did_you_mean.format("brigde", "bridge"))
