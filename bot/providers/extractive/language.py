@@ -149,12 +149,11 @@ def language_of(text: str, default: Language = Language.ENGLISH) -> Language:
 
 _NOT_ASKED = re.compile(
     r"```.*?(?:```|\Z)|<(?:[@#][!&]?|a?:\w+:|t:|id:|/[^<>\n]{1,99}:)[\w:]*>|@(?:everyone|here)\b"
-    r"|\]\(<?(?:https?://|www\.)[^\s()<>]*>?\)|<?(?:\b[a-z][a-z+.-]{1,15}://|\bwww\.)[^\s<>]+>?|(?<![\w:]):[\w+-]+:(?![\w:])",
+    r"|\]\(<?(?:https?://|www\.)[^\s()<>]*>?\)|<?(?:\b[a-z][a-z+.-]{1,15}://|\bwww\.)[^\s<>]+>?|(?<![\w:]):[\w+-]+:(?![\w:])"
+    r"|(?<=\W{8})\W+(?=\W{8})",
     re.IGNORECASE | re.DOTALL,
 )
-"""Code, Discord's mentions, times and emoji, and links: whom a message addresses, and what it shows, is not what it
-asks. The words of a link with words remain.
-"""
+"""What is not asked: code, Discord's mentions, times, emoji, links (but for their words), the middle of many marks."""
 
 _TYPED = {typed: meant for meant, words in _WORDS["typed"].items() for typed in words.split()}
 _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s?\w)")

@@ -5,6 +5,7 @@ import pytest
 from bot.providers.extractive.language import Language, as_meant, language_of, stem, stems_of
 from bot.providers.extractive.question import QuestionKind, analyse, as_printed, asked_in
 from bot.providers.extractive.wording import answer_queries
+from domain.library.search.words import length_of
 
 
 @pytest.mark.parametrize(
@@ -198,10 +199,19 @@ def test_a_little_word_with_a_capital_is_a_name(text: str, names: set[str]) -> N
         ("VARLEY?", "VARLEY?"),
         ("who is R. M. Renfield", "who is R. M. Renfield"),
         ("wher does it say that", "where does it say that"),
+        ("who is it" + "?!" * 900, "who is it?!?!?!?! ?!?!?!?!"),
+        ("who says it" + "?" * 900 + "\n> I did.", "who says it???????? ?????\n> I did."),
     ],
 )
 def test_a_message_is_read_as_it_is_meant(typed: str, meant: str) -> None:
     assert as_meant(typed) == meant
+
+
+@pytest.mark.parametrize("mark", ["!", "? ", "👍", "\u0301", "!\n", "> "])
+def test_many_marks_are_no_matter_to_any_wording(mark: str) -> None:
+    text = as_meant(mark * 1_000 + "ok" + mark * 1_000)
+    assert length_of(text) <= 1
+    assert len(text) <= 50
 
 
 @pytest.mark.parametrize(
