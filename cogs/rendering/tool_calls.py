@@ -61,6 +61,8 @@ KINDS = {
 }
 """Names of the book's tools on buttons."""
 
+PEOPLE = later("people")
+"""What `who_is` finds without a name."""
 A_CALL = later("call")
 
 _OUTCOME = re.compile(rf"(?<!\S)(?:{'|'.join(sorted(OUTCOMES, key=len, reverse=True))})(?=,?(?:\s|$))")
@@ -408,7 +410,8 @@ def _buttons(
 
 def _toggle_label(call: ShownCall, say: Say, *, is_open: bool) -> str:
     """A label that names what is shown or hidden, so that a screen reader can tell the buttons apart."""
-    kind = say(KINDS.get(call.tool_name, A_CALL))
+    is_list = call.tool_name == "who_is" and not call.arguments.get("name")
+    kind = say(PEOPLE if is_list else KINDS.get(call.tool_name, A_CALL))
     if is_open:
         return say("Hide {kind} {number}", kind=kind, number=call.number)
     return say("Show {kind} {number}", kind=kind, number=call.number)

@@ -103,6 +103,19 @@ def test_an_open_call_shows_arguments_and_result() -> None:
     assert [button.label for button in card.buttons][:2] == ["Show search 1", "Hide search 2"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "label"),
+    [
+        ({"name": "Hobb"}, "Show person 1"),
+        ({}, "Show people 1"),
+        ({"name": "", "chapter": "2"}, "Show people 1"),
+    ],
+)
+def test_a_button_says_whether_it_shows_a_person_or_the_list_of_people(arguments: dict[str, str], label: str) -> None:
+    card = render_card(TURN, [ShownCall(1, "who_is", arguments, CallState.DONE)], CardState())
+    assert card.buttons[0].label == label
+
+
 def test_other_arguments_follow_by_name() -> None:
     shown = headline(call(arguments={"query": "a", "top_k": 3, "also": [], "page": None}), "▸")
     assert shown.startswith('▸ 1 search_book "a" top_k=3 ·')
