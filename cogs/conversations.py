@@ -14,7 +14,6 @@ from discord.ext import commands
 from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, QUESTION_LENGTH, clipped, plain, titled
-from cogs.conversation.deletions import note_place_gone
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
 from cogs.errors import DISCORD_ERRORS, Refusal, edit_reply, sentence_for
 from cogs.i18n import Speech, later, speech_of
@@ -355,16 +354,6 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     async def _take_over_name(self, message: discord.Message) -> None:
         if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
             await take_over_name([message], conversation, self._use_cases.conversations)
-
-    @commands.Cog.listener()
-    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """A conversation outlives its thread, for a while.
-
-        That it is gone is noted first: without its thread, the conversation is not found any more.
-        """
-        await note_place_gone(self._use_cases, payload.guild_id, payload.thread_id)
-        if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
-            self._use_cases.chat.withdraw(conversation.id)
 
 
 def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:

@@ -10,15 +10,16 @@ from discord.ext import commands
 from cogs.access import bound_conversation
 from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
 from cogs.clubs.cards import bar_line
-from cogs.conversation.intake import message_text
+from cogs.conversation.intake import is_from_a_person, whole_text
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
 from cogs.interactions import Field, defer_if_slow, form, in_time, on_choice, reply, row, written_in
 from cogs.permissions import sees_club
 from cogs.reading import ReadingCog
 from cogs.rendering.answers import page_name
-from cogs.services import ServingBot, server_of, shelf_of
+from cogs.services import ServingBot, is_guest, server_of, shelf_of
 from domain.book import Book, Citation
+from domain.chat import quoting
 from domain.use_cases import UseCases
 
 ASK, WHERE = "ask-about", "where"
@@ -71,17 +72,18 @@ class ContextMenus(commands.Cog):
     # A question
 
     async def _ask_about(self, interaction: discord.Interaction[Any], message: discord.Message) -> None:
-        text = _text_of(interaction, message)
+        text, said = _text_of(interaction, message), _said(message)
         book = await in_time(self._book_here(interaction))
         if book is None:
-            await self._offer_books(interaction, ASK, text)
+            await self._offer_books(interaction, ASK, text, said)
         else:
-            await self._open_form(interaction, book.id, text)
+            await self._open_form(interaction, f"{said}{book.id}", text)
 
     async def _ask_about_chosen(self, interaction: discord.Interaction[Any], chosen: str) -> None:
-        await self._open_form(interaction, _book_id(chosen), _quoted_in(interaction))
+        await self._open_form(interaction, chosen, _quoted_in(interaction))
 
-    async def _open_form(self, interaction: discord.Interaction[Any], book_id: str, text: str) -> None:
+    async def _open_form(self, interaction: discord.Interaction[Any], about: str, text: str) -> None:
+        """`about` is the id of the book, after those of the message and its author."""
         say = speech_of(interaction)
         fields = (
             Field("question", say("Your question"), required=True, length=LONGEST_QUESTION, is_long=True),
@@ -93,17 +95,20 @@ class ContextMenus(commands.Cog):
                 default=clipped(text, LONGEST_PASSAGE),
             ),
         )
-        await interaction.response.send_modal(form(ASK, book_id, title=say("Ask about this"), fields=fields))
+        await interaction.response.send_modal(form(ASK, about, title=say("Ask about this"), fields=fields))
 
-    async def _answer(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+    async def _answer(self, interaction: discord.Interaction[Any], about: str) -> None:
         """Answer what was written in the modal as /ask does: at the person's own position, privately."""
         written = written_in(interaction)
         question, passage = written.get("question", ""), written.get("passage", "")
         # Quoted, so that nobody takes it for the person's own words.
         marked = passage if _QUOTED.search(passage) else f"“{passage}”"
-        quoted = "\n".join(f"> {line}" for line in marked.splitlines())
-        about = f"{question}\n\n{quoted}" if question and passage else question
-        await self._reading.answer(interaction, about, book_id)
+        asked = quoting(question, marked) if question and passage else question
+        said = _said_in(interaction, about) if asked != question else None
+        await self._reading.answer(interaction, asked, _book_id(about), *(said or ()))
+        if said and not is_guest(interaction):  # elsewhere nobody tells whether the message has changed meanwhile
+            place = interaction.client.get_partial_messageable(int(said[1]), guild_id=interaction.guild_id)
+            interaction.client.dispatch("question_shown", place.get_partial_message(int(said[0])))
 
     # Where it is
 
@@ -210,17 +215,17 @@ class ContextMenus(commands.Cog):
             raise Refusal(speech_of(interaction)("The shelf is empty. Add a book with /books add."))
         return books[0] if len(books) == 1 else None
 
-    async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str) -> None:
+    async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str, said: str = "") -> None:
         """Let the person choose a book; the message carries what the choice is about."""
         say = speech_of(interaction)
         books = await defer_if_slow(interaction, self._last_talked_about_first(interaction))
         likely, others = books[:BOOKS_IN_A_MENU], books[BOOKS_IN_A_MENU : BOOKS_IN_A_MENU * MENUS]
-        menus = [books_menu(action, "", likely, say("Choose the book"))]
+        menus = [books_menu(action, said, likely, say("Choose the book"))]
         others.sort(key=lambda book: book.title.casefold())
         for at in range(0, len(others), BOOKS_IN_A_MENU):
             part = others[at : at + BOOKS_IN_A_MENU]
             span = f"{clipped(part[0].title, SPAN_END)} – {clipped(part[-1].title, SPAN_END)}"
-            menus.append(books_menu(action, f"{at}:", part, span))
+            menus.append(books_menu(action, f"{at}:{said}", part, span))
         quoted = "\n".join(f"> {line}" for line in clipped(text, LONGEST_PASSAGE).splitlines())
         question = say("Which book is this about?")
         await reply(interaction, content=f"{question}\n{quoted}", view=row(*menus))
@@ -241,6 +246,18 @@ def _book_id(chosen: str) -> str:
     return chosen.rpartition(":")[2]
 
 
+def _said(message: discord.Message) -> str:
+    """The ids of a message of a person and of its author, before that of a book; empty for others' messages."""
+    return f"{message.id}:{message.author.id}:" if is_from_a_person(message) else ""
+
+
+def _said_in(interaction: discord.Interaction[Any], about: str) -> tuple[str, str, str] | None:
+    """The ids of the message that was chosen, of its channel and of its author."""
+    *_, message_id, author_id, _ = ["", "", *about.split(":")]
+    ids = (message_id, str(interaction.channel_id), author_id)
+    return ids if all(map(str.isdecimal, ids)) else None
+
+
 def _text_of(interaction: discord.Interaction[Any], message: discord.Message) -> str:
     """The words of a message, or of those that are forwarded in it, with names for mentions; of the bot's own messages
     without the small print.
@@ -249,10 +266,9 @@ def _text_of(interaction: discord.Interaction[Any], message: discord.Message) ->
         Refusal: there are none.
     """
     own = interaction.client.user
-    words = message_text(message, own.id if own else 0)
+    text = whole_text(message, own.id if own else 0)
     if message.author == own:
-        words = "\n".join(line for line in words.splitlines() if not line.startswith("-# "))
-    text = "\n".join([words, *(each.content for each in message.message_snapshots)]).strip()
+        text = "\n".join(line for line in text.splitlines() if not line.startswith("-# ")).strip()
     if not text:
         raise Refusal(speech_of(interaction)("There's no text in this message that I could read."))
     return text

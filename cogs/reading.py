@@ -36,7 +36,7 @@ from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import headed
 from cogs.services import ServingBot, server_of, shelf_of
 from domain.book import Book
-from domain.chat import ChatMessage
+from domain.chat import ChatMessage, PlatformMessage
 from domain.citations.keys import in_language
 from domain.conversation import Conversation, TurnState
 from domain.errors import BookError, LLMError
@@ -153,14 +153,18 @@ class ReadingCog(commands.Cog):
         await self.answer(interaction, question, book, public=public)
 
     async def answer(
-        self, interaction: discord.Interaction[Any], question: str, book: str | None, *, public: bool = False
+        self, interaction: discord.Interaction[Any], question: str, book: str | None, *said: str, public: bool = False
     ) -> None:
-        """Answer a private question, in reply to the interaction by which it was asked."""
+        """Answer a private question, in reply to the interaction by which it was asked.
+
+        `said` are the ids of the message that it quotes, of its channel and of its author.
+        """
         if not question.strip():
             raise Refusal(speech_of(interaction)("What would you like to know about the book?"))
 
-        async def prepare() -> tuple[Scope, str, str]:
-            return await scope_here(interaction, book, public=public), question, interaction.user.display_name
+        async def prepare() -> tuple[Any, ...]:
+            scope, name = await scope_here(interaction, book, public=public), interaction.user.display_name
+            return scope, question, name, "", *said
 
         await self._tell(interaction, "ask", prepare(), public=public)
 
@@ -305,9 +309,8 @@ class ReadingCog(commands.Cog):
     async def _tell_who(self, interaction: discord.Interaction[Any], scope: Scope, name: str) -> None:
         told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
         say, shown = _speech(interaction, scope), plain(clipped(name, LONGEST_NAME))
-        await self._show(
-            interaction, scope, told.text, told.trouble, say("“{name}” hasn't come up so far.", name=shown)
-        )
+        nothing = say("“{name}” hasn't come up so far.", name=shown)
+        await self._show(interaction, scope, told.text, told.trouble, nothing)
 
     async def _tell_questions(
         self, interaction: discord.Interaction[Any], scope: Scope, since: int, end: int, count: int
@@ -319,12 +322,13 @@ class ReadingCog(commands.Cog):
         await self._show(interaction, scope, text, discussion.trouble, "")
 
     async def _ask(
-        self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str, question_id: str = ""
+        self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str, known: str = "", *said: str
     ) -> None:
-        reader = Reader(str(interaction.user.id), name)
-        read_to, question_id = scope.read_to if scope.public else None, question_id or f"ask:{interaction.id}"
+        reader, question_id = Reader(str(interaction.user.id), name), known or f"ask:{interaction.id}"
+        when, quoted = interaction.created_at, PlatformMessage(*said) if said else None
+        bound = scope.read_to if scope.public else None
         asked = await self._answered_before(question_id) or await self._use_cases.questions.ask(
-            scope.book, reader, question, external_id=question_id, written_at=interaction.created_at, read_to=read_to
+            scope.book, reader, question, external_id=question_id, written_at=when, quoted=quoted, read_to=bound
         )
         await self._show_answer(interaction, scope, asked, question, name, question_id)
 
@@ -346,11 +350,8 @@ class ReadingCog(commands.Cog):
         read_to = scope.read_to if scope.public else None
         asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
         if isinstance(asked.ending, TurnFailed):
-            reason = say.failure(asked.ending.code, asked.ending.message)
-            note = say(
-                "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
-                reason=inert(reason, ours=True),
-            )
+            reason = inert(say.failure(asked.ending.code, asked.ending.message), ours=True)
+            note = say("-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=reason)
             await interaction.followup.send(note, ephemeral=True)
         else:
             await self._show_answer(interaction, scope, asked, question.content, reader.name)

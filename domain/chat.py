@@ -1,5 +1,6 @@
 """Messages and prompts: what people and models say to each other, and the templates for what models are told."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -154,10 +155,31 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class PlatformMessage:
-    """A message on the platform, by its id and that of its channel."""
+    """A message on the platform, by its id and that of its channel.
+
+    `author_id` is given where somebody else may have written it than the person who uses it.
+    """
 
     message_id: str
     channel_id: str
+    author_id: str = ""
+
+
+_QUOTATION = re.compile(r"\n\n(?:> .*(?:\n|\Z))+\Z")
+
+
+def quoting(question: str, passage: str) -> str:
+    """A question, followed by the passage that it is about."""
+    return "\n\n".join([question, "\n".join(f"> {line}" for line in passage.splitlines())])
+
+
+def without_quotation(question: str, *, unless_in: str = "") -> str:
+    """The question without the passage that follows it, unless the words of that are all in a text."""
+    found = _QUOTATION.search(question)
+    if found is None:
+        return question
+    passage = " ".join(re.sub(r"^> “?|…?”?$", "", found[0].strip(), flags=re.MULTILINE).split())
+    return question if passage in " ".join(unless_in.split()) else question[: found.start()]
 
 
 _FIRST_HALVES = ("\ud800", "\udbff")

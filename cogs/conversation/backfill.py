@@ -7,7 +7,7 @@ from functools import partial
 
 import discord
 
-from cogs.conversation.deletions import Corrections, note_place_gone
+from cogs.conversation.deletions import Corrections
 from cogs.conversation.intake import MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import DISCORD_ERRORS, DiscordCode
@@ -137,10 +137,14 @@ class Backfill:
         threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
         places = [int(each) for each in before if channels is None or int(each) in channels]
-        await asyncio.gather(*(self._look_at(each, bot_id, limit) for each in places))
+        await asyncio.gather(*(self._look_at(guild.id, each, bot_id, limit) for each in places))
 
-    async def _look_at(self, channel_id: int, bot_id: int, limit: asyncio.Semaphore, failures: int = 0) -> None:
-        """Find out what became of questions that were said in a channel before their books were chosen."""
+    async def _look_at(
+        self, guild_id: int, channel_id: int, bot_id: int, limit: asyncio.Semaphore, failures: int = 0
+    ) -> None:
+        """Find out what became of questions that were said in a channel before their books were chosen, and of messages
+        there that are quoted in others.
+        """
         try:
             async with limit:
                 channel = self._bot.get_partial_messageable(channel_id)
@@ -148,9 +152,11 @@ class Backfill:
             await self._corrections.found(found, channel_id, bot_id)
         except (discord.Forbidden, discord.NotFound) as error:
             logger.info("channel %s is out of reach: %s", channel_id, error)
+            if error.code == DiscordCode.UNKNOWN_CHANNEL:
+                await self._note_gone(guild_id, channel_id)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("channel %s could not be looked at: %s", channel_id, error)
-            self._come_back(partial(self._look_at, channel_id, bot_id, limit, failures + 1), failures)
+            self._come_back(partial(self._look_at, guild_id, channel_id, bot_id, limit, failures + 1), failures)
 
     async def _read_direct(self, bot_id: int, at_most: int, failures: int = 0) -> None:
         """Read missed messages in direct messages that have a conversation, up to a number of them."""
@@ -202,7 +208,7 @@ class Backfill:
 
     async def _note_gone(self, guild_id: int, thread_id: int) -> None:
         try:
-            await note_place_gone(self._use_cases, guild_id, thread_id)
+            await self._corrections.place_gone(guild_id, thread_id)
             if club_id := await self._use_cases.clubs.store.forget_thread(str(guild_id), str(thread_id)):
                 self._bot.dispatch("club_changed", club_id)
         except MarginaliaError as error:  # whoever reads the thread next finds it gone as well

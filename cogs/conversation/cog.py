@@ -15,7 +15,7 @@ from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting, view_of
-from cogs.conversation.deletions import AnswersWithoutQuestion, Corrections, note_place_gone
+from cogs.conversation.deletions import AnswersWithoutQuestion, Corrections
 from cogs.conversation.intake import (
     TALK_ABOUT,
     CaughtUp,
@@ -238,7 +238,17 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
-        await note_place_gone(self._use_cases, channel.guild.id, channel.id)
+        await self._corrections.place_gone(channel.guild.id, channel.id)
+
+    @commands.Cog.listener()
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """A conversation outlives its thread, for a while.
+
+        That it is gone is noted first: without its thread, the conversation is not found any more.
+        """
+        await self._corrections.place_gone(payload.guild_id, payload.thread_id)
+        if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
+            self._use_cases.chat.withdraw(conversation.id)
 
     # Events after which the bot may be able to answer again
 

@@ -11,7 +11,7 @@ from discord.ui import DynamicItem
 
 from cogs.cards import repeated
 from cogs.conversation.buttons import DROP_ANSWER, KEEP_ANSWER, Buttons, keep_buttons, sources_button
-from cogs.conversation.intake import CaughtUp, MessageIntake, is_repeated_in, message_text
+from cogs.conversation.intake import CaughtUp, MessageIntake, is_repeated_in, message_text, whole_text
 from cogs.conversation.presenter import NOTHING, PostedMessages, ThreadContexts
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.turn_messages import AnswerMessage
@@ -21,7 +21,7 @@ from cogs.interactions import acknowledge, on_press
 from cogs.permissions import may_change
 from cogs.removals import Removals
 from cogs.rendering.answers import answer_note
-from domain.chat import ChatMessage, MessageRole, PlatformMessage
+from domain.chat import ChatMessage, MessageRole, PlatformMessage, without_quotation
 from domain.conversation import Turn
 from domain.errors import MarginaliaError
 from domain.event import Answer
@@ -30,6 +30,9 @@ from domain.turn.conversations import PlayedTurn
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
+
+SHOWN_AT_MOST = 1_000
+"""Messages of a deleted channel that are looked for in questions of conversations elsewhere, the newest of them."""
 
 
 class AnswersWithoutQuestion:
@@ -164,7 +167,10 @@ class Corrections:
             return
         words = message_text(message, bot_id)
         for question in await self._use_cases.transcripts.questions_in(str(message.id)):
-            if words:
+            if await self._is_quoting(question):
+                whole = whole_text(message, bot_id) if self._intake.is_readable(message) else question.content
+                await self._unquote(question, unless_in=whole)
+            elif words:
                 await self._revise(question, words)
             elif self._intake.is_readable(message):  # a question without words is none
                 await self._take_back(question)
@@ -191,7 +197,7 @@ class Corrections:
         if message.author.id != bot_id:
             await self.edited(message, bot_id)
             return
-        known = await self._use_cases.transcripts.questions_in(str(message.id))
+        known = await self._repeated_in(str(message.id))
         if known and not is_repeated_in(message, [each.content for each in known]):
             await self._repeat(PlatformMessage(str(message.id), str(message.channel.id)))
 
@@ -207,7 +213,44 @@ class Corrections:
         async with self._intake.order(channel_id):
             return
 
+    async def place_gone(self, guild_id: int, place_id: int) -> None:
+        """A thread, or a channel with its threads, was deleted. Its conversations are erased after a while unless
+        resumed. What people said there and was answered elsewhere, and what /ask answered there, is deleted at once.
+
+        Raises:
+            StorageError: that could not be stored.
+        """
+        server, place = str(guild_id), str(place_id)
+        await self._use_cases.conversations.note_gone(server, place)
+        for message_id in await self._use_cases.transcripts.shown_in(place, SHOWN_AT_MOST):
+            for question in await self._use_cases.transcripts.questions_in(message_id):
+                conversation = await self._use_cases.conversations.find(question.conversation_id)
+                is_elsewhere = conversation and place not in (conversation.thread_id, conversation.channel_id)
+                if is_elsewhere and not await self._is_repetition(message_id, question):
+                    await self._take_back(question)
+        await self._use_cases.chat.forget_asides_in(server, place)
+        await self._use_cases.people.forget_posts_in(place)
+
+    async def _is_repetition(self, message_id: str, question: ChatMessage) -> bool:
+        repetitions = await self._use_cases.transcripts.repetitions(question.id)
+        return any(each.message_id == message_id for each in repetitions)
+
+    async def _is_quoting(self, question: ChatMessage) -> bool:
+        """Whether it is a question of /ask: a message linked with it is quoted in it, and is no question."""
+        conversation = await self._use_cases.conversations.find(question.conversation_id)
+        return conversation is not None and conversation.is_aside
+
+    async def _unquote(self, question: ChatMessage, *, unless_in: str = "") -> None:
+        """Remove a quotation from a question, once its answer is no longer being made."""
+        words = without_quotation(question.content, unless_in=unless_in)
+        if words != question.content:
+            await self._use_cases.chat.settle(question.conversation_id)
+            await self._use_cases.chat.revise(question.external_id or "", words)
+
     async def _take_back(self, question: ChatMessage) -> None:
+        if await self._is_quoting(question):
+            await self._unquote(question)
+            return
         taken = await self._use_cases.chat.take_back(question.external_id or "")
         self._removals.wake()  # of what repeats it, and of a title that may have been made of it
         await self._go_on(taken)
@@ -226,7 +269,7 @@ class Corrections:
     async def _repeat(self, repetition: PlatformMessage) -> None:
         """Let a message of the bot repeat the questions as they are stored."""
         message = self._removals.message(repetition.channel_id, repetition.message_id)
-        known = await self._use_cases.transcripts.questions_in(repetition.message_id)
+        known = await self._repeated_in(repetition.message_id)
 
         async def edit() -> None:
             embeds = (await message.fetch()).embeds
@@ -238,6 +281,11 @@ class Corrections:
             await retry_transient(partial(self._removals.in_open_thread, repetition.channel_id, edit))
         except DISCORD_ERRORS as error:  # the next start finds it
             logger.info("message %s repeats a question as it was: %s", repetition.message_id, error)
+
+    async def _repeated_in(self, message_id: str) -> list[ChatMessage]:
+        """The questions that a message of the bot repeats."""
+        known = await self._use_cases.transcripts.questions_in(message_id)
+        return [each for each in known if not await self._is_quoting(each)]
 
     async def _offer_again(self, before: ChatMessage) -> None:
         """If the words of an answered question have changed, let its answer offer to be made again."""
@@ -254,13 +302,3 @@ class Corrections:
         undone = taken.undone
         leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
         self._workers.start(taken.message.conversation_id, leftover)
-
-
-async def note_place_gone(use_cases: UseCases, guild_id: int, place_id: int) -> None:
-    """A thread, or a channel with its threads, was deleted: its conversations are erased after a while unless resumed.
-
-    Raises:
-        StorageError: that could not be stored.
-    """
-    await use_cases.conversations.note_gone(str(guild_id), str(place_id))
-    await use_cases.people.forget_posts_in(str(place_id))

@@ -92,6 +92,11 @@ def message_text(message: discord.Message, bot_id: int) -> str:
     return _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
 
 
+def whole_text(message: discord.Message, bot_id: int) -> str:
+    """The same, with the messages that are forwarded in it."""
+    return "\n".join([message_text(message, bot_id), *(each.content for each in message.message_snapshots)]).strip()
+
+
 def _own_role(message: discord.Message) -> int:
     """The role that Discord gave the bot, which people mistake for the bot itself; 0 if there is none."""
     role = message.guild.self_role if message.guild else None

@@ -115,14 +115,13 @@ class ChatMessageRepository(Protocol):
         """Insert a reader's message; False, and nothing changed, if its `external_id` is known.
 
         A message is not inserted either if its author was erased after `written_at`; it is known from then on.
-        `said_in` is where its author wrote it, if it is known by another id.
+        `said_in` is where its author wrote it, if it is known by another id, or the message that it quotes.
         """
         ...
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]: ...
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
-        """The messages of the newest `turns` turns, and all waiting ones; as fast in a long conversation as in a new
-        one.
+        """The messages of the newest `turns` turns, and all waiting ones; no slower in a long conversation.
 
         Failed turns do not count; those among the newest are included.
         """
@@ -142,7 +141,7 @@ class ChatMessageRepository(Protocol):
         ...
 
     async def list_channels_before(self, guild_id: str) -> Sequence[str]:
-        """The channels of a server in which questions stand that were said before their books were chosen."""
+        """The channels of a server that `add_incoming` was told of as `said_in`, the last 200 of them."""
         ...
 
     async def get_newest_external_id(self, conversation_id: str) -> str | None:
@@ -158,9 +157,7 @@ class ChatMessageRepository(Protocol):
         ...
 
     async def get_last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
-        """When somebody last wrote in any conversation about a book, not counting the message with
-        that `external_id`.
-        """
+        """When somebody last wrote in any conversation about a book, but for the message with that `external_id`."""
         ...
 
     async def note_present(self, conversation_id: str, reader_id: str, at: datetime | None = None) -> None:
@@ -247,6 +244,10 @@ class TurnRepository(Protocol):
         The question stays, as one without an answer; nobody waits for it. The answer's other messages are on the list
         of removals then. False: that message does not show the turn, or the turn is not delivered.
         """
+        ...
+
+    async def forget_asides_in(self, guild_id: str, place_id: str) -> None:
+        """As `forget_answer`, for what /ask has answered in a thread or channel, or in threads of that channel."""
         ...
 
     async def reword_question(self, message_id: str, text: str) -> None:
@@ -412,7 +413,7 @@ class PrivacyRepository(Protocol):
         ...
 
     async def forget_posts_in(self, channel_id: str) -> None:
-        """A channel or thread is gone with its messages."""
+        """A thread is gone with its messages, or a channel with its threads."""
         ...
 
     async def list_removals(self) -> Sequence[Removal]:

@@ -275,6 +275,10 @@ class ChatWithBook:
         """Erase an answer whose question was deleted, and list its posts for removal. False: it is gone."""
         return await self._turns.drop_answer(turn_id)
 
+    async def forget_asides_in(self, guild_id: str, place_id: str) -> None:
+        """Erase what /ask has answered in a thread or channel that is gone, or in threads of that channel."""
+        await self._turns.forget_asides_in(guild_id, place_id)
+
     async def answers_to_decide(self) -> Sequence[Turn]:
         """The turns whose questions were deleted, and whose answers nobody has decided on."""
         return await self._turns.list_expiring()
@@ -423,12 +427,14 @@ class PersonalQuestions:
         *,
         external_id: str,
         written_at: datetime | None = None,
+        quoted: PlatformMessage | None = None,
         read_to: int | None = None,
     ) -> Asked:
         """Answer a question about a book from as far as its reader has read, but no further than `read_to`.
 
-        `external_id` identifies the question, also after a crash; `written_at` is as in `ChatWithBook.receive`. The
-        caller has to confirm the answer by `told`. Tools that change something are not used: nobody could allow it.
+        `external_id` identifies the question, also after a crash; `quoted` is the message that it quotes, `written_at`
+        is as in `ChatWithBook.receive`. The caller has to confirm the answer by `told`. Tools that change something are
+        not used: nobody could allow it.
 
         Raises:
             BookError, ConversationError, StorageError: there is no answer, and the sentence says why.
@@ -437,7 +443,9 @@ class PersonalQuestions:
         async with self._locks.setdefault((book.id, book.shelf, reader.id), asyncio.Lock()):
             conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
             await self._forget_unanswered(conversation.id, but=external_id)
-            await self._chat.receive(conversation.id, question, reader, external_id=external_id, written_at=written_at)
+            await self._chat.receive(
+                conversation.id, question, reader, external_id=external_id, written_at=written_at, said_in=quoted
+            )
             return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
 
     async def ask_again(self, turn: Turn, reader: Reader, *, read_to: int | None = None) -> Asked:

@@ -391,7 +391,7 @@ class Transcripts:
         return await self._messages.list_repetitions(question_id)
 
     async def channels_before(self, guild_id: str) -> Sequence[str]:
-        """The channels of a server in which questions stand that were said before their books were chosen."""
+        """Where questions were said in a server before their books were chosen, or what they quote; the last 200."""
         return await self._messages.list_channels_before(guild_id)
 
     async def newest_external_id(self, conversation_id: str) -> str | None:

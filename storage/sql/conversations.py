@@ -268,11 +268,13 @@ REPETITIONS = """
 SELECT message_id, channel_id FROM shown_questions WHERE question_id = ? AND repeated = 1 ORDER BY message_id
 """
 
-_SAID_BEFORE = """
-SELECT DISTINCT shown_questions.channel_id FROM conversations
+_MOST_CHANNELS = 200
+_SAID_BEFORE = f"""
+SELECT shown_questions.channel_id FROM conversations
   JOIN chat_messages ON conversation_id = conversations.id JOIN shown_questions ON question_id = chat_messages.id
 WHERE guild_id = ? AND repeated = 0
-"""
+GROUP BY shown_questions.channel_id ORDER BY max(arrival) DESC LIMIT {_MOST_CHANNELS}
+"""  # noqa: S608
 
 # What is carried out again after it was committed finds the message that it has written itself.
 _ADD = f"""
@@ -379,7 +381,7 @@ class SQLMessages:
     ) -> bool:
         links: list[Statement] = []
         if said_in is not None:
-            row = [said_in.message_id, said_in.channel_id, message.id]
+            row = [said_in.message_id, said_in.channel_id, message.id, said_in.author_id]
             links.append((LINK_QUESTION.format(repeated=0), row))
         if written_at is None:
             added, *_ = await self._database.write_all([(_ADD.format(""), message_row(message)), *links])

@@ -11,10 +11,12 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from domain.book import PositionState, ReadingPosition
+from domain.chat import without_quotation
+from domain.conversation import title_from
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, OpenReply, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Result, Row, Transaction, Value
-from storage.sql.rows import entities, entity, listed, marks, time_from_text, time_to_text
+from storage.sql.rows import entities, entity, listed, marks, time_from_text, time_to_text, title_mark
 
 _SET_POSITION = """
 INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
@@ -349,6 +351,33 @@ _KEEP_SPENT = """
 INSERT INTO spent_tokens (day, person, tokens) VALUES (?1, ?2, ?3)
 ON CONFLICT (day, person) DO UPDATE SET tokens = spent_tokens.tokens + excluded.tokens
 """
+
+
+_LOOKED_UP = "DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_invocations <> '[]')"
+_RENAME = "UPDATE conversations SET title = ?, title_mark = ? WHERE id = ? AND title = ? AND title_source = 'automatic'"
+
+
+async def forget_lookups(transaction: Transaction, turn_id: str | None) -> None:
+    """Delete what was looked up for a turn: searches are made of its question's words."""
+    await transaction.run(_LOOKED_UP, [turn_id])
+    await transaction.run("UPDATE chat_messages SET raw = NULL WHERE turn_id = ?", [turn_id])
+
+
+_QUOTING = """
+SELECT chat_messages.id, content, conversation_id, turn_id
+FROM shown_questions JOIN chat_messages ON question_id = chat_messages.id
+WHERE reader_id = ?1 AND author_id <> ?1
+"""
+
+
+async def unquote(transaction: Transaction, reader_id: str) -> None:
+    """Remove what others have quoted of a person's messages in their questions, and in titles made of these."""
+    for row in await transaction.run(_QUOTING, [reader_id]):
+        before, after = row["content"], without_quotation(row["content"])
+        title, talk = title_from(after), row["conversation_id"]
+        await transaction.run("UPDATE chat_messages SET content = ? WHERE id = ?", [after, row["id"]])
+        await forget_lookups(transaction, row["turn_id"])
+        await transaction.run(_RENAME, [title, title_mark(talk, title), talk, title_from(before)])
 
 
 async def keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:

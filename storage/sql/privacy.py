@@ -12,8 +12,8 @@ from domain.book import is_personal
 from domain.conversation import UNTITLED
 from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind
 from storage.sql.database import Database, Row, Statement, Transaction
-from storage.sql.people import keep_spent, note_erasure, was_erased
-from storage.sql.rows import LINK_QUESTION, strings_from_text, time_from_text, time_to_text, title_mark
+from storage.sql.people import keep_spent, note_erasure, unquote, was_erased
+from storage.sql.rows import IN_PLACE, LINK_QUESTION, strings_from_text, time_from_text, time_to_text, title_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +276,7 @@ ON CONFLICT (channel_id, message_id) DO UPDATE SET kind = excluded.kind, reader_
   name = excluded.name, noted_at = excluded.noted_at, refused_at = ''
 """
 
-_TO_REMOVE = """
-SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM removals WHERE
-"""
+_TO_REMOVE = "SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM removals WHERE"
 _IN_ORDER = "ORDER BY noted_at, channel_id, message_id"
 
 AGAIN_AFTER = timedelta(days=1)
@@ -343,7 +341,7 @@ class SQLPrivacy:
             await self._database.write("DELETE FROM posts WHERE message_id = ?", [message_id])
 
     async def forget_posts_in(self, channel_id: str) -> None:
-        await self._database.write("DELETE FROM posts WHERE channel_id = ?", [channel_id])
+        await self._database.write(f"DELETE FROM posts WHERE {IN_PLACE}", [channel_id])  # noqa: S608
 
     async def list_removals(self) -> Sequence[Removal]:
         sql = f"{_TO_REMOVE} refused_at < ? {_IN_ORDER}"
@@ -388,7 +386,7 @@ async def _note_posts(transaction: Transaction, posts: Iterable[PersonalPost], n
 async def _has_its_questions(transaction: Transaction, post: PersonalPost) -> bool:
     """Note which questions a message repeats; False if all of them have been deleted meanwhile."""
     link = LINK_QUESTION.format(repeated=1)
-    noted = [await transaction.run(link, [post.message_id, post.channel_id, each]) for each in post.repeats]
+    noted = [await transaction.run(link, [post.message_id, post.channel_id, each, ""]) for each in post.repeats]
     return any(noted) or not noted
 
 
@@ -467,6 +465,7 @@ async def _erase(transaction: Transaction, reader_id: str, now: datetime) -> Era
     removals += [_removal_of_post(row, reader_id) for row in await transaction.run(_SHOWN, [reader_id])]
     alone = await _delete_conversations_alone(transaction, reader_id, removals)
     removals += await untitle(transaction, await transaction.run(_TITLED, [reader_id, UNTITLED]), reader_id)
+    await unquote(transaction, reader_id)
     await transaction.run(_REMEMBER_NOTHING_BUT_IDS, [reader_id])
     await transaction.run(f"DELETE FROM turns WHERE id IN ({_THEIR_TURNS})", [reader_id])  # noqa: S608
     await transaction.run(_DRAW_ANEW, [reader_id])

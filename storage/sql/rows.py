@@ -43,10 +43,15 @@ OF_SHARD = """
 
 LINK_QUESTION = """
 INSERT INTO shown_questions (message_id, question_id, reader_id, channel_id, repeated)
-SELECT ?1, id, author_id, ?2, {repeated} FROM chat_messages WHERE id = ?3
+SELECT ?1, id, CASE ?4 WHEN '' THEN author_id ELSE ?4 END, ?2, {repeated} FROM chat_messages WHERE id = ?3
 ON CONFLICT (message_id, question_id) DO UPDATE SET channel_id = excluded.channel_id RETURNING question_id
 """
-"""Notes that a message shows a question, if that exists; `repeated` is 1 for the bot's own messages, else 0."""
+"""Notes that a message shows a question, or is quoted in it, if that exists; `repeated` is 1 for the bot's own
+messages, else 0. The last value is who has written it, empty if that is who asks.
+"""
+
+IN_PLACE = "(channel_id = ?1 OR channel_id IN (SELECT thread_id FROM conversations WHERE channel_id = ?1))"
+"""What is in a channel, in a thread, or in a thread of the channel that is known."""
 
 
 def time_to_text(moment: datetime) -> str:

@@ -12,9 +12,11 @@ from domain.leases import ALL, CURRENT_LEASE, Shard
 from domain.usage import Removal, RemovalKind
 from storage.sql.conversations import REPETITIONS, saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
+from storage.sql.people import forget_lookups
 from storage.sql.privacy import PLACE, note_removals, removals_of_asides, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
     FIRST_OF_RECENT,
+    IN_PLACE,
     OF_SHARD,
     entities,
     entity,
@@ -91,7 +93,7 @@ ON CONFLICT DO NOTHING
 
 _ASKED = """
 SELECT chat_messages.turn_id, author_id, content, arrival, chat_messages.conversation_id, conversations.id,
-  conversations.title, title_source, guild_id, thread_id, books.title AS book
+  conversations.title, title_source, guild_id, channel_id, thread_id, books.title AS book
 FROM chat_messages JOIN conversations ON conversations.id = chat_messages.conversation_id
   JOIN books ON books.id = book_id
 WHERE chat_messages.id = ?
@@ -119,12 +121,14 @@ SELECT turns.id, owner_id, conversations.guild_id, {PLACE} AS thread_id, reply_i
 FROM turns JOIN conversations ON conversations.id = conversation_id
 """  # noqa: S608
 
-_EARLIER = "SELECT 1 FROM chat_messages WHERE conversation_id = ? AND role = 'user' AND arrival < ? LIMIT 1"
+_POSTED = f"SELECT message_id FROM posts WHERE {IN_PLACE}"  # noqa: S608
+# A reply to a command shows who gave it.
+_ASIDES_SHOWN = f"""{_SHOWN} WHERE conversations.guild_id = ?2 AND conversations.thread_id IS NULL
+  AND conversations.channel_id IS NULL AND turns.state = 'delivered' AND reply_ids <> '[]'
+  AND owner_id IN (SELECT reader_id FROM posts WHERE {IN_PLACE})
+"""  # noqa: S608
 
-# Searches are made of the question's words.
-_LOOKED_UP = """
-DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_invocations <> '[]')
-"""
+_EARLIER = "SELECT 1 FROM chat_messages WHERE conversation_id = ? AND role = 'user' AND arrival < ? LIMIT 1"
 
 
 # The row stays locked until the end of the transaction, so nobody takes the lease meanwhile; should this process be
@@ -251,17 +255,27 @@ class SQLTurns:
             asides = [row for row in shown if row["thread_id"] is None]
             removals = [*removals_of_turns(shown), *await removals_of_asides(transaction, asides)]
             await note_removals(transaction, [each for each in removals if each.message_id != message_id], utc_now())
-            for row in await transaction.run(_ASKED_IN, [turn_id]) if shown else ():
-                if row["title_source"] == TitleSource.MODEL:  # made of the question and its answer
-                    await _take_title_back(transaction, row, title_from(row["content"]))
-            for sql in _FORGET_ANSWER if shown else ():
-                await transaction.run(sql, [turn_id])
+            if shown:
+                await _forget_answer(transaction, turn_id)
             return bool(shown)
 
         is_forgotten = await self._database.atomically(forget)
         if is_forgotten:
             await self._database.forget_deleted()
         return is_forgotten
+
+    async def forget_asides_in(self, guild_id: str, place_id: str) -> None:
+        async def forget(transaction: Transaction) -> bool:
+            await hold_fence(transaction)
+            posted = {row["message_id"] for row in await transaction.run(_POSTED, [place_id])}
+            rows = await transaction.run(_ASIDES_SHOWN, [place_id, guild_id])
+            shown = [row["id"] for row in rows if posted.intersection(strings_from_text(row["reply_ids"]))]
+            for turn_id in shown:
+                await _forget_answer(transaction, turn_id)
+            return bool(shown)
+
+        if await self._database.atomically(forget):
+            await self._database.forget_deleted()
 
     async def reword_question(self, message_id: str, text: str) -> None:
         async def reword(transaction: Transaction) -> None:
@@ -270,6 +284,9 @@ class SQLTurns:
             await transaction.run("UPDATE chat_messages SET content = ? WHERE id = ?", [text, message_id])
             if asked:
                 await _take_title_back(transaction, asked[0], title_from(text))
+            # Of /ask, only a quotation is taken out, which may have been looked up.
+            if asked and (asked[0]["channel_id"], asked[0]["thread_id"]) == (None, None):
+                await forget_lookups(transaction, asked[0]["turn_id"])
 
         await self._database.atomically(reword)
         await self._database.forget_deleted()
@@ -349,6 +366,14 @@ class SQLTurns:
         return await entities(_turn, await self._database.read(_UNDELIVERED, shard))
 
 
+async def _forget_answer(transaction: Transaction, turn_id: str) -> None:
+    for row in await transaction.run(_ASKED_IN, [turn_id]):
+        if row["title_source"] == TitleSource.MODEL:  # made of the question and its answer
+            await _take_title_back(transaction, row, title_from(row["content"]))
+    for sql in _FORGET_ANSWER:
+        await transaction.run(sql, [turn_id])
+
+
 async def _remove_repetitions(transaction: Transaction, question_id: str, guild_id: str | None) -> None:
     """List the bot's messages that repeat a question for removal."""
     rows = await transaction.run(REPETITIONS, [question_id])
@@ -366,8 +391,7 @@ async def _leave_without_question(transaction: Transaction, asked: Row, expires_
         card = {"guild_id": asked["guild_id"], "thread_id": asked["thread_id"], "reply_ids": "[]"}
         shown = removals_of_turns([card | {"trace_id": turns[0]["trace_id"]}])
         await note_removals(transaction, shown, utc_now())
-        await transaction.run(_LOOKED_UP, [turn_id])
-        await transaction.run("UPDATE chat_messages SET raw = NULL WHERE turn_id = ?", [turn_id])
+        await forget_lookups(transaction, turn_id)
         await transaction.run(
             "UPDATE turns SET asked_by = ?, expires_at = ?, trace_id = NULL WHERE id = ?",
             [asked["author_id"], time_to_text(expires_at), turn_id],

@@ -359,6 +359,13 @@ class TestShownQuestions:
         assert await storage.messages.list_channels_before("1") == ["channel"]
         assert await storage.messages.list_channels_before("2") == []
 
+    async def test_of_many_channels_they_are_the_last(self, storage: Storage) -> None:
+        for number in range(201):
+            asked = a_question(f"m{number}", author_id="hatter", external_id=f"command:{100 + number}")
+            assert await storage.messages.add_incoming(asked, MIDNIGHT, PlatformMessage("21", f"channel {number}"))
+        listed = await storage.messages.list_channels_before("1")
+        assert listed == [f"channel {number}" for number in reversed(range(1, 201))]
+
     async def test_with_the_question_goes_what_repeats_it_and_nothing_else(self, storage: Storage) -> None:
         await storage.turns.forget_question("why", at(60))
         assert await storage.privacy.list_removals() == [Removal(RemovalKind.MESSAGE, "thread", "14", "1")]
@@ -398,6 +405,20 @@ class TestShownQuestions:
         kinds = {each.message_id: each.kind for each in await storage.privacy.list_removals() if each.message_id}
         assert kinds == {"14": RemovalKind.MESSAGE, "15": RemovalKind.MESSAGE}  # what they said is theirs to delete
 
+    async def test_what_a_question_quotes_goes_with_the_person_who_wrote_it(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation("aside", guild_id="1", title="Is it? > “It ticks”"))
+        asked = a_question("quoting", "aside", author_id="alice", content="Is it?\n\n> “It ticks”")
+        assert await storage.messages.add_incoming(asked, MIDNIGHT, PlatformMessage("31", "channel", "dormouse"))
+        assert await self.in_message(storage, "31") == ["quoting"]
+        [copied] = (await storage.privacy.export("dormouse"))["questions_shown_in"]
+        assert copied["message_id"] == "31"
+        await storage.privacy.erase("dormouse")
+        [kept] = await storage.messages.get_by_conversation("aside")
+        found = await storage.conversations.get("aside")
+        assert found is not None
+        assert (kept.content, found.title) == ("Is it?", "Is it?")
+        assert await self.in_message(storage, "31") == []
+
     @pytest.mark.parametrize("end", ["deleted", "idle", "gone", "server"])
     async def test_a_conversation_that_ends_takes_them_along(self, storage: Storage, end: str) -> None:
         turn = await storage.turns.begin("tea", ["why", "who"], MIDNIGHT)
@@ -414,6 +435,33 @@ class TestShownQuestions:
                 await storage.retention.erase_server("1")
         assert await storage.messages.list_shown_in("thread", 9) == {}
         assert (await storage.privacy.export("hatter"))["questions_shown_in"] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "server", "stays"),
+    [("channel", "1", False), ("thread", "1", True), ("channel", "2", True), ("parent", "1", False)],
+)
+async def test_an_answer_to_a_command_is_forgotten_with_its_channel_or_the_channel_of_its_thread(
+    storage: Storage, place: str, server: str, *, stays: bool
+) -> None:
+    await storage.conversations.save(a_conversation(guild_id="1", channel_id="parent", thread_id="channel"))
+    await storage.conversations.save(a_conversation("aside", guild_id="1", private=True, owner_id="hatter"))
+    await storage.messages.save_batch(
+        [a_question(author_id="hatter"), a_question("asked", "aside", author_id="hatter")]
+    )
+    for talk, question in (("tea", "question"), ("aside", "asked")):
+        turn = await storage.turns.begin(talk, [question], MIDNIGHT)
+        said = an_answer(f"answer to {question}", talk)
+        await storage.turns.finish(replace(turn, state=TurnState.DELIVERED, finished_at=at(1)), [said])
+        await storage.turns.update_delivery(turn.id, [f"shows {question}"], None)
+    await storage.privacy.note_posts(
+        [PersonalPost(f"shows {each}", "channel", "hatter") for each in ("asked", "question")]
+    )
+    await storage.turns.forget_asides_in(server, place)
+    assert len(await storage.messages.get_by_conversation("aside")) == 1 + stays
+    assert len(await storage.messages.get_by_conversation("tea")) == 2
+    await storage.privacy.forget_posts_in(place)
+    assert bool((await storage.privacy.export("hatter"))["shown_in"]) is (place == "thread")
 
 
 def repeats(message_id: str, *questions: str) -> PersonalPost:

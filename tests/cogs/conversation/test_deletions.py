@@ -449,6 +449,19 @@ class TestPlaces:
         await room.ann.delete_channel(room.double.channel)
         await until_gone(room)
 
+    async def test_what_was_answered_there_to_a_command_goes_at_once(self, room: Scene) -> None:
+        room.model.say("The sea said it.")
+        await answered_to_all(room)
+        await room.ann.archive(room.thread)  # Discord does not tell that it is gone with its channel
+        await room.ann.delete_channel(room.double.channel)
+        async with asyncio.timeout(PATIENCE_S):
+            while await in_storage(room, "The sea said"):
+                await asyncio.sleep(0.01)
+            while await room.app.storage.engine.read("SELECT 1 FROM posts"):
+                await asyncio.sleep(0.01)
+        [aside] = await asides(room)
+        assert [each.content for each in await room.app.transcripts.messages(aside.id)] == ["What does the sea say?"]
+
 
 def cards_of_clubs(double: DiscordDouble) -> list[Message]:
     return [each for each in double.messages() if any(button.label == "Join" for button in each.buttons)]

@@ -5,7 +5,7 @@ said before they chose a book, and what the bot repeats of it.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ import pytest
 from domain.errors import LLMError, LLMErrorCode
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import asked_to_keep, in_storage
-from tests.doubles.discord_api import PATIENCE_S, Actor, Channel, DiscordDouble, Message, Permission
+from tests.doubles.discord_api import PATIENCE_S, Actor, Channel, DiscordDouble, Interaction, Message, Permission
+from tests.doubles.scripted_chat import call, calls
 
 HOBB, MARTA = "Does my neighbour Hobb know?", "What has Marta seen?"
 
@@ -424,3 +425,114 @@ async def test_who_takes_a_copy_of_what_is_stored_is_told_where_it_stands(room: 
         (str(question.original.id), 0),
         (str(question.repetition.id), 1),
     }
+
+
+async def with_their_channel(room: Scene, message: Message) -> None:
+    await room.ben.delete_channel(message.channel)
+
+
+OWN, QUOTED = "Is that so?", "My neighbour is just like Hobb"
+
+
+async def asked_about(room: Scene) -> Message:
+    """A message of Ben's that Ann has asked about by the menu, and that was looked up in the book."""
+    room.model.say(calls(call("find_phrase", text=QUOTED)), "I do not know.")
+    said = await room.ben.say(room.double.channel, QUOTED)
+    await room.ann.submit(await room.ann.menu("Ask about this", said), question=OWN)
+    async with asyncio.timeout(PATIENCE_S):
+        while not await in_storage(room, "I do not know"):
+            await asyncio.sleep(0.01)
+    assert await in_storage(room, "neighbour") == {"chat_messages", "conversations"}
+    assert await room.app.storage.engine.read("SELECT 1 FROM chat_messages WHERE role = 'tool_result'")
+    return said
+
+
+def is_answered(asked: Interaction) -> bool:
+    return "I do not know." in asked.text
+
+
+async def until_unquoted(room: Scene) -> None:
+    """Until nothing is stored of what was quoted, but the question and its answer are."""
+    async with asyncio.timeout(PATIENCE_S):
+        while await in_storage(room, "neighbour"):
+            await asyncio.sleep(0.01)
+    [aside] = [each for each in await room.app.conversations.of_reader(str(room.ann.id)) if each.is_aside]
+    assert [each.content for each in await room.app.transcripts.messages(aside.id)] == [OWN, "I do not know."]
+    assert aside.title == OWN
+
+
+class TestQuotations:
+    """What somebody has written is quoted in the question of whoever asks about it."""
+
+    @pytest.mark.parametrize("delete", [one, in_bulk, with_their_channel])
+    async def test_it_goes_with_the_message_and_the_question_stays(self, room: Scene, delete: Deletion) -> None:
+        await delete(room, await asked_about(room))
+        await until_unquoted(room)
+
+    async def test_it_stays_while_the_message_says_so(self, room: Scene) -> None:
+        said = await asked_about(room)
+        await room.ben.edit(said, f"{QUOTED}, I think")
+        await asyncio.sleep(0.1)
+        assert await in_storage(room, "neighbour")
+        await room.ben.edit(said, "Never mind")
+        await until_unquoted(room)
+
+    async def test_it_goes_when_its_author_is_erased(self, room: Scene) -> None:
+        await asked_about(room)
+        [copied] = (await room.app.people.export(str(room.ben.id)))["questions_shown_in"]
+        assert copied["channel_id"] == str(room.double.channel.id)
+        await room.app.people.erase(str(room.ben.id))
+        await until_unquoted(room)
+
+    async def test_it_goes_while_the_answer_is_being_made(self, room: Scene) -> None:
+        room.model.say("I do not know.")
+        go_on = await room.hold()
+        said = await room.ben.say(room.double.channel, QUOTED)
+        asking = asyncio.create_task(
+            room.ann.submit(await room.ann.menu("Ask about this", said), question=OWN)  # waits for the answer's place
+        )
+        await room.until_asked(1)
+        await room.ben.delete(said)
+        go_on.set()
+        await asking
+        async with asyncio.timeout(PATIENCE_S):
+            while not await in_storage(room, "I do not know"):
+                await asyncio.sleep(0.01)
+        await until_unquoted(room)
+
+    @pytest.mark.parametrize("delete", [one, with_their_channel])
+    async def test_a_deletion_while_the_bot_was_away_is_found(
+        self, double: DiscordDouble, tmp_path: Path, delete: Deletion
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            said = await asked_about(room)
+        await delete(room, said)
+        async with again(room) as after:
+            await until_unquoted(after)
+
+    async def test_it_stays_where_nobody_tells_of_the_message(self, room: Scene) -> None:
+        """In a conversation between people, where only the asker has the bot."""
+        room.ann.install()
+        book = replace(await room.book(), id="c" * 32, shelf=f"person:{room.ann.id}")
+        await room.app.storage.books.save(book)
+        said = await room.ben.say(room.ann.private_channel(room.ben), QUOTED)
+        asked = await room.ann.submit(await room.ann.menu("Ask about this", said), question=OWN)
+        await room.until(lambda: is_answered(asked))
+        assert QUOTED in asked.text
+        await asyncio.sleep(0.1)
+        assert await in_storage(room, "neighbour")
+
+    async def test_nobody_has_the_bot_repeat_them_elsewhere(self, room: Scene) -> None:
+        """A form that no client of Discord's would send names a message of the bot, or none at all."""
+        book, [card] = (await room.book()).id, [each for each in room.double.messages(room.thread) if each.embed_texts]
+        before = card.embed_texts
+        for named in (f"{card.id}:{room.ben.id}", "²:³", "x:1"):
+            form = f"fill:ask-about:{named}:{book}"
+            forged = await room.ben.forge_modal(card, form, question="Said who?", passage="I, Ben.")
+            await room.until(partial(is_answered, forged))
+        assert (await room.app.transcripts.shown_in(str(room.thread.id), 9)).keys() <= {str(card.id)}
+        await room.ann.say(room.thread, "Are you there?")
+        await room.until_delivered(1)
+        await asyncio.sleep(0.1)
+        assert card.embed_texts == before
