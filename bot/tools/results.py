@@ -136,10 +136,12 @@ def text_arguments(args: dict[str, Any], name: str) -> list[str]:
 
 
 def whole_argument(args: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """An integer, clamped to its limits."""
+    """An integer, clamped to its limits; 5.0 is one, as in JSON Schema: some servers write all numbers so."""
     value = args.get(name, default)
     if value is None:
         return default
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not str(value).strip().removeprefix("-").isdecimal():
         raise ValueError(f"{name} must be a whole number from {least} to {most}")
     return min(max(int(value), least), most)

@@ -36,13 +36,14 @@ def test_what_is_no_list_of_texts_is_refused(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "taken"), [({}, 5), ({"x": None}, 5), ({"x": 7}, 7), ({"x": "7"}, 7), ({"x": 99}, 20), ({"x": -3}, 1)]
+    ("args", "taken"),
+    [({}, 5), ({"x": None}, 5), ({"x": 7}, 7), ({"x": "7"}, 7), ({"x": 7.0}, 7), ({"x": 99}, 20), ({"x": -3}, 1)],
 )
 def test_a_number_is_brought_within_its_limits(args: dict[str, Any], taken: int) -> None:
     assert whole_argument(args, "x", 5, 1, 20) == taken
 
 
-@pytest.mark.parametrize("value", ["five", True, 1.5, "²", "--1", []])
+@pytest.mark.parametrize("value", ["five", True, 1.5, float("inf"), "²", "--1", []])
 def test_what_is_no_whole_number_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="x must be a whole number from 1 to 20"):
         whole_argument({"x": value}, "x", 5, 1, 20)
