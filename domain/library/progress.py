@@ -2,11 +2,12 @@
 
 import asyncio
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from domain.book import Binding, BindingKind, Book, Chapter, Page, PositionState, ReadingPosition
+from domain.book import Binding, BindingKind, Book, Chapter, Page, PositionState, ReadingPosition, one_line
 from domain.clubs.plan import Club
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode, Worded
@@ -20,11 +21,12 @@ _LIKE_A_NUMBER = re.compile(r"\d|^[ivxlcdm]+$", re.IGNORECASE)
 
 
 def find_page(pages: Sequence[Page], label: str) -> Page | None:
-    """The page with that label, with or without "page" in front; if no page is labelled so, the one
-    with that number.
+    """The page with that label, with or without "page" in front; if no page is labelled so, the one with that number,
+    in whichever script's digits.
     """
-    wanted = _PAGE_WORD.sub("", label, count=1).strip().casefold()
-    by_label = (page for page in pages if page.label.strip().casefold() == wanted)
+    typed = _PAGE_WORD.sub("", one_line(label), count=1).strip().casefold()
+    wanted = "".join(str(unicodedata.decimal(each, each)) for each in typed)  # full-width ones, as keyboards make them
+    by_label = (page for page in pages if page.label.strip().casefold() in (typed, wanted))
     by_number = (page for page in pages if str(page.number) == wanted)
     return next(by_label, None) or next(by_number, None)
 

@@ -32,7 +32,20 @@ CHAPTERS = tuple(
 
 @pytest.mark.parametrize(
     ("label", "number"),
-    [("xii", 2), ("XII", 2), ("1", 3), (" 2 ", 4), ("page 2", 4), ("p. xi", 1), ("Seite 1", 3), ("S. 2", 4), ("4", 4)],
+    [
+        ("xii", 2),
+        ("XII", 2),
+        ("1", 3),
+        (" 2 ", 4),
+        ("page 2", 4),
+        ("p. xi", 1),
+        ("Seite 1", 3),
+        ("S. 2", 4),
+        ("4", 4),
+        ("２", 4),
+        ("Seite ١", 3),
+        ("\u200e2\u200b", 4),
+    ],
 )
 def test_a_page_is_found_by_what_is_printed_on_it_and_failing_that_by_its_place(label: str, number: int) -> None:
     page = find_page(PAGES, label)
