@@ -60,7 +60,7 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     place = interaction.channel
     channel = place.parent if isinstance(place, discord.Thread) else place
     if not isinstance(channel, discord.TextChannel) or (private and channel.is_news()):
-        raise Refusal(say("I can't open a thread here. Please use this in a text channel."))
+        raise Refusal(say("I can't open a thread here. Please use a text channel, or /ask, which works here, too."))
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
     if lacking := missing(granted_to(channel.guild.me, channel), needed):
         raise Refusal(bot_lacks(lacking, say))

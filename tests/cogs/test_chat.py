@@ -213,6 +213,13 @@ async def test_a_missing_permission_is_named_and_nothing_is_left_behind(stage: S
     assert await stage.conversations() == []
 
 
+async def test_where_there_are_no_threads_people_are_told_what_works_there(stage: Stage) -> None:
+    book, voice = await stage.book(), stage.guild.create_voice_channel("listening")
+    refused = text_of(await stage.ann.slash(voice, "chat", book=book.id))
+    assert refused == "I can't open a thread here. Please use a text channel, or /ask, which works here, too."
+    assert "I do not know." in text_of(await stage.ann.slash(voice, "ask", question="Who is Hobb?"))
+
+
 async def test_a_conversation_is_gone_again_if_discord_opens_no_thread(stage: Stage) -> None:
     book = await stage.book()
     before = [message.id for message in stage.channel.history()]
