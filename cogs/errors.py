@@ -121,7 +121,7 @@ class Refusal(Exception):  # noqa: N818
 async def report(interaction: discord.Interaction[Any], error: BaseException) -> None:
     """Tell the person who asked, and them alone; log what the program did not expect."""
     error = getattr(error, "original", error)
-    if isinstance(error, discord.HTTPException) and error.code in LOST:
+    if isinstance(error, discord.HTTPException) and error.code in (*LOST, *EXPIRED):
         logger.warning("an interaction was lost: %s", error)
         return
     sentence = sentence_for(error, speech_of(interaction))

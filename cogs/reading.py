@@ -447,7 +447,7 @@ class ReadingCog(commands.Cog):
         heading = "\n".join(filter(None, (heading, extent_line(scope, say))))
         bound = binding_note(scope.binding, say) if scope.binding else ""
         messages = headed(heading, messages_of(text, "\n".join(filter(None, (note, bound)))))
-        if len(messages) <= MOST_MESSAGES:
+        if len(messages) <= (1 if interaction.is_expired() else MOST_MESSAGES):  # no more can follow it then
             return await _post(interaction, scope, messages, None, buttons)
         whole = discord.File(io.BytesIO(inert_in_files(f"{text}\n").encode()), FILE_NAME)
         return await _post(interaction, scope, [beginning_of(messages[0], say)], whole, buttons)
@@ -478,7 +478,7 @@ async def _post(
         files = [file] if file and is_last else discord.utils.MISSING
         sent: discord.Message
         if number == 1 and not apart:
-            sent = await interaction.edit_original_response(content=message, view=shown, attachments=files)
+            sent = await edit_reply(interaction, content=message, view=shown, attachments=files)
         else:
             sent = await interaction.followup.send(
                 message, ephemeral=not scope.public, wait=True, view=shown, files=files

@@ -22,6 +22,22 @@ async def test_it_is_acknowledged_while_the_model_thinks_and_answered_in_its_pla
     assert room.said() == [], "nothing of it is said in the thread"
 
 
+async def test_an_answer_that_takes_longer_than_a_reply_may_is_shown_where_others_see_it(room: Scene) -> None:
+    """A model of one's own may take more than a quarter of an hour; a private reply is lost then, which is no fault."""
+    release = await room.hold()
+    public = await room.ann.slash("ask", question="What was found?", public=True)
+    private = await room.ben.slash("ask", question="What was lost?")
+    await room.until_asked(2)
+    room.double.advance(16 * 60)
+    release.set()
+    shown = public.original
+    assert shown is not None
+    await room.until(lambda: "I do not know." in shown.content)
+    assert [each.label for each in shown.buttons] == ["Try again"]
+    await room.until(lambda: not room.app.chat.is_busy)
+    assert private.messages == []
+
+
 async def test_questions_that_come_together_are_answered_one_after_another(room: Scene) -> None:
     release = await room.hold()
     room.model.say("First.", "Second.")
