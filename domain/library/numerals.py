@@ -16,6 +16,8 @@ _VALUE_OF = _WRITTEN | {fold_letters(word): _WRITTEN[word] for word in _WRITTEN 
 _JOINTS = frozenset("and und et y e i".split())  # noqa: SIM905
 _ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
 _LONGEST_ENDING = 4
+_SHORT_STEMS = frozenset(word for stem in ("ein", "elf", "пят", "сот") for word in (stem, fold_letters(stem)))
+"""The words of three letters that have endings. Others have none: "Seite" does not come from Italian "sei"."""
 _PART = re.compile(r"[^\W\d_]+")
 
 ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})"
@@ -106,8 +108,9 @@ def _simple_value(word: str) -> int | None:
     if word in _VALUE_OF:
         return _VALUE_OF[word]
     for length in range(1, _LONGEST_ENDING + 1):
-        if word[-length:] in _ENDINGS and (value := _VALUE_OF.get(word[:-length])) is not None and len(word) > 4:
-            return value
+        stem, ending = word[:-length], word[-length:]
+        if ending in _ENDINGS and (len(stem) > 3 or stem in _SHORT_STEMS) and stem in _VALUE_OF:
+            return _VALUE_OF[stem]
     return None
 
 

@@ -37,6 +37,12 @@ def test_a_number_is_the_one_that_is_printed(name: str) -> None:
     assert find_chapter(PLAIN, name) is PLAIN[3]
 
 
+@pytest.mark.parametrize("name", ["page 30", "p. 30", "Seite 30", "Seiten 30", "S. 30", "página 30", "страница 30"])
+def test_a_page_is_no_chapter(name: str) -> None:
+    numbered = book(*((f"Chapter {number}", str(number), 1) for number in range(1, 31)))
+    assert find_chapter(numbered, name) is None
+
+
 def test_what_is_not_printed_is_not_there() -> None:
     assert find_chapter(PLAIN, "4") is None
     assert find_chapter(PLAIN, "prologue") is PLAIN[0]
