@@ -2,10 +2,16 @@
 
 import gc
 import os
+import signal
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated, Any
+
+# Loading the rest takes most of a second. Until the commands can handle it, Ctrl-C just ends the process.
+_IS_HANDLED = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _IS_HANDLED:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import typer
 import typer.main
@@ -35,6 +41,8 @@ app.command()(maintenance.health)
 app.command()(run.mcp)
 app.command()(maintenance.backup)
 app.command()(maintenance.migrate)
+if _IS_HANDLED:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,5 +1,6 @@
-"""Nobody pays for an SDK that is not used."""
+"""Nobody pays for an SDK that is not used, and nobody who presses Ctrl-C meanwhile reads a traceback."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,29 @@ def test_the_program_is_loaded_without_the_sdks() -> None:
     code = f"import sys, {modules}; print(*(name for name in {HEAVY} if name in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []
+
+
+@pytest.mark.parametrize("module", ["typer", "bot.app", "pydantic_settings", "domain.book"])
+def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word(module: str) -> None:
+    code = f"""
+import os, runpy, signal, sys
+
+class Impatient:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Impatient())
+runpy.run_module("bot", run_name="__main__")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_once_it_is_loaded_the_commands_handle_ctrl_c() -> None:
+    code = "import signal, bot.__main__; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert loaded.stdout == "True\n"
 
 
 def test_an_app_that_downloads_nothing_is_opened_without_aiohttp(tmp_path: Path) -> None:
