@@ -46,6 +46,7 @@ from storage.opening import Storage, open_storage
 
 QUOTES_ONLY: Provider = "extractive"
 """The provider without a model, which therefore writes neither summaries nor titles."""
+NO_OBJECTS = "BOOKS_URL needs a library that is not installed. In the project's folder: pip install '.[objects]'"
 SHARE_FOR_WRITING = 0.7
 """The share of a tool's time limit that may go into writing summaries; the rest is for lookups and slow networks."""
 SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
@@ -315,9 +316,7 @@ def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
     try:
         from storage.book_files.objects import CachedBookFiles, open_store
     except ImportError as error:
-        raise SettingsError(
-            "BOOKS_URL needs a library that is not installed. In the project's folder: pip install '.[objects]'"
-        ) from error
+        raise SettingsError(NO_OBJECTS) from error
     return CachedBookFiles(
         books_folder(settings),
         store=open_store(settings.books_url),

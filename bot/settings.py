@@ -212,6 +212,15 @@ class Settings(BaseSettings):
         """Where the database is: DATABASE_URL, else marginalia.db in DATA_DIR."""
         return self.database_url or f"sqlite:///{self.data_dir / DATABASE}"
 
+    def check_shards(self) -> None:
+        """Check that nodes can share the shards.
+
+        Raises:
+            SettingsError: SHARD_COUNT is set, but not the database that it needs.
+        """
+        if self.shard_count > 1 and not self.storage_url.startswith("postgres"):
+            raise SettingsError("SHARD_COUNT needs PostgreSQL: set DATABASE_URL, as docs/scaling.md says.")
+
 
 _OFF_WHEN_BLANK = ("gutendex_url",)
 

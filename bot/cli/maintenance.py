@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check() -> None:
-    """Check settings, database, model, and Discord's token, intents and permissions."""
+    """Check settings, database, store of books, model, and Discord's token, intents and permissions."""
     from bot.client.checks import findings  # discord.py takes a while to load
 
     async def work() -> int:

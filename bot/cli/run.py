@@ -108,8 +108,7 @@ async def _run() -> None:
             "DISCORD_TOKEN is not set. Make a bot at https://discord.com/developers/applications (Bot → Reset Token), "
             "and put its token into .env. Without one: marginalia chat, or marginalia preview."
         )
-    if settings.shard_count > 1 and not settings.storage_url.startswith("postgres"):
-        raise SettingsError("SHARD_COUNT needs PostgreSQL: set DATABASE_URL, as docs/scaling.md says.")
+    settings.check_shards()
     set_up_logs(settings.log_level, settings.log_format, settings.secrets)
     make_private(settings.data_dir)
     point_discord_at(settings)

@@ -1,4 +1,4 @@
-"""The checks of `marginalia check`: database, data folder, sandbox, model, tool servers, Discord."""
+"""The checks of `marginalia check`: settings, data folder, database, store, sandbox, model, tool servers, Discord."""
 
 import asyncio
 import tempfile
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import discord
 
-from bot.app import QUOTES_ONLY, answerer_name, open_provider, tool_servers
+from bot.app import NO_OBJECTS, QUOTES_ONLY, answerer_name, open_provider, tool_servers
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, point_discord_at, reads_messages
+from bot.downloads import BookHosts
 from bot.mcp.tools import ServerStatus, open_mcp_tools
 from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement
@@ -51,10 +52,11 @@ class Finding:
 
 async def findings(settings: Settings) -> AsyncIterator[Finding]:
     """All findings, each as soon as it is available."""
-    answerer = answerer_name(settings.provider, f"{settings.model} ({settings.provider})")
-    yield Finding("Settings", f"answers by {answerer}, data in {settings.data_dir}")
+    yield check_settings(settings)
     yield await check_data_folder(settings.data_dir)
     yield await check_database(settings.storage_url)
+    if settings.books_url:
+        yield await check_store(settings.books_url)
     yield await check_sandbox()
     yield await check_ocr(settings)
     yield await check_model(settings)
@@ -65,6 +67,17 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
         return
     async for finding in check_discord(settings):
         yield finding
+
+
+def check_settings(settings: Settings) -> Finding:
+    """Who answers and where the data is, or a setting with which the bot would not start."""
+    try:
+        BookHosts.parse(settings.book_hosts)
+        settings.check_shards()
+    except MarginaliaError as error:
+        return Finding("Settings", error.message, ok=False)
+    answerer = answerer_name(settings.provider, f"{settings.model} ({settings.provider})")
+    return Finding("Settings", f"answers by {answerer}, data in {settings.data_dir}")
 
 
 async def check_data_folder(folder: Path) -> Finding:
@@ -94,6 +107,23 @@ async def check_database(url: str) -> Finding:
         shown = "; ".join(fault.rstrip(".") for fault in faults[:FAULTS_SHOWN])
         return Finding("Database", f"It is damaged: {shown}. Please restore it from a backup.", ok=False)
     return Finding("Database", f"{redacted(url)} opens and is undamaged")
+
+
+async def check_store(url: str) -> Finding:
+    """Whether a book could be put into the store of BOOKS_URL."""
+    try:
+        from storage.book_files.objects import try_store
+    except ImportError:
+        return Finding("Store of books", NO_OBJECTS, ok=False)
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await try_store(url)
+    except MarginaliaError as error:
+        return Finding("Store of books", redacted(error.message), ok=False)
+    except TimeoutError:
+        sentence = f"No answer within {PATIENCE_S:.0f} seconds. Please check the network and BOOKS_URL."
+        return Finding("Store of books", sentence, ok=False)
+    return Finding("Store of books", f"{redacted(url)} can be written to")
 
 
 async def check_sandbox() -> Finding:
@@ -142,7 +172,8 @@ async def check_model(settings: Settings) -> Finding:
             await provider.aclose()
     except MarginaliaError as error:
         said = getattr(error, "said", "")
-        return Finding("Model", f"{error.message} It says: {said}" if said else error.message, ok=False)
+        sentence = f"{error.message} It says: {said}" if said else error.message
+        return Finding("Model", sentence, ok=False)
     except TimeoutError:
         sentence = f"No answer within {MODEL_PATIENCE_S:.0f} seconds. Please check the network and the base URL."
         return Finding("Model", sentence, ok=False)

@@ -42,6 +42,8 @@ CALL_TIMEOUT_S = 60.0
 """For one book, up or down, including retries: a long novel with its index has ten megabytes."""
 
 CLEAN_EVERY_S = 3_600.0
+_TRIAL = "trial"
+"""The name of an object that is no book."""
 BEING_ADDED = timedelta(hours=1)
 """Longer than it takes to add a book, which is on the disk before it is in the store."""
 
@@ -284,6 +286,23 @@ def open_store(url: str) -> ObjectStore:
         raise SettingsError(
             "BOOKS_URL must be like s3://bucket/prefix, gs://bucket/prefix, az://container/prefix or "
             f"file:///folder, with the store's credentials in the environment{reason}."
+        ) from error
+
+
+async def try_store(url: str) -> None:
+    """Write a small object into the store of a URL, and delete it.
+
+    Raises:
+        SettingsError: the URL names no store, or the store refuses; the sentence says why.
+    """
+    store = open_store(url)
+    try:
+        await obstore.put_async(store, _TRIAL, b"here")
+        await obstore.delete_async(store, _TRIAL)
+    except (BaseError, OSError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise SettingsError(
+            f"It cannot be written to ({reason}). Check BOOKS_URL, and the store's credentials in the environment."
         ) from error
 
 

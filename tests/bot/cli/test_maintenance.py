@@ -23,6 +23,7 @@ from bot.settings import Settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
 from tests.doubles.openai_api import OpenAIDouble
+from tests.doubles.ports import held_port
 from tests.doubles.script import Call, Failure, Reply, say
 
 
@@ -107,6 +108,35 @@ async def test_a_database_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "marginalia.db").write_bytes(b"this is no database at all" * 100)
     found = await report(tmp_path)
     assert not found["Database"].ok
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [({"book_hosts": ("https://gutenberg.org",)}, "BOOK_HOSTS"), ({"shard_count": 4}, "SHARD_COUNT needs PostgreSQL")],
+)
+async def test_a_setting_with_which_the_bot_would_not_start(
+    settings: dict[str, Any], word: str, tmp_path: Path
+) -> None:
+    found = await report(tmp_path, **settings)
+    assert not found["Settings"].ok
+    assert word in found["Settings"].sentence
+
+
+async def test_a_store_is_written_to_and_left_as_it_was(tmp_path: Path) -> None:
+    found = await report(tmp_path, books_url=f"file://{tmp_path}/store")
+    assert found["Store of books"].ok
+    assert list((tmp_path / "store").iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["books", "s3://", "s3://club/books"])
+async def test_a_store_that_is_none_or_refuses(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "tea")
+    with held_port() as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        found = await report(tmp_path, books_url=url)
+    assert not found["Store of books"].ok
+    assert "BOOKS_URL" in found["Store of books"].sentence
 
 
 async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from obstore.store import ObjectStore, S3Store
 
 from domain.errors import BookError, BookErrorCode, SettingsError, StorageError
 from storage.book_files import objects
-from storage.book_files.objects import CachedBookFiles, open_store
+from storage.book_files.objects import CachedBookFiles, open_store, try_store
 from storage.opening import Storage, open_storage
 from tests.storage.book_files.test_files import SHA, a_book, a_text
 
@@ -81,6 +81,18 @@ def nodes(tmp_path: Path, url: str, storage: Storage) -> tuple[Node, Node]:
 async def only_object(store: ObjectStore) -> str:
     [found] = [each["path"] async for batch in obstore.list(store) for each in batch]
     return str(found)
+
+
+async def test_a_trial_leaves_nothing_in_a_store(url: str) -> None:
+    await try_store(url)
+    assert [each["path"] async for batch in obstore.list(open_store(url)) for each in batch] == []
+
+
+async def test_a_trial_says_why_a_store_refuses(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"ENDPOINT_URL": s3, "ACCESS_KEY_ID": "hatter", "SECRET_ACCESS_KEY": "tea"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    with pytest.raises(SettingsError, match=r"404 Not Found.*Check BOOKS_URL"):
+        await try_store("s3://nowhere/club")
 
 
 async def test_what_one_node_adds_another_reads(nodes: tuple[Node, Node]) -> None:
