@@ -173,10 +173,19 @@ async def check_model(settings: Settings) -> Finding:
     except MarginaliaError as error:
         said = getattr(error, "said", "")
         sentence = f"{error.message} It says: {said}" if said else error.message
+        if error.code is LLMErrorCode.CONNECTION_LOST and (setting := _own_address(settings)):
+            sentence = f"{error.message} Does a server run at {setting}?"
         return Finding("Model", sentence, ok=False)
     except TimeoutError:
         sentence = f"No answer within {MODEL_PATIENCE_S:.0f} seconds. Please check the network and the base URL."
         return Finding("Model", sentence, ok=False)
+
+
+def _own_address(settings: Settings) -> str:
+    """The address of the model's server, if a setting names it."""
+    name = f"{settings.provider}_base_url"
+    address = getattr(settings, name, "")
+    return f"{redacted(address)}, which {name.upper()} names" if address else ""
 
 
 async def _tool_call(provider: ChatProvider) -> str:

@@ -139,6 +139,14 @@ async def test_a_store_that_is_none_or_refuses(url: str, tmp_path: Path, monkeyp
     assert "BOOKS_URL" in found["Store of books"].sentence
 
 
+async def test_a_model_server_that_does_not_run_is_named(tmp_path: Path) -> None:
+    with held_port() as port:
+        found = await report(tmp_path, openai_base_url=f"http://me:secret@127.0.0.1:{port}/v1", llm_model="qwen3")
+    assert not found["Model"].ok
+    assert f"127.0.0.1:{port}/v1, which OPENAI_BASE_URL names" in found["Model"].sentence
+    assert "secret" not in found["Model"].sentence
+
+
 async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[McpTools] = []
 
