@@ -121,7 +121,7 @@ def _section_line(scene: ClubScene, section: Section, say: Speech, bound: int, r
     parts = [f"**{section.number}**", scene.pages(section, say), date_mark(section)]
     seen = [each for each in scene.club.taking_part if not each.hidden]
     if there := sum(each.reached(scene.club.length) >= section.end for each in seen):
-        parts.append(say("{there} of {all} are there", there=there, all=len(seen)))
+        parts.append(say.counted(there, "{number} of {all} is there", "{number} of {all} are there", all=len(seen)))
     if section.thread_id and (not section.private or (reached is not None and reached >= section.end)):
         parts.append(f"<#{section.thread_id}>")
     elif section.thread_id:
@@ -189,14 +189,20 @@ def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
     if not furthest:
         return say("Nobody has finished section 1 yet.")
     there = sum(club.finished(each) == furthest for each in seen)
-    return say("{there} of {all} have read section {number}", there=there, all=len(seen), number=furthest)
+    return say.counted(
+        there,
+        "{number} of {all} has read section {section}",
+        "{number} of {all} have read section {section}",
+        all=len(seen),
+        section=furthest,
+    )
 
 
 def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str:
     """How far a member has read, as a bar of sections."""
     read, of = club.finished(member), len(club.sections)
     full = read * CELLS // of
-    where = say("section {number} of {of}", number=read, of=of)
+    where = say.counted(of, "{read} of {number} section", "{read} of {number} sections", read=read)
     paused = f" · {say('paused')}" if is_paused else ""
     return f"`{'█' * full}{'░' * (CELLS - full)}` <@{member.reader_id}> · {where}{paused}"
 
@@ -238,11 +244,12 @@ def check_in_line(scene: ClubScene, member: Member, say: Speech, *, was_there: b
         return say("You've checked in: you've finished the book.")
     if not member.position.is_set:
         return say("You've checked in, but haven't said how far you are. Use `page`, `chapter` or `section`.")
-    return say(
-        "You've checked in at {page}: {read} of {all} sections read.",
+    return say.counted(
+        len(club.sections),
+        "You've checked in at {page}: {read} of {number} section read.",
+        "You've checked in at {page}: {read} of {number} sections read.",
         page=scene.up_to(member.reached(club.length), say),
         read=read,
-        all=len(club.sections),
     )
 
 

@@ -129,7 +129,9 @@ class ManageClubs:
                 message = Worded(
                     "This book has {pages} pages, so it can have {pages} sections at most.", pages=len(units)
                 )
-                if are_chapters:
+                if len(units) == 1:
+                    message = Worded("This book has only one page, so it can have only one section.")
+                elif are_chapters:
                     message = Worded(
                         "This book has {chapters} chapters, so it can have {chapters} sections at most.",
                         chapters=len(units),

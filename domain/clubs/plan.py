@@ -148,9 +148,9 @@ class Club:
             ClubError: NO_SECTION.
         """
         if not 1 <= number <= len(self.sections):
-            raise ClubError(
-                ClubErrorCode.NO_SECTION, Worded("The plan has the sections 1 to {last}.", last=len(self.sections))
-            )
+            several = Worded("The plan has the sections 1 to {last}.", last=len(self.sections))
+            message = several if len(self.sections) > 1 else Worded("The plan has only section 1.")
+            raise ClubError(ClubErrorCode.NO_SECTION, message)
         return self.sections[number - 1]
 
     def is_paused(self, member: Member, now: datetime) -> bool:

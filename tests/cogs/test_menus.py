@@ -212,7 +212,7 @@ class TestHowFarAlong:
         told = await reading.ann.context_menu(reading.channel, FAR, reading.ben)
         assert told.ephemeral
         assert "The Dark Lamp" in text_of(told)
-        assert "section 1 of 3" in text_of(told)
+        assert "1 of 3 sections" in text_of(told)
         await reading.ben.slash(reading.channel, "club board", hide=True)
         hidden = text_of(await reading.ann.context_menu(reading.channel, FAR, reading.ben))
         assert "isn't on any club's board" in hidden
@@ -226,7 +226,7 @@ class TestHowFarAlong:
         shut = {eve: discord.PermissionOverwrite(view_channel=False)}
         back_room = reading.stage.guild.create_text_channel("back-room", overwrites=shut)  # type: ignore[arg-type]
         await reading.ann.slash(back_room, "club start", book=reading.book.id, sections=3)
-        assert "section 0 of 3" in text_of(await reading.ben.context_menu(reading.channel, FAR, reading.ann))
+        assert "0 of 3 sections" in text_of(await reading.ben.context_menu(reading.channel, FAR, reading.ann))
         assert "isn't on any club's board" in text_of(await eve.context_menu(reading.channel, FAR, reading.ann))
 
 

@@ -119,7 +119,7 @@ async def read_in_a_club(ann: BrowserReader) -> None:
     await ann.switch_to("Ben")
     await ann.press("Join")
     await ann.press("I'm there")
-    await ann.sees("1 of 2 are there")
+    await ann.sees("1 of 2 is there")
     await ann.switch_to("Ann")
     await ann.press("I'm there")
     await ann.sees("2 of 2 are there")

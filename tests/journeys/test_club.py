@@ -138,7 +138,7 @@ async def test_what_got_through_before_a_kill_stands_once(bot: BotProcess, disco
     joined = await club.ben.click(card, label="Join")
     assert "You're in." in joined.text
     await club.ben.click(card, label="I'm there")
-    await discord.until(lambda: "1 of 2 are there" in club.cards[0].embed_texts[0])  # else it sees both of them there
+    await discord.until(lambda: "1 of 2 is there" in club.cards[0].embed_texts[0])  # else it sees both of them there
     discord.hold(CALLBACK)
     await club.ann.click(card, label="I'm there")
     assert not discord.threads()

@@ -48,6 +48,16 @@ class TestStarting:
         assert sentence in text_of(await reading.start(**options))
         assert await reading.stage.app.clubs.store.get_running(str(reading.stage.guild.id)) == []
 
+    async def test_a_book_of_one_page_has_one_section(self, reading: ClubStage) -> None:
+        leaf = b"One leaf, and no more. Turn it over."
+        await reading.ann.slash(reading.channel, "books add", file=("leaf.txt", leaf))
+        refused = text_of(await reading.ann.slash(reading.channel, "club start", book="Leaf", sections=2))
+        assert refused == "This book has only one page, so it can have only one section."
+        await reading.ann.slash(reading.channel, "club start", book="Leaf")
+        told = text_of(await reading.ben.slash(reading.channel, "club checkin", section=2))
+        assert told == "The plan has only section 1."
+        assert "0 of 1 section\n" in text_of(await reading.ann.slash(reading.channel, "club board"))
+
     async def test_a_channel_has_one_club(self, reading: ClubStage) -> None:
         await reading.start()
         assert "A club is already reading here" in text_of(await reading.start())
@@ -162,8 +172,8 @@ class TestTheBoard:
         await reading.start()
         await reading.press(reading.ben, "I'm there")
         shown = text_of(await reading.press(reading.ann, "Board"))
-        assert "1 of 2 have read section 1" in shown
-        assert f"`███░░░░░░░` {reading.ben.mention} · section 1 of 3" in shown
+        assert "1 of 2 has read section 1" in shown
+        assert f"`███░░░░░░░` {reading.ben.mention} · 1 of 3 sections" in shown
         assert "not on the board" in text_of(await reading.ben.slash(reading.channel, "club board", hide=True))
         shown = text_of(await reading.press(reading.ann, "Board"))
         assert reading.ben.mention not in shown
@@ -347,7 +357,7 @@ async def test_the_buttons_work_after_a_restart(reading: ClubStage, monkeypatch:
     await reading.stage.restart()
     assert "You're in." in text_of(await reading.press(reading.ben, "Join"))
     assert "You've checked in" in text_of(await reading.press(reading.ben, "I'm there"))
-    assert "1 of 2 have read section 1" in text_of(await reading.press(reading.ben, "Board"))
+    assert "1 of 2 has read section 1" in text_of(await reading.press(reading.ben, "Board"))
 
 
 async def test_buttons_of_another_server_and_of_no_club_end_in_a_sentence(reading: ClubStage) -> None:
@@ -395,4 +405,4 @@ class TestFromElsewhere:
 
     async def test_who_sees_its_channel_uses_it(self, reading: ClubStage) -> None:
         host = await self._among_friends(reading)
-        assert "section 0 of 3" in text_of(await host.slash(reading.channel, "club board"))
+        assert "0 of 3 sections" in text_of(await host.slash(reading.channel, "club board"))
