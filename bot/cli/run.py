@@ -260,7 +260,7 @@ def mcp(
         from bot.mcp.server import book_server, serve_stdio
     last = page_in(page) if page else ""
     if last is None:
-        fail(f"--page takes the number or label of one page, such as 80 or xii, and not {shortened(page)!r}.")
+        fail(f"--page takes the number or label of one page, such as 80 or xii, and not “{shortened(page)}”.")
 
     async def work() -> None:
         async with opened() as app:

@@ -304,7 +304,7 @@ class ManagePositions:
             return await self.clear(reader_id, book)
         if order.strip():
             message = Worded(
-                "I don't understand {order!r} as a place in the book. {usage}.",
+                "I don't understand “{order}” as a place in the book. {usage}.",
                 order=order.strip(),
                 usage=Worded(USAGE),
             )

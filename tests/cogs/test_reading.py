@@ -178,7 +178,7 @@ class TestDiscuss:
         assert "(p. 1)" not in told
         refused = await stage.ann.slash(stage.channel, "discuss", section="3")
         assert refused.ephemeral
-        assert "There is no chapter '3' in the part that has been read." in text_of(refused)
+        assert "There is no chapter “3” in the part that has been read." in text_of(refused)
 
     async def test_of_nothing_there_is_nothing_to_discuss(self, stage: Stage) -> None:
         book = await stage.book()

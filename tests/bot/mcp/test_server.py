@@ -700,7 +700,7 @@ class TestTransports:
     ) -> None:
         ran = await Terminal(tmp_path).run("mcp", "--page", "abc", **environment)
         assert ran.code == 1
-        assert ran.err == "--page takes the number or label of one page, such as 80 or xii, and not 'abc'.\n"
+        assert ran.err == "--page takes the number or label of one page, such as 80 or xii, and not “abc”.\n"
 
     async def test_another_address_than_loopback_needs_a_token(
         self, environment: dict[str, str], tmp_path: Path
