@@ -359,6 +359,8 @@ class Books(
         found = [each for each in there if book == each.id] or [
             each for each in there if each.title.casefold() == wanted
         ]
+        if not found and manages_shelf(interaction):
+            raise Refusal(say("No such book was removed in the last 7 days. /books list shows what's on the shelf."))
         if not found:
             raise Refusal(
                 say(
