@@ -49,6 +49,7 @@ LONGEST_NAME = 100
 CONVERSATIONS_LOOKED_AT = (2 * MOST_CHOICES, 200)
 """The newest that match; more only if the person cannot see enough of the first ones to fill the list."""
 
+EMPTY_SHELF = later("The shelf is empty. Find a free book with /books find, or add your own with /books add.")
 _NUMBERED = re.compile(r"(?:\w+\s)?(\d+)(?:[.:)]\s*|$)")
 """A title that begins with a chapter's number, which is the group."""
 
@@ -171,11 +172,16 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
 
     Raises:
         BookError: NOT_FOUND.
-        Refusal: none is named, and it is not clear which one is meant.
+        Refusal: there is no book, or none is named, and it is not clear which one is meant.
     """
     shelf = use_cases_of(interaction).shelf
     if reference is not None:
-        return await shelf.find(reference, shelf=shelf_of(interaction))
+        try:
+            return await shelf.find(reference, shelf=shelf_of(interaction))
+        except BookError:
+            if await shelf.list(shelf_of(interaction)):
+                raise
+            raise Refusal(speech_of(interaction)(EMPTY_SHELF)) from None
     if conversation := await bound_conversation(interaction):
         return await shelf.get(conversation.book_id, shelf=shelf_of(interaction))
     books = await shelf.list(shelf_of(interaction))
@@ -183,7 +189,7 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
         return books[0]
     say = speech_of(interaction)
     if not books:
-        raise Refusal(say("The shelf is empty. Add a book with /books add."))
+        raise Refusal(say(EMPTY_SHELF))
     raise Refusal(say("Which book? Choose one with the `book` option, or use this in a conversation's thread."))
 
 

@@ -324,7 +324,7 @@ class Books(
     @app_commands.autocomplete(book=access.books)
     async def info(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
-        found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
+        found = await access.resolve_book(interaction, book)
         position = await self._use_cases.positions.get(str(interaction.user.id), found)
         file = await self._use_cases.shelf.open(found)
         chapters, pages = await file.chapters(), await file.pages()
@@ -417,7 +417,7 @@ class Books(
                 await close_thread(thread, farewell)
 
     async def _removable(self, interaction: discord.Interaction[Any], reference: str) -> Book:
-        book, say = await self._use_cases.shelf.find(reference, shelf=shelf_of(interaction)), speech_of(interaction)
+        book, say = await access.resolve_book(interaction, reference), speech_of(interaction)
         if not may_remove_book(interaction, book):
             who = f"<@{book.added_by}>" if book.added_by.isdecimal() else say("whoever added it")
             raise Refusal(
@@ -466,7 +466,7 @@ class Books(
         page = page_of(books, number)
         lines = [f"**{clipped(plain(book.title), 200)}**{_by(book)}\n-# {book_facts(book, say)}" for book in page.items]
         embed = discord.Embed(title=say("The shelf"), colour=PAPER)
-        embed.description = "\n".join(lines) or say("The shelf is empty. Add a book with /books add.")
+        embed.description = "\n".join(lines) or say(access.EMPTY_SHELF)
         if books:
             total = say.counted(len(books), "{number} book", "{number} books")
             embed.set_footer(text=total + " · " + say("page {page} of {pages}", page=page.number, pages=page.count))

@@ -86,7 +86,7 @@ class Chat(commands.Cog):
         conversation: str | None = None,
         private: bool | None = None,
     ) -> None:
-        found = await defer_if_slow(interaction, self._use_cases.shelf.find(book, shelf=shelf_of(interaction)))
+        found = await defer_if_slow(interaction, access.resolve_book(interaction, book))
         if conversation is not None:
             await self._resume(interaction, found, conversation, message)
         elif {message, title, private} == {None} and (
@@ -142,7 +142,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     async def create(
         self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
     ) -> None:
-        found = await defer_if_slow(interaction, self._use_cases.shelf.find(book, shelf=shelf_of(interaction)))
+        found = await defer_if_slow(interaction, access.resolve_book(interaction, book))
         await self._opening.start(interaction, found, title=title)
 
     @app_commands.command(name="list", description="The conversations you can see, newest first")
@@ -150,7 +150,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     @app_commands.autocomplete(book=access.books)
     async def list_conversations(self, interaction: discord.Interaction[Any], book: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
-        found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction)) if book else None
+        found = await access.resolve_book(interaction, book) if book else None
         embed, view = await self._page(interaction, found.id if found else "", 1)
         await interaction.edit_original_response(embed=embed, view=view)
 

@@ -7,7 +7,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs.access import bound_conversation
+from cogs.access import EMPTY_SHELF, bound_conversation
 from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
 from cogs.clubs.cards import bar_line
 from cogs.conversation.intake import is_from_a_person, whole_text
@@ -212,7 +212,7 @@ class ContextMenus(commands.Cog):
                 return await shelf.get(here[0].book_id, shelf=shelf_of(interaction))
         books = await shelf.list(shelf_of(interaction))
         if not books:
-            raise Refusal(speech_of(interaction)("The shelf is empty. Add a book with /books add."))
+            raise Refusal(speech_of(interaction)(EMPTY_SHELF))
         return books[0] if len(books) == 1 else None
 
     async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str, said: str = "") -> None:

@@ -88,7 +88,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             raise Refusal(say("Please use only one of `sections` and `chapters`."))
         if events:
             access.assert_may_do(interaction, "create_events")
-        found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
+        found = await access.resolve_book(interaction, book)
         request = PlanRequest(
             start=self._day(start, say),
             sections=sections,

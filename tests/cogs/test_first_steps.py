@@ -50,6 +50,25 @@ async def kept_in(stage: Stage, thread: ChannelHandle) -> Sequence[ChatMessage]:
     return await stage.app.storage.messages.get_by_conversation((await stage.conversation(thread)).id)
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("books list", {}),
+        ("books info", {"book": "Dracula"}),
+        ("chat", {"book": "Dracula"}),
+        ("chat", {"book": "0" * 32}),
+        ("club start", {"book": "Dracula"}),
+        ("ask", {"question": "Who is Mina?"}),
+        ("recap", {}),
+    ],
+)
+async def test_before_the_first_book_everything_says_how_to_get_one(
+    command: str, options: dict[str, str], stage: Stage
+) -> None:
+    told = text_of(await stage.ann.slash(stage.channel, command, **options))
+    assert "The shelf is empty. Find a free book with /books find, or add your own with /books add." in told
+
+
 async def test_from_a_file_to_the_first_answer_it_takes_a_command_and_a_press(stage: Stage) -> None:
     card = await added(stage)
     offered = labels(card)
