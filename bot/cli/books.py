@@ -31,7 +31,7 @@ from bot.cli.running import (
     typed,
 )
 from bot.tools.results import counted
-from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page
+from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page, is_personal
 from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
 from domain.library.shelf import LOCAL_SHELF, AddedBook
 from domain.ports import Progress as Follow
@@ -343,12 +343,21 @@ def _pages(book: Book) -> str:
 
 def _table(books: Sequence[Book]) -> Table:
     table = Table("Id", "Title", "Author", "Format", "Pages", "Chapters", "Words", box=None, pad_edge=False)
+    table.columns[1].overflow = "fold"  # or the id of a server would be cut
     for book in books:
         pages = f"{'~' if book.pages_estimated else ''}{book.page_count}"
         title = book.title if book.status is BookStatus.READY else f"{book.title} (file missing)"
+        title += _owner(book)
         row = (book.id[:8], title, book.author, _format(book), pages, str(book.chapter_count), f"{book.word_count:,}")
         table.add_row(*map(Text, row))
     return table
+
+
+def _owner(book: Book) -> str:
+    """Whose shelf a book is on, by their id on Discord; empty for the terminal's."""
+    if book.shelf == LOCAL_SHELF:
+        return ""
+    return f" ({book.shelf.replace(':', ' ') if is_personal(book.shelf) else f'server {book.shelf}'})"
 
 
 def _info_fields(book: Book, chapters: Sequence[Chapter], pages: Sequence[Page]) -> dict[str, object]:

@@ -35,6 +35,14 @@ def run(*words: str, typed: str = "") -> Result:
     return CliRunner().invoke(app, words, input=typed)
 
 
+def test_the_list_says_whose_shelf_a_book_is_on(lamp: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert "server" not in run("books", "list").stdout
+    assert run("books", "add", "lamp.txt", "--title", "The Lamp", "--server", "123456789012345678").exit_code == 0
+    assert "(server" in run("books", "list").stdout
+    assert "123456789012345678)" in run("books", "list").stdout
+
+
 @pytest.mark.parametrize("part", ["e", "dark lamp", "the dark lamp."])
 def test_a_part_of_a_title_removes_nothing_unless_a_person_says_yes(lamp: str, part: str) -> None:
     refused = run("books", "remove", part, "--yes")
