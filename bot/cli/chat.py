@@ -138,12 +138,18 @@ async def _find_book(app: App, book: str | None) -> Book:
     except BookError as error:
         if named_format(book) is None and os.sep not in book:
             raise
+        if await asyncio.to_thread(os.path.exists, _expanded(book)):
+            return await add_path(app, Path(_expanded(book)))  # a folder or a device, which is refused in a sentence
         raise BookError(error.code, f"There is no file {shortened(book)}. {error.message}") from error
 
 
 def _existing_file(name: str) -> Path | None:
-    path = os.path.expanduser(name)  # noqa: PTH111 - and not pathlib, which raises what a title may cause
+    path = _expanded(name)
     return Path(path) if os.path.isfile(path) else None  # noqa: PTH113
+
+
+def _expanded(name: str) -> str:
+    return os.path.expanduser(name)  # noqa: PTH111 - and not pathlib, which raises what a title may cause
 
 
 async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
