@@ -285,7 +285,9 @@ async def make_folder_for(path: Path) -> None:
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(
-            StorageErrorCode.NOT_FOUND, f"The folder {path.parent} for the database cannot be made: {error.strerror}."
+            StorageErrorCode.NOT_FOUND,
+            f"The folder {path.parent} for the database cannot be made ({error.strerror}): set DATA_DIR, or "
+            "DATABASE_URL, to a place where this user may write.",
         ) from error
 
 

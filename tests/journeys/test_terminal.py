@@ -209,6 +209,7 @@ async def test_bad_input_is_a_sentence_and_an_exit_code(terminal: Terminal, argu
     [
         ({"HISTORY_MESSAGES": "lots"}, "HISTORY_MESSAGES"),
         ({"DATABASE_URL": "oracle://x"}, "DATABASE_URL"),
+        ({"DATA_DIR": "/dev/null/data"}, "set DATA_DIR, or DATABASE_URL, to a place where this user may write"),
         ({"LLM_PROVIDER": "anthropic"}, "ANTHROPIC_API_KEY"),
     ],
 )
