@@ -29,7 +29,7 @@ from bot.cli.running import (
 from bot.parsers.formats import named_format
 from domain.book import Book, PositionState, ReadingPosition
 from domain.chat import ChatMessage
-from domain.conversation import Conversation
+from domain.conversation import UNTITLED, Conversation
 from domain.errors import BookError, shortened
 from domain.turn.history import within_bound
 
@@ -123,9 +123,15 @@ async def _choose(app: App, book: str | None, conversation: str | None, *, new: 
         talk = await app.conversations.get(conversation)
         return await app.shelf.get(talk.book_id), talk
     found = await _find_book(app, book)
-    earlier = () if new or not sys.stdin.isatty() else await app.conversations.list_by_book(found.id)
+    earlier = () if new or not sys.stdin.isatty() else await _begun(app, found)
     picked = await _pick(earlier) if earlier else None
     return found, picked or await app.conversations.create(found.id, owner_id=TERMINAL_READER.id)
+
+
+async def _begun(app: App, book: Book) -> Sequence[Conversation]:
+    """The conversations on a book without those that were left before a word was said."""
+    talks = await app.conversations.list_by_book(book.id)
+    return [each for each in talks if each.title != UNTITLED or await app.transcripts.messages(each.id)]
 
 
 async def _find_book(app: App, book: str | None) -> Book:

@@ -281,6 +281,15 @@ async def test_a_person_types_in_a_narrow_window_and_comes_back_later(terminal: 
     assert "“Marta found a brass key under the stairs.”" in retried
 
 
+async def test_a_conversation_without_a_word_is_none_to_continue(terminal: Terminal) -> None:
+    await typed_in(terminal, ["start"], [])
+    second = await typed_in(terminal, ["chat"], ["hello"])
+    assert "Continue which one?" not in second
+    third = await typed_in(terminal, ["chat"], [""])
+    assert "Continue which one?" in " ".join(third.split())
+    assert third.count("New conversation") == 1, "the one with a greeting"
+
+
 @pytest.mark.parametrize("leaving", ["\x04", signal.SIGINT])
 async def test_a_person_who_leaves_at_a_question_is_let_go_and_nothing_is_done(
     terminal: Terminal, leaving: str | signal.Signals
