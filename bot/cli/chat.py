@@ -103,6 +103,7 @@ async def _start_chat() -> int:
         )
         await _greet(app, found, talk)
         if sys.stdin.isatty():
+            console.print(f"[dim]Ask something, for example: {EXAMPLE_QUESTIONS[0]}[/]\n", soft_wrap=True)
             await session.run(_lines(echo=False))
             return 0
         questions = [line async for line in _lines(echo=False)]

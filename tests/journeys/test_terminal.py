@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.chat import EXAMPLE_QUESTIONS
 from tests.journeys.forked import Forked
 from tests.journeys.terminal import Ran, Terminal
 
@@ -288,6 +289,12 @@ async def test_a_conversation_without_a_word_is_none_to_continue(terminal: Termi
     third = await typed_in(terminal, ["chat"], [""])
     assert "Continue which one?" in " ".join(third.split())
     assert third.count("New conversation") == 1, "the one with a greeting"
+
+
+async def test_whoever_starts_it_in_a_terminal_is_told_what_to_ask(terminal: Terminal) -> None:
+    shown = " ".join((await typed_in(terminal, ["start"], [EXAMPLE_QUESTIONS[0]])).split())
+    assert f"Ask something, for example: {EXAMPLE_QUESTIONS[0]} ›" in shown
+    assert "on Friday the twenty-sixth" in shown
 
 
 @pytest.mark.parametrize("leaving", ["\x04", signal.SIGINT])
