@@ -388,7 +388,10 @@ def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
     """A reply to somebody who writes direct messages before there is a conversation in them."""
     if has_books:
         return say("Which book shall we talk about? Choose one, here or with /chat, and I'll answer what you write.")
-    return say("Let's read a book together. Add one with /books add, then start with /chat.")
+    return say(
+        "Let's read a book together. Find a free one with /books find, or add your own with /books add; then start "
+        "with /chat."
+    )
 
 
 async def hint(

@@ -149,7 +149,7 @@ async def test_a_mention_where_there_is_no_book_is_answered_once_one_is_chosen_b
 
 async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) -> None:
     said = await room.ann.direct("Hello?")
-    await room.until(lambda: "Add one with /books add" in "".join(room.said(said.channel)))
+    await room.until(lambda: "add your own with /books add" in "".join(room.said(said.channel)))
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ async def test_an_empty_list_has_no_pages(ann: Reader) -> None:
 
 async def test_who_has_no_book_yet_is_told_how_to_begin(ann: Reader) -> None:
     await ann.person.say(ann.place, "Hello?")
-    await ann.heard("Add one with /books add")
+    await ann.heard("Find a free one with /books find, or add your own with /books add")
 
 
 async def test_a_german_is_answered_in_german(ann: Reader) -> None:
@@ -241,7 +241,7 @@ async def test_what_was_written_while_the_bot_was_away_is_answered_once_and_wher
         await double.until(lambda: double.commands.commands.get(0))
         ann = Reader(double, state, person)
         await person.say(ann.place, "Is anybody there?")
-        await ann.heard("Add one with /books add")
+        await ann.heard("Find a free one with /books find, or add your own with /books add")
         lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
         await ann.chat(lamp)
         await ann.says("About the lamp?", "It is a lamp.")
