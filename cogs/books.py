@@ -338,13 +338,19 @@ class Books(
         await interaction.response.defer(ephemeral=True)
         found, say = await self._removable(interaction, book), speech_of(interaction)
         talks = await self._conversations_to_go(interaction, found)
+        seen = len(await access.visibility_of(interaction).of(talks))
         goes = say.counted(
-            len(await access.visibility_of(interaction).of(talks)),
+            seen,
             "This takes it off the shelf at once, with {number} conversation you can see. You can undo this "
             "with /books restore for 7 days; after that it's erased for good.",
             "This takes it off the shelf at once, with {number} conversations you can see. You can undo this "
             "with /books restore for 7 days; after that it's erased for good.",
         )
+        if not seen:
+            goes = say(
+                "This takes it off the shelf at once, with any conversations about it. You can undo this with "
+                "/books restore for 7 days; after that it's erased for good."
+            )
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
         view = confirmation("book-remove", found.id, say("Remove it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)

@@ -199,17 +199,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await interaction.response.defer(ephemeral=True)
         found, say = await self._deletable(interaction, conversation), speech_of(interaction)
         count = sum(map(is_said, await self._use_cases.transcripts.messages(found.id)))
-        goes = (
-            say.counted(
-                count, "This permanently deletes {number} message.", "This permanently deletes {number} messages."
-            )
-            if found.is_direct or found.is_aside
-            else say.counted(
-                count,
-                "This permanently deletes {number} message and the thread.",
-                "This permanently deletes {number} messages and the thread.",
-            )
-        )
+        goes = _what_goes(say, count, has_thread=not (found.is_direct or found.is_aside))
         question = say("Delete “{title}”?", title=plain(titled(found, say)))
         view = confirmation("talk-delete", found.id, say("Delete it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
@@ -378,6 +368,23 @@ def _line(conversation: Conversation, book: str, say: Speech) -> str:
     lock = "🔒 " if conversation.private else ""
     when = discord.utils.format_dt(conversation.created_at, "d")
     return f"{lock}**{title}**\n-# {clipped(plain(book), 80)} · {when}{owner}{gone}"
+
+
+def _what_goes(say: Speech, messages: int, *, has_thread: bool) -> str:
+    """What is deleted with a conversation."""
+    if not messages and has_thread:
+        return say("Nothing has been said in it. This permanently deletes it and the thread.")
+    if not messages:
+        return say("Nothing has been said in it. This permanently deletes it.")
+    if has_thread:
+        return say.counted(
+            messages,
+            "This permanently deletes {number} message and the thread.",
+            "This permanently deletes {number} messages and the thread.",
+        )
+    return say.counted(
+        messages, "This permanently deletes {number} message.", "This permanently deletes {number} messages."
+    )
 
 
 def _not_yours(conversation: Conversation, say: Speech) -> str:

@@ -176,7 +176,9 @@ def remove(
         async with opened() as app:
             found = await app.shelf.find(book, shelf=None, in_full=yes)
             conversations = len(await app.conversations.list_by_book(found.id))
-            goes = f"“{found.title}” and {conversations} conversation{'' if conversations == 1 else 's'} on it"
+            goes = f"“{found.title}”"
+            if conversations:
+                goes += f" and {counted(conversations, 'conversation')} on it"
             if not yes and not await _confirmed(f"Remove {goes}?"):
                 console.print("Nothing was removed.")
                 return 1

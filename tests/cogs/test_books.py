@@ -116,6 +116,13 @@ async def test_who_added_a_book_removes_it_after_hearing_what_goes_with_it(stage
     assert "this conversation has ended" in thread.history()[-1].content
 
 
+async def test_a_book_that_nobody_talked_about_is_removed_without_a_count(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    asked = text_of(await stage.ann.slash(stage.channel, "books remove", book=book.id))
+    assert "off the shelf at once, with any conversations about it." in asked
+    assert "0" not in asked
+
+
 async def test_a_thread_that_cannot_be_closed_does_not_keep_a_book(stage: Stage) -> None:
     book = await stage.book(added_by=str(stage.ann.id))
     thread = await stage.chat(book)

@@ -253,6 +253,10 @@ class TestDelete:
         conversation = await stage.conversation(thread)
         return await stage.ann.slash(stage.channel, "conversations delete", conversation=conversation.id)
 
+    async def test_one_without_a_word_goes_without_a_count(self, stage: Stage) -> None:
+        asked = text_of(await self.ask(stage, await stage.chat(await stage.book())))
+        assert "Nothing has been said in it. This permanently deletes it and the thread." in asked
+
     async def test_all_of_it_is_gone_after_the_button(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), message="Who is Hobb?")
         conversation = await stage.conversation(thread)

@@ -59,7 +59,9 @@ def test_a_part_of_a_title_is_told_how_to_name_the_book(lamp: str) -> None:
 
 @pytest.mark.parametrize("name", ["the dark LAMP", " The  Dark Lamp ", "lamp.txt", "an id"])
 def test_a_book_named_in_full_is_removed_without_a_question(lamp: str, name: str) -> None:
-    assert run("books", "remove", lamp if name == "an id" else name, "--yes").exit_code == 0
+    removed = run("books", "remove", lamp if name == "an id" else name, "--yes")
+    assert removed.exit_code == 0
+    assert removed.stdout == "Removed “The Dark Lamp”.\n"
     assert "empty" in run("books", "list").stdout
 
 
