@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from enum import IntEnum
@@ -237,8 +238,11 @@ def _refusal_of_discord(error: discord.DiscordException, say: Speech) -> str:
                 "server can give it to me under Server Settings → Roles, or in this channel's settings."
             )
         case discord.RateLimited():
-            seconds = round(error.retry_after)
-            return say("Discord wants me to wait {seconds} seconds before I do that again.", seconds=seconds)
+            return say.counted(
+                math.ceil(error.retry_after),
+                "Discord wants me to wait {number} second before I do that again.",
+                "Discord wants me to wait {number} seconds before I do that again.",
+            )
     return ""
 
 

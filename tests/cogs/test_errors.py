@@ -54,6 +54,7 @@ def response(status: int) -> Any:
         (app_commands.CheckFailure(), "You can't use this command here."),
         (app_commands.CommandNotFound("old", []), "This command has changed."),
         (discord.RateLimited(61.0), "Discord wants me to wait 61 seconds"),
+        (discord.RateLimited(0.3), "Discord wants me to wait 1 second before"),
         (discord.Forbidden(response(403), "no"), "I'm missing a permission"),
         (discord.DiscordServerError(response(502), "no"), "Discord is having trouble"),
     ],
