@@ -347,11 +347,12 @@ def result_line(vote: Vote, votes: Sequence[int], say: Speech) -> str:
             best=best,
             all=sum(votes),
         )
-    return say(
-        "The vote is over: “{choice}” has won with {best} of {all} votes. /club start begins a club on it.",
+    return say.counted(
+        sum(votes),
+        "The vote is over: “{choice}” has won with the only vote. /club start begins a club on it.",
+        "The vote is over: “{choice}” has won with {best} of {number} votes. /club start begins a club on it.",
         choice=first[0],
         best=best,
-        all=sum(votes),
     )
 
 

@@ -188,5 +188,5 @@ async def test_a_poll_stands_once_and_its_end_is_told_once_after_an_absence(
     await bot.start()
     await discord.until(lambda: club.kept("SELECT 1 FROM votes WHERE told = 1"))
     assert club.polls == [poll]
-    assert club.ends == ["The vote is over: “Dracula” has won with 1 of 1 votes. /club start begins a club on it."]
+    assert club.ends == ["The vote is over: “Dracula” has won with the only vote. /club start begins a club on it."]
     assert discord.violations == []

@@ -376,7 +376,7 @@ class TestVotes:
         await reading.sweep()
         await reading.sweep()
         told_ends = [each for each in reading.said() if "The vote is over" in each]
-        assert told_ends == ["The vote is over: “Dracula” has won with 1 of 1 votes. /club start begins a club on it."]
+        assert told_ends == ["The vote is over: “Dracula” has won with the only vote. /club start begins a club on it."]
 
     async def test_a_poll_that_somebody_deletes_makes_room_for_another(self, reading: ClubStage) -> None:
         moderator = reading.stage.member("moderator", manage_messages=True)
