@@ -97,14 +97,16 @@ def read_recognised(document: PdfDocument, format_: str, filename: str, limits: 
     texts = [page for page in document.pages if not page.is_picture and _letters(page) >= _FEWEST_LETTERS]
     pages = without_running_lines(with_printed_labels(with_even_sizes(document.pages, body_size(texts))))
     if not any(_letters(page) >= _FEWEST_LETTERS for page in pages):
-        raise BookError(
-            BookErrorCode.NO_TEXT,
-            Worded(
-                "The {pages:,} pages of this book are pictures, and I could make out no words on them. "
-                "Please add another edition, one with text.",
-                pages=len(pages),
-            ),
+        several = Worded(
+            "The {pages:,} pages of this book are pictures, and I could make out no words on them. "
+            "Please add another edition, one with text.",
+            pages=len(pages),
         )
+        only = Worded(
+            "The only page of this book is a picture, and I could make out no words on it. Please add another edition, "
+            "one with text."
+        )
+        raise BookError(BookErrorCode.NO_TEXT, several if len(pages) > 1 else only)
     if not texts:
         return read_pages(document, pages, f"{format_}{OCR_MARK}", filename, limits, [_READ_BY_OCR])
     pictures = sum(page.is_picture for page in pages)
@@ -299,15 +301,17 @@ def _refuse_pictures(pages: Sequence[PdfPage]) -> None:
     if any(page.is_cipher for page in pages):
         raise PicturesOnlyError(_CIPHER, pictures)
     if pictures:
-        raise PicturesOnlyError(
-            Worded(
-                "{pictures} of the {pages} pages of this PDF are pictures, and there is no text to read on any page. "
-                "Please run it through text recognition (OCR) first, or add another edition.",
-                pictures=pictures,
-                pages=len(pages),
-            ),
-            pictures,
+        several = Worded(
+            "{pictures} of the {pages} pages of this PDF are pictures, and there is no text to read on any page. "
+            "Please run it through text recognition (OCR) first, or add another edition.",
+            pictures=pictures,
+            pages=len(pages),
         )
+        only = Worded(
+            "The only page of this PDF is a picture, and there is no text to read on it. "
+            "Please run it through text recognition (OCR) first, or add another edition."
+        )
+        raise PicturesOnlyError(several if len(pages) > 1 else only, pictures)
     if not any(map(_letters, pages)):
         raise BookError(
             BookErrorCode.NO_TEXT,

@@ -309,6 +309,11 @@ def test_scanned_books_are_refused_with_how_many_pages_are_pictures() -> None:
     assert refused.value.code is BookErrorCode.NO_TEXT
 
 
+def test_a_single_scanned_page_is_refused_as_one() -> None:
+    with pytest.raises(BookError, match=r"The only page of this PDF is a picture, .*OCR"):
+        parser.read(build([[]], pictures=True), "a.pdf")
+
+
 def test_pages_that_are_pictures_are_a_warning() -> None:
     book = read(build([body_page(1), [], [], [], body_page(5)], pictures=True))
     assert len(book.warnings) == 1
