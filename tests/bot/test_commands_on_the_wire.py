@@ -196,13 +196,13 @@ async def test_what_comes_at_the_same_moment_or_back_stays_within_the_limits(
         async def add(number: int) -> str:
             file = double.file(f"{number}.md", TALE + f"\n\nTale {number}.".encode())
             added = await people[number % 3].slash("books add", file=file)
-            await double.until(lambda: "Gedauert" in added.text or "Diese Grenze legt fest" in added.text)
+            await double.until(lambda: "Dauer" in added.text or "Diese Grenze legt fest" in added.text)
             return added.text
 
         told = await asyncio.gather(*map(add, range(18)))
-        assert sum("Gedauert" in each for each in told) == 3
+        assert sum("Dauer" in each for each in told) == 3
         assert sum("Das Regal ist voll: Es fasst 3 Bücher" in each for each in told) >= 9
-        assert all("books remove" in each or "<t:" in each for each in told if "Gedauert" not in each)
+        assert all("books remove" in each or "<t:" in each for each in told if "Dauer" not in each)
         shelf = str(double.guild.id)
         [first, *_] = await bot.app.shelf.list(shelf)
         await bot.app.shelf.take_off(first.id, by=first.added_by)

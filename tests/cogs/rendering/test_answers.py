@@ -34,7 +34,7 @@ def test_the_status_says_what_is_being_done() -> None:
     assert status_line([first]) == '-# 🔎 search_book "white \\*rabbit\\*" …'
     assert status_line([first, second]) == '-# 🔎 read_pages "3" … (+1)'
     assert status_line([done]) == '-# 🔎 search_book "tea" · 5 passages'
-    assert status_line([done], speech_for(discord.Locale.german)) == '-# 🔎 search_book "tea" · 5 Abschnitte'
+    assert status_line([done], speech_for(discord.Locale.german)) == '-# 🔎 search_book "tea" · 5 Textstellen'
 
 
 def test_a_note_stands_below_the_text() -> None:

@@ -71,10 +71,10 @@ def test_a_file_for_a_german_is_german_but_for_what_the_model_was_given() -> Non
     say = speech_for(discord.Locale.german)
     text = export_conversation(CONVERSATION, "Alice", MESSAGES, ExportFormat.MARKDOWN, say).decode()
     assert "## Ann, 21.11.2026 09:30" in text
-    assert "fertig · 1 Abschnitt · " in text
+    assert "fertig · 1 Textstelle · " in text
     trace = trace_markdown([CALL], say=say).decode()
     assert trace.startswith("# Werkzeugaufrufe\n")
-    assert "fertig · 2 Abschnitte · 8 ms" in trace
+    assert "fertig · 2 Textstellen · 8 ms" in trace
 
 
 LIVE = re.compile(r"(?i)\w://|\]\(|\]:|<[a-z/!?]|www\.|mailto:|[\u202a-\u202e]")

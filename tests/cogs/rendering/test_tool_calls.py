@@ -78,7 +78,7 @@ def test_a_call_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("summary", "said"),
     [
-        ("5 passages", "5 Abschnitte"),
+        ("5 passages", "5 Textstellen"),
         ("no places", "keine Stellen"),
         ("2 pages", "2 Seiten"),
         ("page 12 proposed", "Seite 12 vorgeschlagen"),
