@@ -147,29 +147,42 @@ class Help(commands.Cog):
     @everywhere
     @app_commands.default_permissions(send_messages=True)
     async def help(self, interaction: discord.Interaction[Any]) -> None:
-        say, missing = speech_of(interaction), tuple(self._use_cases.missing_tools())
-        card = help_card(say, reads_messages=interaction.client.intents.message_content, missing=missing)
-        await interaction.response.send_message(embed=card, ephemeral=True)
+        await interaction.response.send_message(embed=_help_for(interaction, self._use_cases), ephemeral=True)
 
 
-def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ()) -> discord.Embed:
-    """The card of /help. `missing` are the tool servers that cannot be reached now."""
+def _help_for(interaction: discord.Interaction[Any], use_cases: UseCases) -> discord.Embed:
+    return help_card(
+        speech_of(interaction),
+        reads_messages=interaction.client.intents.message_content,
+        is_private=server_of(interaction) is None,
+        missing=tuple(use_cases.missing_tools()),
+    )
+
+
+def help_card(
+    say: Speech, *, reads_messages: bool, is_private: bool = False, missing: Sequence[str] = ()
+) -> discord.Embed:
+    """The card of /help. `missing` are the tool servers that cannot be reached now.
+
+    `is_private` is where no server has the bot: in direct messages, and wherever only the person has installed it.
+    """
     card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
     card.description = say("I answer from the book's own pages, cite the page, and never spoil what you haven't read.")
     reading = [
         say("`/books find` gets a free book, `/books add` adds your own, and `/books list` shows the shelf."),
-        say("`/chat` opens a thread about a book. Ask your questions there; use `/chat` again to continue later."),
+        say("`/chat` begins a conversation about a book in our direct messages; use it again to switch to another.")
+        if is_private
+        else say("`/chat` opens a thread about a book. Ask your questions there; use `/chat` again to continue later."),
         say("`/progress` tells me how far you've read. Only you can change it."),
     ]
     card.add_field(name=say("Getting started"), value="\n".join(reading), inline=False)
     talking = [
-        say("If you're alone in a thread, just write. In a group, mention me or reply to me.")
-        if reads_messages
-        else say("Mention me or reply to me: I can't read other messages here."),
+        _how_to_ask(say, reads_messages=reads_messages, is_private=is_private),
         say("Edit a question and I'll answer it again; delete it to take it back."),
         say("**Stop**, **Sources** and **Try again** are below the answers; `/verbose` shows how I found them."),
     ]
-    card.add_field(name=say("In a thread"), value="\n".join(talking), inline=False)
+    where = say("In our direct messages") if is_private else say("In a thread")
+    card.add_field(name=where, value="\n".join(talking), inline=False)
     along = [
         say("`/recap` tells what has happened so far, `/who` who somebody is, and `/ask` answers you alone."),
         say("On a server, `/club` plans reading together, and `/discuss` finds questions to talk about."),
@@ -185,6 +198,14 @@ def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ())
         sentence = say("I can't reach these right now, so I'll answer without them: {names}.", names=names)
         card.add_field(name=say("Not available right now"), value=sentence, inline=False)
     return card
+
+
+def _how_to_ask(say: Speech, *, reads_messages: bool, is_private: bool) -> str:
+    if is_private:
+        return say("Just write. I answer every message.")
+    if reads_messages:
+        return say("If you're alone in a thread, just write. In a group, mention me or reply to me.")
+    return say("Mention me or reply to me: I can't read other messages here.")
 
 
 class Usage(commands.Cog):
@@ -427,9 +448,7 @@ class FirstSteps(commands.Cog):
                 return
 
     async def _help(self, interaction: discord.Interaction[Any], _: str) -> None:
-        reads = interaction.client.intents.message_content
-        card = help_card(speech_of(interaction), reads_messages=reads, missing=tuple(self._use_cases.missing_tools()))
-        await reply(interaction, embed=card)
+        await reply(interaction, embed=_help_for(interaction, self._use_cases))
 
     async def _ask(self, interaction: discord.Interaction[Any], argument: str) -> None:
         """Ask the question on the button that was pressed, and remove that button; the others stay."""

@@ -3,6 +3,7 @@
 import re
 
 import discord
+import pytest
 
 from cogs.basics import help_card
 from cogs.i18n import speech_for
@@ -22,3 +23,11 @@ async def test_it_names_commands_that_exist(stage: Stage) -> None:
 def test_without_the_content_intent_it_says_so() -> None:
     assert "I can't read other messages" in embed_text(help_card(ENGLISH, reads_messages=False))
     assert "just write" in embed_text(help_card(ENGLISH, reads_messages=True))
+
+
+@pytest.mark.parametrize("reads_messages", [True, False])
+def test_in_private_it_tells_of_no_threads_and_of_no_mentions(reads_messages: bool) -> None:
+    told = embed_text(help_card(ENGLISH, reads_messages=reads_messages, is_private=True))
+    assert "begins a conversation about a book in our direct messages" in told
+    assert "Just write. I answer every message." in told
+    assert "thread" not in told

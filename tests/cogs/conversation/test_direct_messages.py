@@ -204,6 +204,11 @@ async def test_who_has_no_book_yet_is_told_how_to_begin(ann: Reader) -> None:
     await ann.heard("Find a free one with /books find, or add your own with /books add")
 
 
+async def test_help_speaks_of_direct_messages_there(ann: Reader) -> None:
+    told = await ann.person.slash("help", channel=ann.place)
+    await used_says(ann.double, told, "in our direct messages")
+
+
 async def test_a_german_is_answered_in_german(ann: Reader) -> None:
     ann.person.locale = "de"
     book = await ann.add("The Lamp")
