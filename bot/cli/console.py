@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot.cli.running import Emphasis, WordWrap, interrupts, print_json, with_said
+from bot.tools.results import counted
 from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
@@ -74,6 +75,8 @@ _SLASH_KEY = re.compile("^[、・]")
 """What their slash key types where it types no slash."""
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
+INDENT = 2
+"""Columns before small print."""
 BETWEEN_SENTENCES = 3
 """Characters between two sentences that follow each other, at most: an empty line after a line's end and a space."""
 
@@ -337,9 +340,9 @@ class _Rendering:
     def _indented(self, text: str) -> None:
         """Small print: wrapped in a terminal, unchanged in a pipe."""
         if self._console.is_terminal:
-            self._console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2)))
+            self._console.print(Padding(Text(text, style="dim"), (0, 0, 0, INDENT)))
         else:
-            self._console.print(Text(textwrap.indent(text, "  ")), soft_wrap=True)
+            self._console.print(Text(textwrap.indent(text, " " * INDENT)), soft_wrap=True)
 
     def _end_line(self) -> None:
         self._write(self._wrap.feed("\n") + self._wrap.finish())
@@ -352,9 +355,17 @@ class _Rendering:
         line = escape(f"{call.number} {call.tool_name} · {call.summary} · {call.milliseconds} ms")
         self._console.print(f"{mark} {line}", style="dim", soft_wrap=True)
         self._indented(json.dumps(self._arguments.get(call.call_id, {}), ensure_ascii=False))
-        lines = call.content.splitlines()
-        shown = lines[:DETAIL_LINES] + ([f"… {len(lines) - DETAIL_LINES} more lines"] if lines[DETAIL_LINES:] else [])
+        lines = self._lines(call.content)
+        more = len(lines) - DETAIL_LINES
+        shown = lines[:DETAIL_LINES] + ([f"… {counted(more, 'more line')}"] if more > 0 else [])
         self._indented("\n".join(shown) + "\n")
+
+    def _lines(self, text: str) -> list[str]:
+        """The lines as they are counted: those on the screen in a terminal, where a passage is one of twenty."""
+        if not self._console.is_terminal:
+            return text.splitlines()
+        width = self._console.width - INDENT
+        return [part for line in text.splitlines() for part in textwrap.wrap(line, width) or [""]]
 
     def _show_sources(self, answer: Answer) -> None:
         self._console.print("\n[dim](stopped)[/]" if answer.stopped else "")

@@ -1,6 +1,7 @@
 """What a turn looks like in a terminal."""
 
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from datetime import UTC, datetime
 from io import StringIO
@@ -9,7 +10,7 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from bot.cli.console import ConsoleChat, position_fields
+from bot.cli.console import DETAIL_LINES, ConsoleChat, position_fields
 from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
@@ -245,6 +246,21 @@ async def test_verbose_shows_arguments_and_results_of_calls_until_it_is_off() ->
     done = ToolCallFinished("c", 1, "search_book", "1 passage", "The lamp was dark.", is_error=False, milliseconds=4)
     shown, _ = await typing("/verbose on", "Who?", "/verbose off", "Who?", events=(call, done, CITED))
     assert shown.count('{"query": "lamp", "top_k": 3}') == shown.count("The lamp was dark.") == 1
+
+
+async def test_a_long_result_fills_no_more_of_a_terminal_than_its_first_lines() -> None:
+    long = ToolCallFinished("c", 1, "search_book", "1 passage", "It rained. " * 500, is_error=False, milliseconds=4)
+
+    async def typed() -> AsyncIterator[str]:
+        yield "Who?"
+
+    out = Console(file=StringIO(), width=60, force_terminal=True)
+    chat = cast(ChatWithBook, Played(long, CITED))
+    await ConsoleChat(chat, TALK, out, move=no_move, verbose=True, as_json=False).run(typed())
+    shown = cast(StringIO, out.file).getvalue()
+    assert sum("It rained." in line for line in shown.splitlines()) == DETAIL_LINES
+    assert re.search(r"… \d+ more lines", shown)
+    assert shown.count("It rained.") < 100
 
 
 @pytest.mark.parametrize(("typed", "allowed"), [(True, True), (False, False), (None, False)])
