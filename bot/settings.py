@@ -144,7 +144,12 @@ class Settings(BaseSettings):
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
 
     @field_validator(
-        "anthropic_base_url", "openai_base_url", "open_meteo_url", "open_meteo_geocoding_url", "gutendex_url"
+        "discord_api_url",
+        "anthropic_base_url",
+        "openai_base_url",
+        "open_meteo_url",
+        "open_meteo_geocoding_url",
+        "gutendex_url",
     )
     @classmethod
     def _web_address(cls, value: str) -> str:
