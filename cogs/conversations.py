@@ -36,6 +36,7 @@ from cogs.rendering.export import ExportFormat, export_conversation, export_name
 from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import (
     NAME_LENGTH,
+    assert_can_post,
     delete_thread,
     others_wrote_in,
     rename_thread,
@@ -86,6 +87,7 @@ class Chat(commands.Cog):
         conversation: str | None = None,
         private: bool | None = None,
     ) -> None:
+        assert_can_post(interaction)  # before a conversation is offered that can't be continued here
         found = await defer_if_slow(interaction, access.resolve_book(interaction, book))
         if conversation is not None:
             await self._resume(interaction, found, conversation, message)
