@@ -36,7 +36,7 @@ from bot.providers.wordings import (
     without_input,
 )
 from domain.chat import PromptMessage
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition
 
@@ -89,7 +89,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         **options: Any,
     ) -> None:
         url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
-        name = "The model's server" if base_url else "Anthropic"
+        name = Worded("The model's server") if base_url else "Anthropic"
         secrets = tuple(filter(None, (api_key.strip(), *secrets_in(base_url or ""))))
         service = Service(name, model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting, secrets=secrets)
         key = service.demand_key(api_key)

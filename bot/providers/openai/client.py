@@ -28,7 +28,7 @@ from bot.providers.base import (
 from bot.providers.openai.stream import CompletionAccumulator, ToolUse, as_chunk, is_error
 from bot.providers.wordings import Service, assert_no_fragment
 from domain.chat import MessageRole, PromptMessage
-from domain.errors import LLMError, LLMErrorCode, SettingsError
+from domain.errors import LLMError, LLMErrorCode, SettingsError, Worded
 from domain.strategies.always_retrieve import content_of
 from domain.strategies.window import estimate
 from domain.tool_use import (
@@ -165,7 +165,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         **options: Any,
     ) -> None:
         service = Service(
-            name="The model's server" if base_url else "OpenAI",
+            name=Worded("The model's server") if base_url else "OpenAI",
             model=model,
             key_setting="OPENAI_API_KEY",
             url_setting="OPENAI_BASE_URL" if base_url else "",

@@ -1,13 +1,18 @@
 import re
 import time
 
+import discord
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.providers.anthropic.client import AnthropicChat
+from bot.providers.openai.client import OpenAIChat
 from bot.providers.wordings import LONGEST_HEARD, STATUS_CODES, Service, sentence_in, shortened, without_echo
-from domain.chat import PromptKind, PromptMessage
+from cogs.i18n import speech_for
+from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
+from tests.doubles.ports import held_port
 
 SERVICE = Service("Anthropic", "claude-x", key_setting="ANTHROPIC_API_KEY", url_setting="ANTHROPIC_BASE_URL")
 WITHOUT_STATUS = {
@@ -132,3 +137,16 @@ def test_what_a_server_says_is_shortened_in_time_by_its_length(unit: str) -> Non
 @pytest.mark.parametrize("body", [PAGE, {"error": {"message": PAGE}}, [{"detail": PAGE}]])
 def test_of_a_page_in_place_of_an_error_the_beginning_is_looked_at(body: object) -> None:
     assert sentence_in(body) == PAGE[:LONGEST_HEARD]
+
+
+@pytest.mark.parametrize("make", [AnthropicChat, OpenAIChat])
+async def test_what_goes_wrong_with_a_server_of_ones_own_is_told_in_the_readers_language(
+    make: type[AnthropicChat | OpenAIChat],
+) -> None:
+    with held_port() as port:
+        chat = make(api_key="k", model="m", base_url=f"http://127.0.0.1:{port}", max_retries=0)
+        with pytest.raises(LLMError) as failed:
+            await chat.chat([PromptMessage(MessageRole.USER, "Who is Hobb?")])
+        await chat.aclose()
+    assert failed.value.message.startswith("The model's server could not be reached")
+    assert speech_for(discord.Locale.german).error(failed.value).startswith("Der Server des Modells war nicht zu err")
