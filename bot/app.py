@@ -259,7 +259,7 @@ async def open_app(
             book_files=book_files,
             clock=_now,
             facts=Facts(
-                provider=model.name,
+                provider=settings.company_of(model.name),
                 model=model.model_name,
                 max_upload_mb=settings.max_upload_mb,
                 daily_tokens=settings.daily_tokens_per_user,

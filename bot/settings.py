@@ -212,6 +212,11 @@ class Settings(BaseSettings):
     def model(self) -> str:
         return self.llm_model or DEFAULT_MODELS[self.provider]
 
+    def company_of(self, provider: str) -> str:
+        """The company to whose servers a provider sends what people write; empty if a setting names another server."""
+        own_server = getattr(self, f"{provider}_base_url", "")
+        return "" if own_server else {"anthropic": "Anthropic", "openai": "OpenAI"}.get(provider, provider)
+
     @property
     def storage_url(self) -> str:
         """Where the database is: DATABASE_URL, else marginalia.db in DATA_DIR."""

@@ -71,6 +71,19 @@ class Privacy(commands.Cog):
     async def cog_unload(self) -> None:
         await self._removals.close()
 
+    def _where_it_goes(self, say: Speech) -> str:
+        if not self._use_cases.has_model:
+            return say("I answer without a language model, so I send what you write to nobody.")
+        if provider := self._use_cases.facts.provider:
+            return say(
+                "To answer, I send your messages to the model ({provider}). I do nothing else with them.",
+                provider=provider,
+            )
+        return say(
+            "To answer, I send your messages to a model on a server that the bot's operator has chosen. I do nothing "
+            "else with them."
+        )
+
     @app_commands.command(description="What I store about you: download it or erase it")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
@@ -81,15 +94,7 @@ class Privacy(commands.Cog):
             "what you said there to others); which books you've added, and how far you are in each book; whether you "
             "want to see how I look things up; how many tokens you've used; and which of my messages show your name."
         )
-        used = (
-            say(
-                "To answer, I send your messages to the model ({provider}). I do nothing else with them.",
-                provider=self._use_cases.facts.provider,
-            )
-            if self._use_cases.has_model
-            else say("I answer without a language model, so I send what you write to nobody.")
-        )
-        text = f"{stored} {used}"
+        text = f"{stored} {self._where_it_goes(say)}"
         buttons = [
             action_button("privacy-export", "", label=say("Give me a copy")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),

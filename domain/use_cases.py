@@ -162,8 +162,8 @@ class ManagePeople:
 class Facts:
     """What front ends tell people about the program, and the limits they enforce themselves.
 
-    `daily_tokens` is per person, 0 for no limit; `verbose_default` applies where neither a conversation nor its reader
-    has chosen.
+    `provider` is the company whose model answers, empty for a server that the operator has chosen. `daily_tokens` is
+    per person, 0 for no limit; `verbose_default` applies where neither a conversation nor its reader has chosen.
     """
 
     provider: str

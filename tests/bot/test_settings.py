@@ -66,6 +66,24 @@ def test_auto_takes_the_first_provider_that_is_set_up(
     assert (settings.provider, settings.model) == (provider, model)
 
 
+@pytest.mark.parametrize(
+    ("environment", "company"),
+    [
+        ({"ANTHROPIC_API_KEY": "k"}, "Anthropic"),
+        ({"OPENAI_API_KEY": "k"}, "OpenAI"),
+        ({"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://localhost:11434/v1"}, ""),
+        ({"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "https://llm.example.org"}, ""),
+    ],
+)
+def test_a_server_of_ones_own_is_no_companys(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], company: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert settings.company_of(settings.provider) == company
+
+
 def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     Path(".env").write_text("LLM_MODEL=from-file\nHISTORY_MESSAGES=6\nANTHROPIC_API_KEY=\n", encoding="utf-8")
     monkeypatch.setenv("LLM_MODEL", "from-environment")

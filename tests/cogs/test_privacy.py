@@ -1,8 +1,10 @@
 """/privacy: a copy, or erasure."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from simcord.actors import MemberActor
 from simcord.results import InteractionResult
 
@@ -27,6 +29,18 @@ async def test_it_says_what_is_kept_and_where_it_goes(stage: Stage) -> None:
     shown = await asked(stage)
     assert "I send your messages to the model (scripted)" in text_of(shown)
     assert labels(shown) == ["Give me a copy", "Erase it all", "Leave me out"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [
+        ("Anthropic", "I send your messages to the model (Anthropic)."),
+        ("", "I send your messages to a model on a server that the bot's operator has chosen."),
+    ],
+)
+async def test_it_names_the_company_that_reads_along_if_there_is_one(stage: Stage, provider: str, said: str) -> None:
+    object.__setattr__(stage.app, "facts", replace(stage.app.facts, provider=provider))
+    assert said in text_of(await asked(stage))
 
 
 async def test_a_copy_holds_what_i_wrote(stage: Stage) -> None:
