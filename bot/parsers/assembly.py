@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from bot.parsers.chapters import chapters_from
-from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length, has_words
+from bot.parsers.draft import Block, BookDraft, PageMark, ReadingLimits, check_length, has_words
 from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_of, parse_label, with_numbers
-from bot.parsers.text.blocks import Block, blocks_of
+from bot.parsers.text.blocks import blocks_of
 from bot.parsers.text.headings import find_headings
 from bot.parsers.titles import (
     author_name,

@@ -18,8 +18,8 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
-from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
-from bot.parsers.titles import roman
+from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
+from bot.parsers.titles import LONGEST_TITLE, roman
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.headings import Heading
 from domain.errors import BookError, BookErrorCode, Worded
@@ -43,6 +43,31 @@ class PicturesOnlyError(BookError):
     def __init__(self, message: str, pages: int) -> None:
         super().__init__(BookErrorCode.NO_TEXT, message)
         self.pages = pages
+
+
+_LONGEST_HEADING = 240
+_MOST_HEADING_LINES = 3
+
+
+class Block(NamedTuple):
+    """Lines of plain text without a blank line between them; `gap` counts the blank lines above.
+
+    It is a tuple, because a novel has tens of thousands of them and a frozen dataclass takes twice as long to create.
+    """
+
+    start: int
+    end: int
+    gap: int
+    lines: tuple[str, ...]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it could be a heading: at most three lines and 240 characters."""
+        return bool(self.lines) and len(self.lines) <= _MOST_HEADING_LINES and self.end - self.start <= _LONGEST_HEADING
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.lines)
 
 
 MARK = "\ufdd0"

@@ -23,8 +23,8 @@ from bot.parsers.draft import (
 )
 from bot.parsers.encoding import decode_document, without_doctype
 from bot.parsers.headings import Heading, is_bare_label
-from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
-from bot.parsers.titles import letters, with_subtitle
+from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
+from bot.parsers.titles import LONGEST_TITLE, letters, with_subtitle
 from domain.book import BookText
 
 if TYPE_CHECKING:

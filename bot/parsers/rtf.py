@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, ignore_progress
-from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
+from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
+from bot.parsers.titles import LONGEST_TITLE
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 

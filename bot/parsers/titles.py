@@ -1,12 +1,13 @@
-"""Titles of chapters and books, as a person would write them."""
+"""Titles of chapters and books, as a person would write them, and the titles that stand under labels."""
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from bot.parsers.draft import clean, has_words
+from bot.parsers.draft import Block, clean, has_words
 from bot.parsers.headings import (
     RANK_OF,
     Heading,
@@ -16,6 +17,7 @@ from bot.parsers.headings import (
     is_bare_label,
     is_contents,
     is_label,
+    is_not_the_book,
     label_of,
     parse_label,
     parse_numeral,
@@ -75,6 +77,20 @@ _CATALOGUED = re.compile(r"(?P<name>[^,;&]+(?:,\s+[^,;&\d]+)?),\s+(?:[bd]\.|ca\.
 """As libraries write a person: "Melville, Herman, 1819-1891"."""
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_MONTHS = """
+    january february march april may june july august september october november december
+    januar jänner februar märz mai juni juli oktober dezember
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+"""
+_MONTH_NAMES = frozenset(_MONTHS.split())
+_LONGEST_DATE = 48
+_YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
+_MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
+_EMPHASISED = re.compile(r"_[^_]*_")
+_WORDS = re.compile(r"[^\W\d_]+")
 
 
 def letters(title: str) -> str:
@@ -102,9 +118,30 @@ def _bare(numeral: str) -> str:
     return f"Chapter {numeral}" if numeral.isdecimal() or numeral == numeral.upper() else numeral
 
 
+def in_capitals(text: str) -> bool:
+    """Whether everything is in capitals, except for emphasised words: "DR. SEWARD'S DIARY--_continued_"."""
+    text = _EMPHASISED.sub("", text) if "_" in text else text
+    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
+
+
 def is_caption(line: str) -> bool:
     """Whether a line begins as what stands under a figure does: "Fig. 3", "Tafel II"."""
     return bool(_CAPTION.match(line))
+
+
+def is_year(line: str) -> bool:
+    """Whether a line is just a year, or some: "1931", "1932–33"."""
+    return bool(_YEAR.fullmatch(line))
+
+
+def is_date(line: str) -> bool:
+    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931"."""
+    if is_year(line):
+        return True
+    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
+        return False
+    words = _WORDS.findall(line.casefold())
+    return len(words) <= 4 and not _MONTH_NAMES.isdisjoint(words)
 
 
 def is_scene(title: str) -> bool:
@@ -276,3 +313,124 @@ def roman(number: int) -> str:
         text += letters * (number // value)
         number %= value
     return text
+
+
+# --- titles under labels --------------------------------------------------------------------------------------------
+
+LONGEST_TITLE = 90
+_LONGEST_TITLE_IN_CAPITALS = 420
+_FEWEST_TITLES = 3
+OPENING_MARKS = "\"“”'‘’«»„*[(-–—"
+_STOPS = ".,;:!?…。，；：！？।"
+_FRONT_MATTER = re.compile(
+    r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*", re.IGNORECASE
+)
+_ANNOUNCING_WORDS = """
+    in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
+    in welchem, in dem, worin, wie, wo, von, vom, was, handelt von,
+    où, comment, de, du, des, ce que, ce qui, dans lequel, qui,
+    que, donde, del, en que, en el que, en donde, cómo, como, lo que, prosigue,
+    nel quale, in cui, dove, come, di, della, em que, о том, в которой, как
+"""
+_ANNOUNCING = tuple(f"{words.strip()} " for words in _ANNOUNCING_WORDS.split(","))
+"""How titles begin that announce what a chapter tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingCandidate:
+    """A line that may be a heading: its span, its label, and the number of its block."""
+
+    heading: Heading
+    label: Label
+    block: int
+
+
+def with_title_lines(
+    candidates: Sequence[HeadingCandidate], blocks: Sequence[Block], listed: Iterable[Heading] = ()
+) -> list[Heading]:
+    """Bare labels joined with the title that stands under them.
+
+    It is in capitals, or the contents list it, or most labels have one; where most have, it may be a whole sentence
+    that announces what the chapter tells ("In which …"), or a line in small letters, as most languages write titles.
+    """
+    starts = [block.start for block in blocks]
+    ends = {block.end for block in blocks}
+    named = {heading.start for heading in listed}
+    titles: dict[int, Block] = {}
+    less_certain: dict[int, Block] = {}
+    bare = 0
+    for each in candidates:
+        heading = each.heading
+        if each.label.is_certain and not is_bare_label(heading.title):
+            continue
+        bare += 1
+        at = bisect_left(starts, heading.end)
+        if heading.end not in ends or at >= len(blocks):
+            continue
+        if (blocks[at].start in named and not is_label(blocks[at].text)) or may_be_title(blocks[at]):
+            titles[heading.start] = blocks[at]
+        elif _announces(blocks[at]) or _is_line_above_prose(*blocks[at : at + 2]):
+            less_certain[heading.start] = blocks[at]
+    if len(less_certain) >= _FEWEST_TITLES and (len(titles) + len(less_certain)) * 10 >= bare * 6:
+        titles |= less_certain
+    usual = len(titles) * 10 >= bare * 6
+    found: list[Heading] = []
+    for each in candidates:
+        heading = each.heading
+        if (title := titles.get(heading.start)) and (usual or title.start in named or in_capitals(title.text)):
+            heading = replace(heading, end=title.end, title=with_subtitle(calm(heading.title), calm(title.text)))
+        if not found or heading.start >= found[-1].end:  # "A Letter" may be the title of "Chapter IV"
+            found.append(heading)
+    return found
+
+
+def without_lines_of_contents(
+    blocks: Sequence[Block], numbers: Sequence[HeadingCandidate], labelled: Sequence[Heading]
+) -> list[HeadingCandidate]:
+    """The numbers without those that another number or label follows at once; "Epilogue" may be a number's title."""
+    counted = (each.start for each in labelled if each.label and each.label.value is not None)
+    starts = {each.heading.start for each in numbers}.union(counted)
+    follows = dict(pairwise(block.start for block in blocks))
+    return [
+        each
+        for each in numbers
+        if each.heading.end < blocks[each.block].end or follows.get(blocks[each.block].start) not in starts
+    ]
+
+
+def _announces(block: Block) -> bool:
+    """Whether a block says in a sentence what a chapter tells: "In which we meet an old friend"."""
+    text = block.text
+    if not text or len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text):
+        return False
+    return text.casefold().startswith(_ANNOUNCING)
+
+
+def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
+    """Whether a block is one line, neither speech nor a sentence, with a paragraph below it rather than a verse."""
+    text = block.text
+    if len(block.lines) != 1 or below is None or below.end - below.start <= LONGEST_TITLE:
+        return False
+    if len(text) > LONGEST_TITLE or text[-1] in _STOPS or not text[0].isalpha():
+        return False
+    return not (text[0].islower() or is_date(text) or is_label(text) or is_not_the_book(text))
+
+
+def may_be_title(block: Block) -> bool:
+    """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
+    text = whole[1:-1] if (whole := block.text)[:1] == "_" == whole[-1:] else whole
+    if not text or is_date(text) or text[0] in OPENING_MARKS or is_label(text) or is_not_the_book(text):
+        return False
+    if _FRONT_MATTER.fullmatch(text):
+        return False
+    if in_capitals(text):
+        return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not goes_on(text)
+    if not block.is_short or len(text) > LONGEST_TITLE:
+        return False
+    long_words = [word for word in text.split() if len(word) > 4]
+    return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
+
+
+def goes_on(text: str) -> bool:
+    """Whether a block of several lines is rather prose that begins with a label: it contains sentences."""
+    return text.count(". ") + text.count("! ") + text.count("? ") > 1

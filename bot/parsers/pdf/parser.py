@@ -28,8 +28,8 @@ from bot.parsers.pdf.layout import (
     with_printed_labels,
     without_running_lines,
 )
-from bot.parsers.text.blocks import FEWEST_HEADINGS, LONGEST_TITLE, StyledLine, styled_titles
-from bot.parsers.titles import is_caption
+from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
+from bot.parsers.titles import LONGEST_TITLE, is_caption
 from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
 from domain.errors import BookError, BookErrorCode, Worded
 

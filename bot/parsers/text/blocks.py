@@ -4,26 +4,24 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from bot.parsers.chapters import MOST_CHAPTERS, chapters_from, middle
+from bot.parsers.draft import Block, has_words
 from bot.parsers.headings import (
     Heading,
     Label,
     Rank,
-    is_bare_label,
     is_label,
     is_not_the_book,
     parse_numeral,
 )
-from bot.parsers.titles import calm, is_caption, with_subtitle
+from bot.parsers.titles import LONGEST_TITLE, OPENING_MARKS, in_capitals, is_caption, is_date, is_year
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
-LONGEST_HEADING = 240
-MOST_HEADING_LINES = 3
 _LONGEST_BLOCK = 700
 _MOST_LINES = 9
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v\u3000\xa0]*\n")
@@ -32,27 +30,6 @@ _START_OF_TEXT = 99
 _FEWEST_LINES = 20
 _LONGEST_PRINTED_LINE = 160
 """Longer lines are whole paragraphs."""
-
-
-class Block(NamedTuple):
-    """Lines without a blank line between them; `gap` counts the blank lines above.
-
-    It is a tuple, because a novel has tens of thousands of them and a frozen dataclass takes twice as long to create.
-    """
-
-    start: int
-    end: int
-    gap: int
-    lines: tuple[str, ...]
-
-    @property
-    def is_short(self) -> bool:
-        """Whether it could be a heading: at most three lines and 240 characters."""
-        return bool(self.lines) and len(self.lines) <= MOST_HEADING_LINES and self.end - self.start <= LONGEST_HEADING
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.lines)
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -124,7 +101,6 @@ def _closed_up(line: str) -> str:
     return " ".join(_BETWEEN_LETTERS.sub("", line).split())
 
 
-LONGEST_TITLE = 90
 _FEWEST = 2
 _FEWEST_TITLES = 3
 _FEWEST_OF_MANY_STYLES = 6
@@ -132,30 +108,8 @@ _SHORTEST_SECTION = 400
 _FEWEST_TALES = 5
 _SHORTEST_TALE = 2_000
 _LONGEST_PAGE = 4_000
-_QUOTES = "\"“”'‘’«»„*[(-–—"
-_STOPS = ".,;:!?…。，；：！？।"
-_EMPHASISED = re.compile(r"_[^_]*_")
-_WORDS = re.compile(r"[^\W\d_]+")
 
 
-def in_capitals(text: str) -> bool:
-    """Whether everything is in capitals, except for emphasised words: "DR. SEWARD'S DIARY--_continued_"."""
-    text = _EMPHASISED.sub("", text) if "_" in text else text
-    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
-
-
-_MONTHS = """
-    january february march april may june july august september october november december
-    januar jänner februar märz mai juni juli oktober dezember
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-"""
-_MONTH_NAMES = frozenset(_MONTHS.split())
-_LONGEST_DATE = 48
-_YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
-_MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
 _FEWEST_DATES = 5
 
 
@@ -186,21 +140,6 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
                 label = Label(Rank.NUMERAL, outer["number"], " ", outer["title"], outer["number"], len(found) + 1)
                 found.append(Heading(block.start, block.end, block.text, Rank.NUMERAL, label))
     return found if len(divided) > _FEWEST and len(divided) * 2 > len(found) else []
-
-
-def is_year(line: str) -> bool:
-    """Whether a line is just a year, or some: "1931", "1932–33"."""
-    return bool(_YEAR.fullmatch(line))
-
-
-def is_date(line: str) -> bool:
-    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931"."""
-    if is_year(line):
-        return True
-    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
-        return False
-    words = _WORDS.findall(line.casefold())
-    return len(words) <= 4 and not _MONTH_NAMES.isdisjoint(words)
 
 
 def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
@@ -285,7 +224,7 @@ def _is_shouted_title(text: str) -> bool:
 
 def reads_as_title(text: str) -> bool:
     """Whether a short block may be a title: no speech, unfinished sentence, speaker in a play, or number."""
-    if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
+    if len(text) > LONGEST_TITLE or text[0] in OPENING_MARKS or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
     return not (
         text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text) or _VERSE.match(text)
@@ -382,118 +321,63 @@ def _are_names_of_chapters(text: str, headings: Sequence[Heading], fewest: int, 
     )
 
 
-# --- titles under labels --------------------------------------------------------------------------------------------
+# --- titles above numbers -------------------------------------------------------------------------------------------
 
-_LONGEST_TITLE_IN_CAPITALS = 420
-_FRONT_MATTER = re.compile(
-    r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*", re.IGNORECASE
-)
-_ANNOUNCING_WORDS = """
-    in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
-    in welchem, in dem, worin, wie, wo, von, vom, was, handelt von,
-    où, comment, de, du, des, ce que, ce qui, dans lequel, qui,
-    que, donde, del, en que, en el que, en donde, cómo, como, lo que, prosigue,
-    nel quale, in cui, dove, come, di, della, em que, о том, в которой, как
-"""
-_ANNOUNCING = tuple(f"{words.strip()} " for words in _ANNOUNCING_WORDS.split(","))
-"""How titles begin that announce what a chapter tells."""
+_Place = TypeVar("_Place", Heading, Block)
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingCandidate:
-    """A line that may be a heading: its span, its label, and the number of its block."""
-
-    heading: Heading
-    label: Label
-    block: int
-
-
-def with_title_lines(
-    candidates: Sequence[HeadingCandidate], blocks: Sequence[Block], listed: Iterable[Heading] = ()
-) -> list[Heading]:
-    """Bare labels joined with the title that stands under them.
-
-    It is in capitals, or the contents list it, or most labels have one; where most have, it may be a whole sentence
-    that announces what the chapter tells ("In which …"), or a line in small letters, as most languages write titles.
+def stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: Sequence[Heading]) -> list[Heading]:
+    """Titles of stories that are divided I, II, III, and those of the same style that are not; other headings are
+    known already.
     """
+    firsts = [heading.start for heading in numbered if heading.label and heading.label.value == 1]
+    if len(firsts) < _FEWEST:
+        return []
     starts = [block.start for block in blocks]
-    ends = {block.end for block in blocks}
-    named = {heading.start for heading in listed}
-    titles: dict[int, Block] = {}
-    less_certain: dict[int, Block] = {}
-    bare = 0
-    for each in candidates:
-        heading = each.heading
-        if each.label.is_certain and not is_bare_label(heading.title):
-            continue
-        bare += 1
-        at = bisect_left(starts, heading.end)
-        if heading.end not in ends or at >= len(blocks):
-            continue
-        if (blocks[at].start in named and not is_label(blocks[at].text)) or may_be_title(blocks[at]):
-            titles[heading.start] = blocks[at]
-        elif _announces(blocks[at]) or _is_line_above_prose(*blocks[at : at + 2]):
-            less_certain[heading.start] = blocks[at]
-    if len(less_certain) >= _FEWEST_TITLES and (len(titles) + len(less_certain)) * 10 >= bare * 6:
-        titles |= less_certain
-    usual = len(titles) * 10 >= bare * 6
-    found: list[Heading] = []
-    for each in candidates:
-        heading = each.heading
-        if (title := titles.get(heading.start)) and (usual or title.start in named or in_capitals(title.text)):
-            heading = replace(heading, end=title.end, title=with_subtitle(calm(heading.title), calm(title.text)))
-        if not found or heading.start >= found[-1].end:  # "A Letter" may be the title of "Chapter IV"
-            found.append(heading)
-    return found
-
-
-def without_lines_of_contents(
-    blocks: Sequence[Block], numbers: Sequence[HeadingCandidate], labelled: Sequence[Heading]
-) -> list[HeadingCandidate]:
-    """The numbers without those that another number or label follows at once; "Epilogue" may be a number's title."""
-    counted = (each.start for each in labelled if each.label and each.label.value is not None)
-    starts = {each.heading.start for each in numbers}.union(counted)
-    follows = dict(pairwise(block.start for block in blocks))
+    above = [blocks[at - 1] for first in firsts if (at := bisect_left(starts, first)) > 0]
+    titles = [
+        block
+        for block in not_within(above, known)
+        if block.is_short and reads_as_title(block.text) and not is_label(block.text)
+    ]
+    if len(titles) * 10 < len(firsts) * 7:
+        return []
+    gap = min(block.gap for block in titles)
+    shouted = all(in_capitals(block.text) for block in titles)
+    if gap <= usual_gap(blocks) and not shouted:
+        return [Heading(block.start, block.end, block.text, Rank.CHAPTER) for block in titles]
     return [
-        each
-        for each in numbers
-        if each.heading.end < blocks[each.block].end or follows.get(blocks[each.block].start) not in starts
+        Heading(block.start, block.end, block.text, Rank.CHAPTER)
+        for block in not_within(blocks, known)
+        if block.is_short
+        and block.gap >= gap
+        and reads_as_title(block.text)
+        and (not shouted or in_capitals(block.text))
+        and not parse_numeral(block.text)
     ]
 
 
-def _announces(block: Block) -> bool:
-    """Whether a block says in a sentence what a chapter tells: "In which we meet an old friend"."""
-    text = block.text
-    if not text or len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text):
-        return False
-    return text.casefold().startswith(_ANNOUNCING)
+def titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Heading]) -> list[Heading]:
+    """The titles right above each "Chapter I" of a book that has several, and no labelled parts."""
+    if any(heading.level and heading.level < Rank.CHAPTER for heading in chapters):
+        return []
+    firsts = [heading.start for heading in chapters if heading.label and heading.label.value == 1]
+    titles = stories_above(blocks, chapters, chapters)
+    above = [title for title in titles if any(not has_words(text, title.end, first) for first in _next(firsts, title))]
+    return [replace(title, level=Rank.PART) for title in above]
 
 
-def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
-    """Whether a block is one line, neither speech nor a sentence, with a paragraph below it rather than a verse."""
-    text = block.text
-    if len(block.lines) != 1 or below is None or below.end - below.start <= LONGEST_TITLE:
-        return False
-    if len(text) > LONGEST_TITLE or text[-1] in _STOPS or not text[0].isalpha():
-        return False
-    return not (text[0].islower() or is_date(text) or is_label(text) or is_not_the_book(text))
+def _next(starts: Sequence[int], heading: Heading) -> Sequence[int]:
+    at = bisect_left(starts, heading.end)
+    return starts[at : at + 1]
 
 
-def may_be_title(block: Block) -> bool:
-    """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
-    text = whole[1:-1] if (whole := block.text)[:1] == "_" == whole[-1:] else whole
-    if not text or is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
-        return False
-    if _FRONT_MATTER.fullmatch(text):
-        return False
-    if in_capitals(text):
-        return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not goes_on(text)
-    if not block.is_short or len(text) > LONGEST_TITLE:
-        return False
-    long_words = [word for word in text.split() if len(word) > 4]
-    return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
-
-
-def goes_on(text: str) -> bool:
-    """Whether a block of several lines is rather prose that begins with a label: it contains sentences."""
-    return text.count(". ") + text.count("! ") + text.count("? ") > 1
+def not_within(places: Sequence[_Place], headings: Sequence[Heading]) -> list[_Place]:
+    """The places outside the spans of headings; a title below a label is inside."""
+    starts = [heading.start for heading in headings]
+    result = []
+    for place in places:
+        at = bisect_left(starts, place.start + 1) - 1
+        if at < 0 or headings[at].end <= place.start:
+            result.append(place)
+    return result

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from bot.parsers.draft import Block
 from bot.parsers.headings import Heading, Label, Rank, is_contents, is_not_the_book, parse_any_label, parse_numeral
-from bot.parsers.text.blocks import Block
 from bot.parsers.titles import letters
 
 _DENSE = 320
@@ -218,6 +218,21 @@ def _name_above(blocks: Sequence[Block], starts: Sequence[int], start: int) -> t
         if first and len(first) < 60 and is_contents(first):
             return True, block.start
     return False, start
+
+
+def is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
+    """Whether a heading of the contents is between two that count on without it, as a section's title is."""
+    at = bisect_left(labelled, heading.start, key=lambda each: each.start)
+    if not 0 < at < len(labelled):
+        return False
+    above, below = labelled[at - 1].label, labelled[at].label
+    return (
+        above is not None
+        and below is not None
+        and above.rank == below.rank
+        and above.value is not None
+        and below.value == above.value + 1
+    )
 
 
 # --- lists of lines -------------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from bisect import bisect_left
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from bot.parsers.chapters import chapters_from, middle
-from bot.parsers.draft import has_words
+from bot.parsers.draft import Block, has_words
 from bot.parsers.headings import (
     AROUND_A_NUMBER,
     NAMED_PARTS,
@@ -21,7 +21,6 @@ from bot.parsers.headings import (
     Label,
     Rank,
     is_bare_label,
-    is_label,
     is_not_the_book,
     misspelt_label,
     opens_cjk_label,
@@ -30,24 +29,28 @@ from bot.parsers.headings import (
     parse_numeral,
 )
 from bot.parsers.text.blocks import (
-    LONGEST_TITLE,
-    Block,
-    HeadingCandidate,
     blocks_of,
     dated,
-    goes_on,
-    in_capitals,
-    may_be_title,
+    not_within,
     outlined,
-    reads_as_title,
+    stories_above,
     titles_in_capitals,
+    titles_of_series,
     titles_set_apart,
     usual_gap,
+)
+from bot.parsers.text.contents import PrintedContents, TableLine, find_contents, is_inside_series
+from bot.parsers.titles import (
+    LONGEST_TITLE,
+    HeadingCandidate,
+    goes_on,
+    in_capitals,
+    may_be_called,
+    may_be_title,
+    with_subtitle,
     with_title_lines,
     without_lines_of_contents,
 )
-from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
-from bot.parsers.titles import may_be_called, with_subtitle
 from domain.library.numerals import HAN
 
 _LONGEST_BARE_LABEL = 60
@@ -62,7 +65,6 @@ _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
-_Place = TypeVar("_Place", Heading, Block)
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"introductory", "author", "to", "al", "au"}
 
 
@@ -82,13 +84,13 @@ def find_headings(text: str) -> list[Heading]:
 def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], contents: PrintedContents) -> list[Heading]:
     """The labelled headings, together with numbered or titled ones, or those of the contents."""
     ranked = [heading for heading in labelled if heading.level]
-    listed = _not_within(contents.headings, labelled)
+    listed = not_within(contents.headings, labelled)
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
         found = _bridged(text, blocks, labelled, listed)
-        return _levelled(text, [*_titles_of_series(text, blocks, found), *found])
+        return _levelled(text, [*titles_of_series(text, blocks, found), *found])
     inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
-    stories = _stories_above(blocks, inner, labelled)
-    apart = _not_within(listed, inner)
+    stories = stories_above(blocks, inner, labelled)
+    apart = not_within(listed, inner)
     if len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories):
         inner = listed
     elif stories:
@@ -245,7 +247,7 @@ def _bridged(
 ) -> list[Heading]:
     """The labelled headings, and those that their series lacks: printed in another form, or only in the contents."""
     found = list(labelled)
-    extra = [heading for heading in listed if not _is_inside_series(heading, labelled)]
+    extra = [heading for heading in listed if not is_inside_series(heading, labelled)]
     for heading in [*_numbers_missing(blocks, labelled), *extra]:
         if all(heading.start >= other.end or heading.end <= other.start for other in _near(found, heading)):
             found.append(heading)
@@ -256,21 +258,6 @@ def _bridged(
 def _near(headings: Sequence[Heading], heading: Heading) -> Sequence[Heading]:
     at = bisect_left(headings, heading.start, key=lambda each: each.start)
     return headings[max(0, at - 2) : at + 2]
-
-
-def _is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
-    """Whether a heading of the contents is between two that count on without it, as a section's title is."""
-    at = bisect_left(labelled, heading.start, key=lambda each: each.start)
-    if not 0 < at < len(labelled):
-        return False
-    above, below = labelled[at - 1].label, labelled[at].label
-    return (
-        above is not None
-        and below is not None
-        and above.rank == below.rank
-        and above.value is not None
-        and below.value == above.value + 1
-    )
 
 
 def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
@@ -433,52 +420,6 @@ def _may_end_before_heading(text: str, block: Block | None, ends_of_headings: Co
     return block is None or block.end in ends_of_headings or text[block.end - 1] in _ENDS_OF_SENTENCES
 
 
-def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: Sequence[Heading]) -> list[Heading]:
-    """Titles of stories that are divided I, II, III, and those of the same style that are not; other headings are
-    known already.
-    """
-    firsts = [heading.start for heading in numbered if heading.label and heading.label.value == 1]
-    if len(firsts) < _FEWEST:
-        return []
-    starts = [block.start for block in blocks]
-    above = [blocks[at - 1] for first in firsts if (at := bisect_left(starts, first)) > 0]
-    titles = [
-        block
-        for block in _not_within(above, known)
-        if block.is_short and reads_as_title(block.text) and not is_label(block.text)
-    ]
-    if len(titles) * 10 < len(firsts) * 7:
-        return []
-    gap = min(block.gap for block in titles)
-    shouted = all(in_capitals(block.text) for block in titles)
-    if gap <= usual_gap(blocks) and not shouted:
-        return [Heading(block.start, block.end, block.text, Rank.CHAPTER) for block in titles]
-    return [
-        Heading(block.start, block.end, block.text, Rank.CHAPTER)
-        for block in _not_within(blocks, known)
-        if block.is_short
-        and block.gap >= gap
-        and reads_as_title(block.text)
-        and (not shouted or in_capitals(block.text))
-        and not parse_numeral(block.text)
-    ]
-
-
-def _titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Heading]) -> list[Heading]:
-    """The titles right above each "Chapter I" of a book that has several, and no labelled parts."""
-    if any(heading.level and heading.level < Rank.CHAPTER for heading in chapters):
-        return []
-    firsts = [heading.start for heading in chapters if heading.label and heading.label.value == 1]
-    titles = _stories_above(blocks, chapters, chapters)
-    above = [title for title in titles if any(not has_words(text, title.end, first) for first in _next(firsts, title))]
-    return [replace(title, level=Rank.PART) for title in above]
-
-
-def _next(starts: Sequence[int], heading: Heading) -> Sequence[int]:
-    at = bisect_left(starts, heading.end)
-    return starts[at : at + 1]
-
-
 def _wrapping_of(blocks: Sequence[Block], found: Sequence[Heading]) -> list[Heading]:
     """Headings of what is no part of the story, such as advertisements; a last chapter may be called "The End"."""
     labels = {heading.end: heading.level for heading in found if is_bare_label(heading.title)}
@@ -487,14 +428,3 @@ def _wrapping_of(blocks: Sequence[Block], found: Sequence[Heading]) -> list[Head
         for above, block in zip([0, *(block.end for block in blocks)], blocks, strict=False)
         if block.is_short and block.end - block.start <= 60 and block.gap and is_not_the_book(block.text)
     ]
-
-
-def _not_within(places: Sequence[_Place], headings: Sequence[Heading]) -> list[_Place]:
-    """The places outside the spans of headings; a title below a label is inside."""
-    starts = [heading.start for heading in headings]
-    result = []
-    for place in places:
-        at = bisect_left(starts, place.start + 1) - 1
-        if at < 0 or headings[at].end <= place.start:
-            result.append(place)
-    return result
