@@ -231,6 +231,24 @@ def reads_as_title(text: str) -> bool:
     )
 
 
+_SHORTEST_LINE_OF_PROSE = 50
+_UNFINISHED = re.compile(
+    r"(?:\b(?:a|an|the|of|and|or|in|to|by|with|from|der|die|das|und|von|de|du|des|la|le|les|et|del|el|y)|[,—–-])$",
+    re.IGNORECASE,
+)
+
+
+def is_above_prose(lines: Sequence[str]) -> bool:
+    """Whether the first line of a block stands by itself above prose: in a title that goes on, the line would have
+    been filled.
+    """
+    first, *rest = lines
+    if not rest or rest[0][:1].islower() or in_capitals(" ".join(rest)) or _UNFINISHED.search(first):
+        return False
+    width = max(map(len, rest))
+    return width >= _SHORTEST_LINE_OF_PROSE and len(first) + len(rest[0].split(maxsplit=1)[0]) < width
+
+
 # --- titles by their look -------------------------------------------------------------------------------------------
 
 FEWEST_HEADINGS = 3

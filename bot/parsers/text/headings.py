@@ -21,6 +21,7 @@ from bot.parsers.headings import (
     Label,
     Rank,
     is_bare_label,
+    is_label,
     is_not_the_book,
     misspelt_label,
     opens_cjk_label,
@@ -31,8 +32,10 @@ from bot.parsers.headings import (
 from bot.parsers.text.blocks import (
     blocks_of,
     dated,
+    is_above_prose,
     not_within,
     outlined,
+    reads_as_title,
     stories_above,
     titles_in_capitals,
     titles_of_series,
@@ -146,7 +149,23 @@ def _candidates(text: str, blocks: Sequence[Block]) -> list[HeadingCandidate]:
             found += _lines_in_prose(text, block, number)
         elif block.lines[0][0] not in "\"“”'‘’«»„":
             found += _candidates_of(text, block, number)
-    return found
+    return _above_prose(text, blocks, found)
+
+
+def _above_prose(text: str, blocks: Sequence[Block], found: Sequence[HeadingCandidate]) -> list[HeadingCandidate]:
+    """The candidates; where most bare labels stand above prose in one block, a short paragraph is no title either."""
+    bare = [each for each in found if each.label.rank and not each.label.title and each.label.is_certain]
+    whole = [each for each in bare if each.heading.end == blocks[each.block].end and blocks[each.block].lines]
+    titled = {each.heading.start for each in whole if is_above_prose(blocks[each.block].lines)}
+    plain = sum(each.heading.end < blocks[each.block].end and is_bare_label(each.heading.title) for each in bare)
+    if plain <= len(titled):
+        return [*found]
+    return [
+        replace(each, heading=_heading(each.heading.start, end, text[each.heading.start : end].strip(), each.label))
+        if each.heading.start in titled and (end := text.find("\n", each.heading.start)) > 0
+        else each
+        for each in found
+    ]
 
 
 def _candidates_of(text: str, block: Block, number: int) -> list[HeadingCandidate]:
@@ -172,6 +191,8 @@ def _label_of(block: Block) -> Label | None:
     if len(block.lines) > 1:
         rest = " ".join(block.lines[1:])
         if not label.is_certain or (not label.title and rest[:1].islower()):
+            return None
+        if label.rank and label.title and is_above_prose(block.lines):
             return None
         if block.is_short:
             return label
@@ -205,8 +226,19 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandida
         if following[:1].islower() or (label.title and not _is_title(label.title)):
             continue
         begin = start + line.index(words[0])
-        found.append(HeadingCandidate(_heading(begin, begin + len(words), words, label), label, number))
+        end = begin + len(words)
+        may_have_title = label.rank not in (Rank.ACT, Rank.SCENE) and not label.title
+        if may_have_title and _is_title_in_capitals(lines[index + 1 : index + 3]):
+            words, end = with_subtitle(words, following), at + len(lines[index + 1])
+        found.append(HeadingCandidate(_heading(begin, end, words, label), label, number))
     return found
+
+
+def _is_title_in_capitals(lines: Sequence[str]) -> bool:
+    """Whether the first of two lines is a title in capitals, and not the first words of a sentence."""
+    title = lines[0].strip() if len(lines) > 1 else ""
+    is_title = bool(title) and in_capitals(title) and reads_as_title(title) and not is_label(title)
+    return is_title and not lines[1].strip()[:1].islower()
 
 
 def _may_follow(line: str) -> bool:
@@ -403,7 +435,7 @@ def _may_be_numeral(line: str) -> bool:
 
 def _is_set_above_prose(block: Block, label: Label) -> bool:
     """Whether it is a number on a line of its own above prose; above a long block it may have a title."""
-    if not block.lines:
+    if not block.lines or (label.title and is_above_prose(block.lines)):
         return not label.title or label.title[-1] not in _ENDS_OF_SENTENCES + ",，、"
     return not label.title and len(block.lines) > 1 and len(block.lines[1]) > _LONGEST_BARE_LABEL
 

@@ -1,11 +1,13 @@
 """Chapters of plain text, in the shapes that books on the net really have."""
 
+from textwrap import fill
+
 import pytest
 
 from bot.parsers.headings import Heading, label_of, with_numbers
 from bot.parsers.text.parser import read_plain
 from tests.bot.parsers.invariants import check, titles
-from tests.bot.parsers.prose import prose
+from tests.bot.parsers.prose import paragraph, prose
 
 
 def book_of(*parts: str) -> str:
@@ -185,6 +187,36 @@ SHAPES = {
 def test_chapters_are_found_in_every_shape(shape: str) -> None:
     parts, expected = SHAPES[shape]
     assert titles(check(read_plain(book_of(*parts)))) == expected
+
+
+@pytest.mark.parametrize(
+    ("printed", "called"),
+    [
+        ("Chapter {number}: {title}", "Chapter {number}: {title}"),
+        ("CHAPTER {number}. {shouted}", "Chapter {number}. {title}"),
+        ("CHAPTER {number}\n{shouted}", "Chapter {number}. {title}"),
+        ("CHAPTER {number}", "Chapter {number}"),
+        ("{number}. {title}", "{number}. {title}"),
+    ],
+)
+def test_prose_right_below_a_heading_is_no_part_of_its_title(printed: str, called: str) -> None:
+    names = [(1, "The Inn"), (2, "A Visitor from the North"), (3, "The Ford"), (4, "Market Day"), (5, "The Weir")]
+    pages = [
+        f"{printed.format(number=number, title=title, shouted=title.upper())}\n"
+        f"{fill(paragraph(number, sentences), 70)}\n\n{prose(10 * number)}"
+        for (number, title), sentences in zip(names, (1, 2, 5, 4, 3), strict=True)
+    ]
+    book = check(read_plain("\n\n\n".join(pages)))
+    assert titles(book) == [called.format(number=number, title=title) for number, title in names]
+
+
+def test_a_title_of_several_lines_is_whole() -> None:
+    title = "Of what befell the old keeper of the ferry on the night\nof the second flood, and of what he said"
+    book = check(read_plain(book_of(f"CHAPTER I. {title}¶", f"CHAPTER II. {title}\ntoo¶")))
+    assert [chapter.title for chapter in book.chapters] == [
+        f"Chapter I. {' '.join(title.split())}",
+        f"Chapter II. {' '.join(title.split())} too",
+    ]
 
 
 @pytest.mark.parametrize(
