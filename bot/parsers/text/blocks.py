@@ -22,6 +22,8 @@ from bot.parsers.titles import LONGEST_TITLE, OPENING_MARKS, in_capitals, is_cap
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
+_DECORATED = re.compile(r"(?:[*~=+|#]+|[—–-]+(?=[ —–-]))\s*(?P<title>[^\W_].*?)\s*(?:[*~=+|#]+|(?<=[ —–-])[—–-]+)")
+_DECORATION = "*~=+|#—–-"
 _LONGEST_BLOCK = 700
 _MOST_LINES = 9
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v\u3000\xa0]*\n")
@@ -38,6 +40,7 @@ def blocks_of(text: str) -> list[Block]:
     """
     result: list[Block] = []
     end = 0
+    text = text.replace("\f", "\n")  # what begins on a new page begins a block
     for start, piece in _pieces(text):
         stripped = piece.strip()
         if not stripped:
@@ -91,11 +94,15 @@ def _heading_lines(block: str) -> tuple[str, ...]:
     if len(block) > _LONGEST_BLOCK:
         return ()
     lines = block.split("\n")
-    return tuple(map(_closed_up, map(str.strip, lines))) if len(lines) <= _MOST_LINES else ()
+    return tuple(map(_plain, map(str.strip, lines))) if len(lines) <= _MOST_LINES else ()
 
 
-def _closed_up(line: str) -> str:
-    """The line, without the spaces between its letters if all stand apart: "C H A P T E R   I"."""
+def _plain(line: str) -> str:
+    """The line without the ornaments around it, "*** The Bridge ***", and without the spaces between its letters if
+    all stand apart: "C H A P T E R   I".
+    """
+    if line[:1] in _DECORATION and line[-1:] in _DECORATION and (decorated := _DECORATED.fullmatch(line)):
+        line = decorated["title"]
     if line[1:2] != " " or not _LETTER_SPACED.fullmatch(line):
         return line
     return " ".join(_BETWEEN_LETTERS.sub("", line).split())
@@ -167,18 +174,25 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
     usual = usual_gap(blocks)
     below = [*(block.gap for block in blocks), _FEWEST][1:]
     for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
-        apart = [
-            (block, is_title)
-            for block, under in zip(blocks, below, strict=True)
-            if block.gap >= gap and not _is_ornament(block)
-            for is_title in (block.is_short and under > 0 and len(block.lines) <= 2 and reads_as_title(block.text),)
-        ]
-        titles = [block for block, is_title in apart if is_title]
-        shouted = sum(in_capitals(block.text) for block in titles)
-        fewest = _FEWEST_TITLES if shouted in (0, len(titles)) else _FEWEST_OF_MANY_STYLES
-        if len(titles) >= fewest and len(titles) * 10 >= len(apart) * 8:
+        apart: list[Block] = []
+        titles: list[Block] = []
+        for above, block, under in zip([None, *blocks], blocks, below, strict=False):
+            if block.gap < gap or _is_ornament(block):
+                continue
+            if block.is_short and under > 0 and len(block.lines) <= 2 and reads_as_title(block.text):
+                titles.append(block)
+            elif titles and above is titles[-1]:
+                continue  # what begins under a title
+            apart.append(block)
+        alike = titles if _are_in_one_style(titles) else [title for title in titles if title is not blocks[0]]
+        fewest = _FEWEST_TITLES if _are_in_one_style(alike) else _FEWEST_OF_MANY_STYLES
+        if len(alike) >= fewest and len(titles) * 10 >= len(apart) * 8:
             return _sections(text, _past_half_titles(blocks, _with_first(text, blocks, titles, usual)))
     return []
+
+
+def _are_in_one_style(titles: Sequence[Block]) -> bool:
+    return len({in_capitals(title.text) for title in titles}) == 1
 
 
 def _is_ornament(block: Block) -> bool:

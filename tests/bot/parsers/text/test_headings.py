@@ -132,6 +132,22 @@ SHAPES = {
             "  Chapter 2",
         ],
     ),
+    "poems, whose titles have as much space below as above": (
+        ["POEMS\n\nby Owen Slade\n\n", "\nTo the River\n\n¶", "\nEvening\n\n¶", "\nA Dirge\n\n¶"],
+        ["To the River", "Evening", "A Dirge"],
+    ),
+    "titles between ornaments": (
+        ["*** The Ford ***¶", "*** The Weir ***¶", "*** The Mouth ***¶"],
+        ["The Ford", "The Weir", "The Mouth"],
+    ),
+    "titles between dashes": (
+        ["- The Ford -¶", "--- The Weir ---¶", "— The Mouth —¶"],
+        ["The Ford", "The Weir", "The Mouth"],
+    ),
+    "each chapter on a new page": (
+        ["RIVER PARTS\n\nby Owen Slade\n\f1. The Ford¶", "\f2. The Weir¶", "\f3. The Mouth¶"],
+        ["1. The Ford", "2. The Weir", "3. The Mouth"],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
