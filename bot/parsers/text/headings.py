@@ -64,6 +64,7 @@ _FEWEST_TITLES = 3
 _FEW_NUMBERED = 6
 """Numbered headings that may all be sections of one tale, among others that have titles."""
 _SHORTEST_NUMBERED_SECTION = 200
+_LONGEST_STEP = 2_000
 _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』"
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -98,9 +99,10 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         inner = listed
     elif stories:
         inner = stories
-    if len(inner) < _FEW_NUMBERED:
+    if len(inner) < _FEW_NUMBERED or _begin_again(inner):
         titled = max((titles_in_capitals(text, blocks), titles_set_apart(text, blocks)), key=len)
-        inner = titled if len(titled) > len(ranked) and _are_in_one_tale(inner, titled) else inner
+        is_within = _are_in_one_tale if len(inner) < _FEW_NUMBERED else _are_steps
+        inner = titled if len(titled) > len(ranked) and is_within(inner, titled) else inner
     taken = {heading.start for heading in labelled}
     found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
     return _levelled(text, found)
@@ -110,6 +112,20 @@ def _are_in_one_tale(headings: Sequence[Heading], titled: Sequence[Heading]) -> 
     """Whether all headings, if there are any, are in the same one of many titled tales."""
     starts = [title.start for title in titled]
     return not headings or (len(titled) > len(headings) and len({bisect_left(starts, h.start) for h in headings}) == 1)
+
+
+def _begin_again(headings: Sequence[Heading]) -> bool:
+    return sum(heading.label is not None and heading.label.value == 1 for heading in headings) >= _FEWEST_TITLES
+
+
+def _are_steps(numbered: Sequence[Heading], titled: Sequence[Heading]) -> bool:
+    """Whether short numbered headings with titles begin again under each of some titles: steps, as in a manual."""
+    starts = [title.start for title in titled]
+    firsts = [heading.start for heading in numbered if heading.label and heading.label.value == 1]
+    above = [bisect_left(starts, first) for first in firsts]
+    named = sum(heading.label is not None and bool(heading.label.title) for heading in numbered)
+    usual = middle(below.start - heading.end for heading, below in pairwise(numbered))
+    return usual < _LONGEST_STEP and named * 2 > len(numbered) and 0 not in above and len({*above}) == len(above)
 
 
 def _divide(text: str, headings: Sequence[Heading]) -> bool:
@@ -362,7 +378,9 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
             continue
         last = label.value
         found.append(HeadingCandidate(_numeral_heading(block, first, label), label, number))
-    found = without_lines_of_contents(blocks, found, labelled)
+    numbers, found = found, without_lines_of_contents(blocks, found, labelled)
+    if len(found) * 2 < len(numbers) and all(each.label.value != 1 for each in found):
+        return []  # the last items of lists
     headings = with_title_lines(found, blocks)
     whole = sum(
         not each.block

@@ -205,6 +205,14 @@ def test_chapters_are_found_in_every_shape(shape: str) -> None:
     assert titles(check(read_plain(book_of(*parts)))) == expected
 
 
+def test_numbered_lists_are_no_chapters() -> None:
+    steps = "1. Sweep out the bilge.\n\n2. Tar every seam.\n\n3. Let it dry in the sun."
+    told = f"1. Sweep it out\n\n{paragraph(1)}\n\n2. Tar it\n\n{paragraph(2)}\n\n3. Dry it\n\n{paragraph(3)}"
+    for lines in (steps, told):
+        recipes = [f"{title}¶{lines}¶" for title in ("THE INN", "THE FORD", "THE WEIR", "THE MOUTH")]
+        assert titles(check(read_plain(book_of(*recipes)))) == ["The Inn", "The Ford", "The Weir", "The Mouth"]
+
+
 @pytest.mark.parametrize(
     ("printed", "called"),
     [
