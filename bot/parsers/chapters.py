@@ -149,7 +149,8 @@ def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
 
 def _without_title_page(text: str, headings: Sequence[Heading], book_title: str) -> Sequence[Heading]:
     """The headings without those before the first chapter that only name the book and its author."""
-    if headings and _is_book_title(text, headings, letters(book_title)):
+    works = _works(headings)
+    if headings and headings[0] not in works and _is_book_title(text, headings, letters(book_title)):
         headings = headings[1:]
         if len(headings) > 1 and _is_above_all(headings) and not has_words(text, headings[0].end, headings[1].start):
             headings = headings[1:]  # the author, below the title
@@ -159,10 +160,21 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
         heading
         for heading, below in pairwise(headings[: first_label + 1])
         if is_not_the_book(heading.title)
+        or heading in works
         or not (_is_front_matter(text, heading, below) or _is_author(text, heading))
         or (below.level > heading.level and titled[heading.level] >= _FEW_STORIES)
     ]
     return [*front, *headings[first_label:]]
+
+
+def _works(headings: Sequence[Heading]) -> Collection[Heading]:
+    """The titles of several works in one book: each is directly above a first chapter."""
+    titles = {
+        above
+        for above, below in pairwise(headings)
+        if below.level > above.level and not label_of(above) and (label := label_of(below)) and label.value == 1
+    }
+    return titles if len(titles) > 1 and len({title.level for title in titles}) == 1 else ()
 
 
 def _is_front_matter(text: str, heading: Heading, below: Heading) -> bool:
@@ -192,7 +204,8 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
     )
     if others[0].level > first.level:
         return False
-    return first.start == 0 and others[0].start - first.end < min(_TITLE_PAGE_CHARACTERS, usual / _LIKE_A_CHAPTER)
+    is_short = others[0].start - first.end < min(_TITLE_PAGE_CHARACTERS, usual / _LIKE_A_CHAPTER)
+    return is_short and not has_words(text, 0, first.start)
 
 
 def _is_above_all(headings: Sequence[Heading]) -> bool:

@@ -356,6 +356,7 @@ def _are_names_of_chapters(text: str, headings: Sequence[Heading], fewest: int, 
 # --- titles above numbers -------------------------------------------------------------------------------------------
 
 _Place = TypeVar("_Place", Heading, Block)
+_BYLINE = re.compile(r"(?:by|von|par|por|di|door|av)\s+\S.{1,60}", re.IGNORECASE)
 
 
 def stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: Sequence[Heading]) -> list[Heading]:
@@ -366,7 +367,7 @@ def stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: S
     if len(firsts) < _FEWEST:
         return []
     starts = [block.start for block in blocks]
-    above = [blocks[at - 1] for first in firsts if (at := bisect_left(starts, first)) > 0]
+    above = [_above_byline(blocks, at - 1) for first in firsts if (at := bisect_left(starts, first)) > 0]
     titles = [
         block
         for block in not_within(above, known)
@@ -378,15 +379,24 @@ def stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: S
     shouted = all(in_capitals(block.text) for block in titles)
     if gap <= usual_gap(blocks) and not shouted:
         return [Heading(block.start, block.end, block.text, Rank.CHAPTER) for block in titles]
+    named = {block.start: block for block in titles}
     return [
         Heading(block.start, block.end, block.text, Rank.CHAPTER)
-        for block in not_within(blocks, known)
+        for each in not_within(blocks, known)
+        for block in (named.get(each.start, each),)
         if block.is_short
         and block.gap >= gap
         and reads_as_title(block.text)
         and (not shouted or in_capitals(block.text))
         and not parse_numeral(block.text)
     ]
+
+
+def _above_byline(blocks: Sequence[Block], number: int) -> Block:
+    """A block; if it is "by Mary Shelley", the title above that, and the place of both."""
+    block, above = blocks[number], blocks[number - 1] if number else None
+    is_byline = above is not None and above.is_short and block.is_short and _BYLINE.fullmatch(block.text)
+    return block._replace(start=above.start, gap=above.gap, lines=above.lines) if above and is_byline else block
 
 
 def titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Heading]) -> list[Heading]:

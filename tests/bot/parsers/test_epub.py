@@ -361,6 +361,16 @@ def test_parts_listed_on_the_level_of_their_chapters_are_parts() -> None:
     assert titles(book) == ["Part One", "  Chapter 1", "  Chapter 2", "Part Two", "  Chapter 1", "  Chapter 2"]
 
 
+def test_the_first_of_two_novels_keeps_its_title() -> None:
+    novels = {
+        name: f"<h1>{name}</h1><h2>Chapter I</h2><p>{paragraph(1)}</p><h2>Chapter II</h2><p>{paragraph(2)}</p>"
+        for name in ("The Ford", "The Mouth")
+    }
+    book = read(build({f"{number}.xhtml": body for number, body in enumerate(novels.values())}))
+    chapters = ["  Chapter I", "  Chapter II"]
+    assert titles(book) == ["The Ford", *chapters, "The Mouth", *chapters]
+
+
 def test_a_title_that_its_part_repeats_is_listed_once() -> None:
     files = {"a.xhtml": f"{ONE}<h2 id='s'>Inside</h2><p>{paragraph(3)}</p>", "b.xhtml": TWO}
     inner = linked(("One", "a.xhtml"), ("Inside", "a.xhtml#s"))

@@ -148,6 +148,22 @@ SHAPES = {
         ["RIVER PARTS\n\nby Owen Slade\n\f1. The Ford¶", "\f2. The Weir¶", "\f3. The Mouth¶"],
         ["1. The Ford", "2. The Weir", "3. The Mouth"],
     ),
+    "two novels in one file": (
+        [
+            "THE FORD\n\nby Owen Slade\n\n\n\nCHAPTER I. THE INN¶",
+            "CHAPTER II. THE WEIR¶",
+            "THE MOUTH\n\nby Owen Slade\n\n\n\nCHAPTER I. RAIN¶",
+            "CHAPTER II. EBB¶",
+        ],
+        [
+            "The Ford",
+            "  Chapter I. The Inn",
+            "  Chapter II. The Weir",
+            "The Mouth",
+            "  Chapter I. Rain",
+            "  Chapter II. Ebb",
+        ],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
@@ -253,6 +269,13 @@ def test_a_chapter_may_be_called_what_stands_for_itself_elsewhere(called: str, p
     label = "Chapter " if printed.startswith("CHAPTER") else ""
     book = check(read_plain(book_of(*(printed.format(number, name.upper()) for number, name in numbered))))
     assert titles(book) == [f"{label}{number}. {name}" for number, name in numbered]
+
+
+def test_blank_lines_above_its_title_make_a_book_no_story_of_itself() -> None:
+    stories = [f"\n{title}\n\n\nI¶\n\nII¶" for title in ("THE FORD", "THE WEIR", "THE MOUTH")]
+    book = check(read_plain("\n\n\n" + book_of("RIVER PARTS AND OTHER TALES\n\nby Owen Slade\n\n", *stories)))
+    assert titles(book) == ["The Ford", "The Weir", "The Mouth"]
+    assert (book.title, book.author) == ("River Parts and Other Tales", "Owen Slade")
 
 
 def test_a_part_is_not_called_what_stands_for_itself() -> None:
