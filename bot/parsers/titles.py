@@ -23,6 +23,7 @@ from bot.parsers.headings import (
     parse_numeral,
 )
 from domain.book import encodable
+from domain.library.numerals import HAN
 
 _LONGEST = 200
 _LONGEST_LABEL = 20
@@ -83,11 +84,15 @@ _MONTHS = """
     janvier février mars avril juin juillet août septembre octobre novembre décembre
     enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
     gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
+    januari februari maart mei augustus augusti marts maj
+    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
     января февраля марта апреля мая июня июля августа сентября октября ноября декабря
 """
 _MONTH_NAMES = frozenset(_MONTHS.split())
 _LONGEST_DATE = 48
 _YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
+_CJK_DATE = re.compile(rf"(?:[^\W_]{{1,8}}[年년]\s?)?[\d{HAN}]{{1,3}}[月월]\s?[\d{HAN}]{{1,3}}[日일][^。，、]{{0,8}}")
 _MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
 _EMPHASISED = re.compile(r"_[^_]*_")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -135,8 +140,8 @@ def is_year(line: str) -> bool:
 
 
 def is_date(line: str) -> bool:
-    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931"."""
-    if is_year(line):
+    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931", "三月五日"."""
+    if is_year(line) or _CJK_DATE.fullmatch(line):
         return True
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False
@@ -371,7 +376,8 @@ def with_title_lines(
             titles[heading.start] = blocks[at]
         elif _announces(blocks[at]) or _is_line_above_prose(*blocks[at : at + 2]):
             less_certain[heading.start] = blocks[at]
-    if len(less_certain) >= _FEWEST_TITLES and (len(titles) + len(less_certain)) * 10 >= bare * 6:
+    fewest = 1 if len(titles) * 2 >= bare else _FEWEST_TITLES
+    if len(less_certain) >= fewest and (len(titles) + len(less_certain)) * 10 >= bare * 6:
         titles |= less_certain
     usual = len(titles) * 10 >= bare * 6
     found: list[Heading] = []
@@ -413,7 +419,8 @@ def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
         return False
     if len(text) > LONGEST_TITLE or text[-1] in _STOPS or not text[0].isalpha():
         return False
-    return not (text[0].islower() or is_date(text) or is_label(text) or is_not_the_book(text))
+    is_another = is_date(text) or is_label(text) or is_not_the_book(text) or _FRONT_MATTER.fullmatch(text)
+    return not (text[0].islower() or is_another)
 
 
 def may_be_title(block: Block) -> bool:

@@ -164,6 +164,10 @@ SHAPES = {
             "  Chapter II. Ebb",
         ],
     ),
+    "one title in small letters among others": (
+        ["CHAPTER I\n\nThe Ford¶", "CHAPTER II\n\nA secret comes out¶", "CHAPTER III\n\nThe Weir¶"],
+        ["Chapter I. The Ford", "Chapter II. A secret comes out", "Chapter III. The Weir"],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
@@ -276,6 +280,19 @@ def test_blank_lines_above_its_title_make_a_book_no_story_of_itself() -> None:
     book = check(read_plain("\n\n\n" + book_of("RIVER PARTS AND OTHER TALES\n\nby Owen Slade\n\n", *stories)))
     assert titles(book) == ["The Ford", "The Weir", "The Mouth"]
     assert (book.title, book.author) == ("River Parts and Other Tales", "Owen Slade")
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        ("3 de janeiro", "9 de janeiro", "1 de março", "22 de abril", "5 de maio"),
+        ("3 stycznia", "9 lutego", "1 marca", "22 kwietnia", "5 maja"),
+        ("一月三日", "一月九日（晴）", "2月1日", "2月22日", "三月五日"),
+    ],
+)
+def test_entries_of_a_diary_are_chapters(days: tuple[str, ...]) -> None:
+    entries = [f"{day}\n\n{prose(10 * number)}" for number, day in enumerate(days)]
+    assert titles(check(read_plain("\n\n".join(entries)))) == [*days]
 
 
 def test_a_part_is_not_called_what_stands_for_itself() -> None:
