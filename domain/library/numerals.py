@@ -41,7 +41,7 @@ def number_value(printed: str) -> int | None:
         return None
     if text.isdecimal():
         return int("".join(str(unicodedata.decimal(digit)) for digit in text[:6]))
-    if _ROMAN.fullmatch(text):
+    if _ROMAN.fullmatch(text) and text.casefold() not in _VALUE_OF:  # "dix" is ten, not 509
         return _roman_value(text.upper())
     if all(character in HAN for character in text):
         return _han_value(text)
@@ -83,7 +83,7 @@ def _value_in_words(text: str) -> int | None:
             return None
         if (total, value) == (4, 20) or (value == 100 and 0 < total < 10):
             total *= value
-        elif joined or (total % 10 == 0 and total > 10 and value < 20):
+        elif joined or (total % 10 == 0 and total >= 10 and value < 20):
             total += value
         else:
             return None

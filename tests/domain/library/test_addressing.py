@@ -5,6 +5,7 @@ import pytest
 from domain.book import Chapter
 from domain.errors import BookError
 from domain.library.addressing import find_chapter, is_counted, with_descendants
+from domain.library.numerals import number_value
 from domain.library.progress import end_of_chapter
 
 
@@ -136,3 +137,14 @@ def test_numbers_in_letters_of_another_script_count_on(printed: str) -> None:
 def test_sections_with_numbers_of_two_levels_are_no_chapters() -> None:
     chapters = book(("1. One", "1", 1), ("1.1. A", "1.1", 2), ("1.2. B", "1.2", 2), ("2. Two", "2", 1))
     assert find_chapter(chapters, "2") is chapters[3]
+
+
+@pytest.mark.parametrize(
+    ("printed", "value"),
+    [
+        ("dix", 10), ("DIX", 10), ("XIX", 19), ("dix-sept", 17), ("décimo primeiro", 11), ("decimo terzo", 13),
+        ("primus", 1), ("elfte", 11), ("tolvte", 12), ("twintigste", 20),
+    ],
+)  # fmt: skip
+def test_numbers_in_words_have_their_value(printed: str, value: int) -> None:
+    assert number_value(printed) == value
