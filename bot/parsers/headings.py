@@ -2,6 +2,7 @@
 none.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,7 @@ from difflib import SequenceMatcher
 from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 from domain.library.numerals import HAN, ROMAN, number_value
 
@@ -26,40 +28,16 @@ class Rank(IntEnum):
     NUMERAL = 7
 
 
-_DIVISIONS = {
-    Rank.VOLUME: "volume vol tome tomo band volumen volumes том cilt المجلد",
-    Rank.BOOK: "book livre libro buch boek bok bog livro liber książka книга الكتاب",
-    Rank.PART: "part partie parte teil deel del часть część díl rész osa الجزء القسم",
-    Rank.ACT: "act acte acto akt atto aufzug ato akten handeling bedrijf jornada действие",
-    Rank.CHAPTER: (
-        "chapter chap chapitre kapitel kapitlet kap capitulo capítulo cap capitolo hoofdstuk rozdział kapitola глава "
-        "fejezet luku bölüm κεφάλαιο κεφαλαιο פרק الفصل الباب अध्याय chương bab kapittel capítol capitolul kapitulli "
-        "peatükk nodaļa skyrius poglavlje поглавље poglavje розділ hoofstuk kafli caibidil pennod "
-        "letter lettre brief carta lettera письмо stave adventure tale story novella lecture essay lesson episode "
-        "sermon canto cantos chant gesang песнь fit fable eclogue idyll stasimon sonnet abenteuer"
-    ),
-    Rank.SCENE: "scene szene scène escena scena cena auftritt tooneel явление сцена section abschnitt",
-}
-_CJK_PARTS = """
-    序章 序幕 序言 序 楔子 引子 终章 終章 尾声 尾聲 後記 后记 番外篇 番外 外传 外傳 間章 間話 閑話 閒話 幕間 後日談
-    あとがき プロローグ エピローグ インターリュード 프롤로그 에필로그 외전 막간
-"""
-_PARTS = """
-    prologue epilogue preface foreword introduction afterword conclusion postscript interlude dedication prelude
-    preamble finale coda envoi etymology extracts acknowledgements acknowledgments glossary notes endnotes
-    intermezzo proem prolog epilog vorwort nachwort einleitung vorspiel zueignung préface avant-propos épilogue
-    prólogo epílogo prefazione prologo epilogo введение эпилог пролог предисловие послесловие заключение induction
-    المقدمة الخاتمة
-"""
-_APPENDICES = """
-    appendix anhang annexe annex apéndice apêndice appendice apendice bilaga bijlage bilag vedlegg liite dodatek příloha
-    függelék приложение додаток παράρτημα phụ lampiran
-"""
+_WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
+"""Words of headings in many languages; a list has several words a line."""
+_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL = (
+    " ".join(_WORDS[name]).split() for name in ("parts", "appendices", "cjk_parts", "written_small")
+)
 
-RANK_OF = {word: rank for rank, words in _DIVISIONS.items() for word in words.split()}
+RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items() for word in " ".join(lines).split()}
 """Words that take a number: "Chapter 3", "Buch II"."""
 
-NAMED_PARTS = frozenset([*_PARTS.split(), *_APPENDICES.split()])
+NAMED_PARTS = frozenset([*_PARTS, *_APPENDICES])
 """Words that are headings by themselves."""
 
 RANK_OF_CJK = {
@@ -102,6 +80,8 @@ _TRAIL = _DECORATION + ".:;,—–-"
 _BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
 AROUND_A_NUMBER = f".{_DECORATION}{_BRACKETS}"
 """Signs that may stand around a number that is a heading."""
+_JOINED = re.compile(r"(?P<word>[^\W\d_]{2,20})(?=\d{1,3}(?!\w))")
+"""The word of "Chapter12"."""
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת]))[^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
@@ -142,7 +122,7 @@ _NUMERAL = re.compile(
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
     r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"
-    rf"|(?:{'|'.join(_APPENDICES.split())})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
+    rf"|(?:{'|'.join(_APPENDICES)})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
     re.IGNORECASE,
 )
 _CJK_APPENDIX = r"(?:付録|附録|附录|附錄|부록)\s?[A-Z\d]{1,2}"
@@ -150,10 +130,10 @@ _CJK = re.compile(
     rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
     rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+)|"
     rf"(?P<number3>\d{{1,4}})\s?(?P<word3>[{''.join(RANK_OF_CJK)}])(?=[\s.:：]|$)|"
-    rf"(?:{'|'.join(_CJK_PARTS.split())})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    rf"(?:{'|'.join(_CJK_PARTS)})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
     re.DOTALL,
 )
-_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in _CJK_PARTS.split()}
+_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in _CJK_PARTS}
 _NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{NOT_THE_BOOK})[\s.:_*\]]*", re.IGNORECASE)
 _CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
@@ -203,6 +183,8 @@ def parse_any_label(line: str) -> Label | None:
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION)
     if not text or len(text) > _LONGEST:
         return None
+    if (joined := _JOINED.match(text)) and joined["word"].casefold() in RANK_OF:
+        text = f"{joined['word']} {text[joined.end() :]}"
     if text[0].islower():
         return _label_in_small_letters(text)
     if opens_cjk_label(text) and (label := _cjk_label(text)):
@@ -258,7 +240,7 @@ def parse_numeral(line: str) -> Label | None:
         value = number_value(name.rpartition(".")[2])
         return Label(Rank.NUMERAL, name, match["mark"] or "", match["title"] or "", name, value)
     words = text.split()
-    if 0 < len(words) <= 3 and text[0].isupper() and text.isascii() and (value := number_value(text)) is not None:
+    if 0 < len(words) <= 3 and text[0].isupper() and (value := number_value(text)) is not None:
         return Label(Rank.NUMERAL, text, "", "", text, value)
     return None
 
@@ -355,7 +337,8 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
         if number_value(printed) is not None or printed.casefold() == "last":
             return rank, printed, words[end].end(), True
         is_alone = not text[words[end].end() :].strip(_TRAIL)
-        plain = not _TITLE_JOINT.search(printed) and words[end].group()[:1].isupper()
+        is_written_so = words[end].group()[:1].isupper() or word in _WRITTEN_SMALL
+        plain = not _TITLE_JOINT.search(printed) and is_written_so
         if is_alone and end == at + 1 and rank is not None and plain and rank != Rank.SCENE:
             return rank, printed, words[end].end(), False
         return None

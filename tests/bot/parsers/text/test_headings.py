@@ -168,6 +168,23 @@ SHAPES = {
         ["CHAPTER I\n\nThe Ford¶", "CHAPTER II\n\nA secret comes out¶", "CHAPTER III\n\nThe Weir¶"],
         ["Chapter I. The Ford", "Chapter II. A secret comes out", "Chapter III. The Weir"],
     ),
+    "Swedish, with its word in small letters": (
+        ["Elfte kapitlet¶", "Tolfte kapitlet¶", "Tjugoförsta kapitlet¶"],
+        ["Elfte kapitlet", "Tolfte kapitlet", "Tjugoförsta kapitlet"],
+    ),
+    "Hungarian, with its word in small letters": (
+        ["Első fejezet¶", "Második fejezet¶", "Harmadik fejezet¶"],
+        ["Első fejezet", "Második fejezet", "Harmadik fejezet"],
+    ),
+    "numbers in words that are not English": (
+        ["Eins¶", "Zwei¶", "Drei¶", "Vier¶", "Fünf¶", "Sechs¶"],
+        ["Eins", "Zwei", "Drei", "Vier", "Fünf", "Sechs"],
+    ),
+    "a number without a space": (["Chapter1¶", "Chapter2¶", "Chapter3¶"], ["Chapter 1", "Chapter 2", "Chapter 3"]),
+    "a play in Latin terms": (
+        ["Actus Primus. Scoena Prima.¶", "Scena Secunda.¶", "Actus Secundus. Scena Prima.¶"],
+        ["Actus Primus. Scoena Prima", "Scena Secunda", "Actus Secundus. Scena Prima"],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
@@ -299,6 +316,12 @@ def test_a_part_is_not_called_what_stands_for_itself() -> None:
     parts = ("PART I\n\nCHAPTER I¶", "CHAPTER II¶", "PART II\n\nPREFACE¶", "CHAPTER I¶", "CHAPTER II¶")
     expected = ["Part I", "  Chapter I", "  Chapter II", "Part II", "  Preface", "  Chapter I", "  Chapter II"]
     assert titles(check(read_plain(book_of(*parts)))) == expected
+
+
+@pytest.mark.parametrize("label", ["Chapter{}", "Ch. {}", "Chapter {}"])
+def test_numbers_are_known_in_every_form_of_a_label(label: str) -> None:
+    book = check(read_plain(book_of(*(f"{label.format(number)}: The Ford¶" for number in (1, 2, 3)))))
+    assert [chapter.printed for chapter in book.chapters] == ["1", "2", "3"]
 
 
 def test_contents_at_the_front_are_not_chapters() -> None:
