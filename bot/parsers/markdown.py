@@ -1,6 +1,7 @@
 """Markdown: headings and readable text, without the marks."""
 
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 FORMAT = "markdown"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\A\+{3}[ \t]*\n(.{1,20000}?)\n\+{3}[ \t]*(?:\n|\Z)", re.DOTALL)
+"""Front matter as Hugo and Zola write it."""
+_TITLE_BLOCK = re.compile(r"\A(?:%(?P<title>.*(?:\n[ \t]+\S.*)*)\n)%(?P<author>.*(?:\n[ \t]+\S.*)*)(?:\n%.*)?(?:\n|\Z)")
+"""Title, author and perhaps a date as Pandoc writes them, each behind a percent sign."""
 _FIELD = re.compile(
     r"^(title|author|lang|language)[ \t]*:[ \t]*(?:[|>][+-]?[ \t]*)?(?:\n(?=[ \t-])[ \t]*(?:-[ \t])?)?(.*)$",
     re.MULTILINE | re.IGNORECASE,
@@ -79,11 +84,26 @@ def read(
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
     """The fields at the beginning, and the text after them; text between two lines is no front matter."""
+    if block := _TITLE_BLOCK.match(text):
+        return {name: " ".join(value.split()) for name, value in block.groupdict().items()}, text[block.end() :]
+    if (table := _TOML.match(text)) and (fields := _table_fields(table[1])):
+        return fields, text[table.end() :]
     match = _FRONT_MATTER.match(text)
     if match is None or not match[1].strip() or not all(map(_FRONT_MATTER_LINE.fullmatch, match[1].split("\n"))):
         return {}, text
     fields = {name.lower(): value.strip().strip("\"'") for name, value in _FIELD.findall(match[1])}
     return fields, text[match.end() :]
+
+
+def _table_fields(toml: str) -> dict[str, str]:
+    """The fields of front matter in TOML, of several authors the first; empty if it is none."""
+    try:
+        table = tomllib.loads(toml)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+    table.setdefault("author", table.get("authors", ""))
+    first = {name: value[0] if isinstance(value, list) and value else value for name, value in table.items()}
+    return {name: value for name, value in first.items() if isinstance(value, str)}
 
 
 def _without_attributes(body: str) -> str:

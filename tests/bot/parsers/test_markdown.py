@@ -119,6 +119,34 @@ def test_what_pandoc_notes_about_words_and_divisions_is_no_text() -> None:
     assert ":::" not in book.text
 
 
+@pytest.mark.parametrize(
+    "front",
+    [
+        '+++\ntitle = "The Wood"\ndate = 2021-03-04\nauthors = ["F. Oak", "A. Elm"]\n+++\n\n',
+        "+++\ntitle = 'The Wood'\nauthor = 'F. Oak'\n[extra]\nweight = 3\n+++\n",
+        "% The Wood\n% F. Oak\n% March 2021\n\n",
+        "% The\n  Wood\n% F. Oak\n\n",
+    ],
+)
+def test_front_matter_of_other_programs_is_read(front: str) -> None:
+    book = read(front + "\n\n".join(f"# {tree}\n\n{prose(10)}" for tree in ("Ash", "Elm", "Fir")))
+    assert (book.title, book.author, titles(book)) == ("The Wood", "F. Oak", ["Ash", "Elm", "Fir"])
+    assert book.text.startswith("Ash\n\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\n\nIt was late.\n\n+++\n\nHe left.",
+        "+++\n= ]\n+++\n\nHe left.",
+        "% of all\n\nHe left.",
+        f"+++\na = {'[' * 9_000}\n+++",
+    ],
+)
+def test_signs_that_enclose_no_fields_are_text(text: str) -> None:
+    assert read(text).text.split() == text.split()
+
+
 def test_braces_that_a_writer_typed_are_text() -> None:
     assert read(f"The set {{1, 2}} and [a note] {{sic}}.\n\n{prose(1)}").text.startswith(
         "The set {1, 2} and [a note] {sic}."
