@@ -44,7 +44,7 @@ _INLINE_NAMES = """
     math nobr option picture q rb rbc rtc ruby s samp small span strike strong sub sup svg td th time tspan tt u var wbr
 """
 _PAGE_MARK_CLASSES = "pagenum pageno page-number page_number pagenumber pagebreak newpage pb page"
-_WRAPPING_NAMES = "toc landmarks page-list copyright-page imprint colophon cover loi lot"
+_WRAPPING_NAMES = "toc landmarks page-list copyright-page imprint colophon cover loi lot navigation search contentinfo"
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _UNSEEN = frozenset(_UNSEEN_NAMES.split())
 _ELEMENTS = _BLOCKS | _UNSEEN | frozenset(_INLINE_NAMES.split())
@@ -53,11 +53,11 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _PAGE_CLASSES = frozenset(_PAGE_MARK_CLASSES.split())
 _WRAPPING_TYPES = frozenset(_WRAPPING_NAMES.split())
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_WIKI = re.compile(r"\b(?:mw-(?:editsection|jump-link|portlet|footer|cite-b)|printfooter|catlinks|noprint|licensetpl)")
 _BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|list-item|flex|grid|table(?!-cell))", re.IGNORECASE)
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
 """How a mark says its page: "[Page 12]", "p. xii", "page_12"."""
 _LONGEST_PAGE_MARK = 16
-_LONGEST_LINK = 400
 _LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
@@ -176,7 +176,7 @@ class _Walk:
 
     def _enter_marked(self, node: "LexborNode", tag: str, attributes: Mapping[str, str | None]) -> bool:
         style = attributes.get("style") or ""
-        if "hidden" in attributes or _HIDDEN_STYLE.search(style):
+        if "hidden" in attributes or _HIDDEN_STYLE.search(style) or _WIKI.search(attributes.get("class") or ""):
             return False
         if tag not in _BLOCKS and self._pieces and _BLOCK_STYLE.search(style):
             self._pieces.append("\n")
@@ -313,6 +313,7 @@ _FEWEST_LINKS = 3
 _NOTE = re.compile(r"\W*(?:\d+|(?![IVXLC])\w|[*†‡§]+)\W*")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _AUTHOR_FIELDS = ("author", "dc.creator", "dcterms.creator", "citation_author")
+_AUTHOR = "a[rel='author'], #header-author-text"
 _AUTHOR_IN_WORD = re.compile(r"<o:Author>([^<]{1,200})</o:Author>")
 _LONGEST_HEAD = 100_000
 _SITE_JOINTS = (" - ", " | ", " – ", " — ", " · ")
@@ -344,7 +345,7 @@ def read(
         page_marks=builder.page_marks,
         readings=builder.readings,
         title=_first(fields, _TITLE_FIELDS) or _without_site(_text_of(tree, "title"), _text_of(tree, "h1")),
-        author=_first(fields, _AUTHOR_FIELDS) or _text_of(tree, "a[rel='author']") or _author_in_word(markup),
+        author=_first(fields, _AUTHOR_FIELDS) or _text_of(tree, _AUTHOR) or _author_in_word(markup),
         language=_language(tree),
     )
     return assemble(draft, filename, limits)
@@ -354,8 +355,8 @@ def _inner_links(tree: "LexborHTMLParser") -> list[tuple[str, str]]:
     """The targets and texts of a page's links into itself, without the numbers of notes and pages."""
     found: list[tuple[str, str]] = []
     for node in tree.css("a[href^='#']")[:_MOST_LINKS]:
-        title = " ".join((little_text(node, _LONGEST_LINK) or "").split())
-        if 0 < len(title) <= _LONGEST_LINK and not _NOTE.fullmatch(title):
+        title = " ".join((little_text(node, _LONGEST_HEADING) or "").split())
+        if 0 < len(title) <= _LONGEST_HEADING and not _NOTE.fullmatch(title):
             found.append(((node.attributes.get("href") or "#")[1:], title))
     return found
 
@@ -368,7 +369,7 @@ def linked_headings(links: Sequence[tuple[str, str]], builder: TextBuilder) -> l
         start = builder.anchors.get(target, -1)
         if start <= last:
             continue
-        said = letters(text[start : start + _LONGEST_LINK * 2])
+        said = letters(text[start : start + _LONGEST_HEADING * 2])
         if letters(title) and said.startswith(letters(title)):
             last = start
             found.append(_heading_named(text, start, title))
@@ -385,7 +386,7 @@ def _heading_named(text: str, start: int, title: str) -> Heading:
             break
     first, rest = lines[0], " ".join(lines[1:])
     said = with_subtitle(first, rest) if rest and is_bare_label(first) else f"{first} {rest}"
-    return Heading(start, stop, " ".join(said.split())[: _LONGEST_LINK * 2], 1)
+    return Heading(start, stop, " ".join(said.split())[: _LONGEST_HEADING * 2], 1)
 
 
 _LINES = "p, div, center, td, dt, li, blockquote, b, strong, big, font"
@@ -494,7 +495,6 @@ def _author_in_word(markup: str) -> str:
 
 def _language(tree: "LexborHTMLParser") -> str:
     """The language that the document, or else its body, is in."""
-    for node in (tree.root, tree.body):
-        if node is not None and (said := node.attributes.get("lang") or node.attributes.get("xml:lang")):
-            return said
-    return ""
+    nodes = (node for node in (tree.root, tree.body) if node is not None)
+    said = (node.attributes.get(name) for node in nodes for name in ("lang", "xml:lang"))
+    return next(filter(None, said), "")

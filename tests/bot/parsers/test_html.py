@@ -314,3 +314,22 @@ def test_small_numbers_stand_apart_from_what_they_are_beside(markup: str, text: 
 def test_an_author_below_the_title_is_no_part(author: str) -> None:
     stories = "".join(f"<h3>{title}</h3><p>{paragraph(at)}</p>" for at, title in enumerate(("Dusk", "Noon", "Dawn")))
     assert titles(read(f"<h1>The Title</h1><h2>{author}</h2>{stories}")) == ["Dusk", "Noon", "Dawn"]
+
+
+def test_what_a_wiki_puts_around_a_book_is_no_text() -> None:
+    names = ("Ash", "Elm", "Fir")
+    edit = '<span class="mw-editsection">[<a href="/edit">edit</a>]</span>'
+    chapters = "".join(f"<div><h2>{name}</h2>{edit}</div><p>{paragraph(at)}</p>" for at, name in enumerate(names))
+    above = (
+        '<a class="mw-jump-link">Jump to content</a><div role="search">Search</div><h1>The Ferry</h1>'
+        '<div class="vector-dropdown mw-portlet">Add languages</div>'
+        '<div class="noprint">From Wikisource <i>by <span id="header-author-text">Mary Dunn</span></i></div>'
+    )
+    below = (
+        '<ol><li><b class="mw-cite-backlink">↑</b> A note.</li></ol><div class="licensetpl">Free</div>'
+        '<div class="printfooter">Retrieved</div><div class="catlinks">Novels</div><p class="mw-footer">Terms</p>'
+    )
+    book = read(f"{above}{chapters}{below}", "<title>The Ferry - Wikisource, the free online library</title>")
+    assert (book.title, book.author, titles(book)) == ("The Ferry", "Mary Dunn", list(names))
+    told = "\n\n".join(f"{name}\n\n{paragraph(at)}" for at, name in enumerate(names))
+    assert book.text == f"The Ferry\n\n{told}\n\nA note."
