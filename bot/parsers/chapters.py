@@ -380,7 +380,8 @@ def _holds_chapters(
     if is_alone and (not beside or not with_text):
         return True
     if kind == "labelled":
-        is_chapter = sum(head.rank is Rank.CHAPTER for head in heads) * 2 > len(heads)
+        chapters = sum(head.rank is Rank.CHAPTER and (is_label(head.title) or bool(with_text)) for head in heads)
+        is_chapter = chapters * 2 > len(heads)  # but "The Second Day" is a chapter only where it tells something
         return not is_chapter and len(undivided) < len(heads)
     children = [child for each in families.values() for child in each]
     if kind == "numbered" and not _count_on(children):

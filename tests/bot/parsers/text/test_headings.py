@@ -185,6 +185,25 @@ SHAPES = {
         ["Actus Primus. Scoena Prima.¶", "Scena Secunda.¶", "Actus Secundus. Scena Prima.¶"],
         ["Actus Primus. Scoena Prima", "Scena Secunda", "Actus Secundus. Scena Prima"],
     ),
+    "days of stories": (
+        [
+            "THE FIRST DAY\n\n\n\nFIRST STORY¶",
+            "SECOND STORY¶",
+            "THE SECOND DAY\n\n\n\nFIRST STORY¶",
+            "SECOND STORY¶",
+            "THE THIRD DAY\n\n\n\nFIRST STORY¶",
+        ],
+        [
+            "The First Day",
+            "  First Story",
+            "  Second Story",
+            "The Second Day",
+            "  First Story",
+            "  Second Story",
+            "The Third Day",
+            "  First Story",
+        ],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
