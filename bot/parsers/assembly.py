@@ -125,7 +125,7 @@ def read_title_page(front: str) -> tuple[str, str]:
     if not front or not all(map(_fits_a_title_page, blocks)):
         return "", ""
     name = _name_below([block.text for block in blocks])
-    return calm(blocks[0].text), name if _is_name(name) else ""
+    return calm(blocks[0].text), name if _is_name(name) and letters(name) != letters(blocks[0].text) else ""
 
 
 def _cjk_title_and_author(line: str) -> tuple[str, str] | None:

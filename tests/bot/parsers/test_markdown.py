@@ -72,6 +72,13 @@ def test_a_title_does_not_swallow_its_author() -> None:
     assert (book.title, book.author) == ("The Lamp", "Ann Author")
 
 
+def test_a_title_that_stands_twice_is_no_author() -> None:
+    book = read(
+        "The Long Night\n\n# The Long Night\n\n" + "\n\n".join(f"## {name}\n\n{prose(9)}" for name in ("One", "Two"))
+    )
+    assert (book.title, book.author) == ("The Long Night", "")
+
+
 def test_bold_lines_are_titles_where_there_are_no_headings() -> None:
     names = ("The Lamp", "A Cart at Night", "The Clock Stops")
     parts = (f"**{name}**\n\n" + "\n\n".join(paragraph(9 * at + n) for n in range(4)) for at, name in enumerate(names))
