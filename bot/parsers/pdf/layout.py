@@ -309,7 +309,8 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     """The pages without lines that are printed on every page, or on every page of a chapter."""
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
-    running = {place for place, times in counts.items() if times >= _FEWEST} - _numbers_of_chapters(places)
+    running = {place for place, times in counts.items() if times >= _FEWEST}
+    running -= _numbers_of_chapters(places) | _openings(places)
     heights = {height for _, height in running}
     heads = heights & {_height_of_heads(pages)}
     body = body_size(pages)
@@ -365,6 +366,16 @@ def _numbers_of_chapters(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Plac
         if sum(below[1] == above[1] + 1 and below[0] > above[0] + 1 for above, below in pairwise(numbers)) * 2
         >= len(numbers)
     }
+
+
+def _openings(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Place]:
+    """Positions of labels that are never on neighbouring or facing pages: each act begins with "SCENE I"."""
+    seen: dict[_Place, list[int]] = {}
+    for index, lines in enumerate(pages):
+        for place in set(lines.values()):
+            if parse_label(place[0]):
+                seen.setdefault(place, []).append(index)
+    return {place for place, at in seen.items() if all(below - above > 2 for above, below in pairwise(at))}
 
 
 def _without(page: PdfPage, left_out: Collection[PdfLine]) -> PdfPage:

@@ -267,6 +267,15 @@ def test_numbers_of_chapters_at_one_height_are_no_running_heads() -> None:
     assert [text.count(f"\n{numeral}\n") for numeral in _NUMERALS[1:]] == [1, 1, 1]
 
 
+def test_the_first_scene_of_each_act_is_no_running_head() -> None:
+    pages: list[list[str | PdfLine]] = []
+    for number, act in enumerate(_NUMERALS[:3]):
+        heads = [PdfLine(f"ACT {act}", 160, 585, 18), PdfLine("SCENE I", 165, 560, 14)]
+        pages += [[*heads, *body_page(3 * number)], body_page(3 * number + 1), body_page(3 * number + 2)]
+    scenes = [line for act in _NUMERALS[:3] for line in (f"Act {act}", "  Scene I")]
+    assert titles(read(build(pages))) == scenes
+
+
 def test_large_type_is_a_heading_even_on_two_lines() -> None:
     page = body_page(1)
     pages = [
