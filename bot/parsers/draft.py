@@ -67,7 +67,8 @@ class Block(NamedTuple):
 
     @property
     def text(self) -> str:
-        return " ".join(self.lines)
+        """Its words, without lines of signs that only underline others."""
+        return " ".join([line for line in self.lines if _WORD.search(line)] or self.lines)
 
 
 MARK = "\ufdd0"

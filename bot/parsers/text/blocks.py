@@ -149,6 +149,27 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
     return found if len(divided) > _FEWEST and len(divided) * 2 > len(found) else []
 
 
+_UNDERLINE = re.compile(r"([=*~^#\"+_-])\1{2,}")
+
+
+def underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """Titles with a line of one sign below them, and perhaps above, as in text made by Sphinx; which sign comes first
+    tells how deep they are.
+    """
+    levels: dict[tuple[str, bool], int] = {}
+    found: list[Heading] = []
+    for block in blocks:
+        has_line_above = bool(block.lines and _UNDERLINE.fullmatch(block.lines[0]))
+        title, under, *_ = (*block.lines[has_line_above:], "", "")
+        if not _UNDERLINE.fullmatch(under) or abs(len(title) - len(under)) > max(2, len(title) // 4):
+            continue
+        if any(map(str.isalnum, title)):
+            level = levels.setdefault((under[0], has_line_above), len(levels) + 1)
+            end = text.find("\n", text.index(under, block.start + len(under) * has_line_above))
+            found.append(Heading(block.start, end if 0 <= end < block.end else block.end, title, level))
+    return found if _are_names_of_chapters(text, found, _FEWEST_TITLES, _SHORTEST_SECTION) else []
+
+
 def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
     """Titles in capitals, as in a collection of tales: with more white space around them than paragraphs have."""
     titles = [block for block in blocks if block.is_short and _is_shouted_title(block.text)]

@@ -40,6 +40,7 @@ from bot.parsers.text.blocks import (
     titles_in_capitals,
     titles_of_series,
     titles_set_apart,
+    underlined,
     usual_gap,
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents, is_inside_series
@@ -76,6 +77,9 @@ def find_headings(text: str) -> list[Heading]:
     """The headings of a text, by its strongest signs: labels, then bare numbers, then titles."""
     blocks = blocks_of(text)
     candidates = _candidates(text, blocks)
+    marked = underlined(text, blocks)
+    if marked and sum(each.label.is_certain for each in candidates) <= 2 * len(marked):
+        return marked
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
     outside = [each for each in candidates if not contents.holds(each.heading.start)]
     labelled = with_title_lines(_labelled(outside), blocks, contents.headings)

@@ -343,6 +343,24 @@ def test_numbers_are_known_in_every_form_of_a_label(label: str) -> None:
     assert [chapter.printed for chapter in book.chapters] == ["1", "2", "3"]
 
 
+@pytest.mark.parametrize("above", [False, True])
+def test_underlined_titles_are_chapters_of_the_text_that_sphinx_makes(above: bool) -> None:
+    def marked(title: str, sign: str) -> str:
+        line = sign * len(title)
+        return f"{line}\n{title}\n{line}\n\n" if above else f"{title}\n{line}\n\n"
+
+    listed = "* 1. The Ford\n\n* 2. The Weir\n\n* 3. The Mouth\n\n"
+    parts = [marked("River Parts", "*") + "Owen Slade\n\n" + listed]
+    for number, name in enumerate(("The Ford", "The Weir", "The Mouth"), 1):
+        parts += [
+            marked(f"{number}. {name}", "*") + prose(number),
+            marked(f"{number}.1. Rain", "=") + prose(9 * number),
+        ]
+    book = check(read_plain("\n\n".join(parts)))
+    assert (book.title, book.author) == ("River Parts", "Owen Slade")
+    assert titles(book) == ["1. The Ford", "2. The Weir", "3. The Mouth"]
+
+
 def test_contents_at_the_front_are_not_chapters() -> None:
     contents = "CONTENTS\n\n\n" + "\n\n".join(
         ["BOOK ONE", "CHAPTER I", "CHAPTER II", "BOOK TWO", "CHAPTER I", "CHAPTER II"]
