@@ -17,6 +17,7 @@ from bot.parsers.headings import (
     label_of,
     order_of_parts,
     with_numbers,
+    without_letters_of_index,
 )
 from bot.parsers.titles import calm, chapter_title, joined, letters, one_line
 from domain.book import Chapter
@@ -57,8 +58,6 @@ _SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z]
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
-
-
 _BY = re.compile(r"(?:^|\n)\W*(?:by|von|par|por|di|door|av)\W*$", re.IGNORECASE)
 
 
@@ -84,7 +83,7 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
     named = [each for each in headings if _WORD.search(each.title) and not _LEADERS.search(each.title)]
-    whole = _without_numbered_sections(_without_lists_of_sections(text, named))
+    whole = _without_numbered_sections(_without_lists_of_sections(text, without_letters_of_index(named)))
     titled = joined(text, _on_one_level(with_numbers(whole)))
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))

@@ -49,7 +49,7 @@ RANK_OF_CJK = {
 }  # fmt: skip
 
 CONTENTS = (
-    "table of contents|(?:brief |detailed )?contents|inhalt(?:sverzeichnis|sübersicht)?|"
+    "table of contents|(?:brief |detailed |short )?contents|inhalt(?:sverzeichnis|sübersicht)?|"
     "table des (?:matières|chapitres)|table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|"
     "الفهرس|فهرس(?: المحتويات)?|inhoud|"
     "innehåll|indhold|innhold|sisältö|sisällys|spis treści|obsah|tartalom|içindekiler|περιεχόμενα|תוכן(?: העניינים)?"
@@ -414,6 +414,23 @@ def order_of_parts(ranks: Sequence[Rank | None]) -> dict[Rank, float]:
         if opens[inner, outer] > opens[outer, inner]:
             order[outer], order[inner] = order[inner], order[outer]
     return order
+
+
+_FEWEST_LETTERS = 5
+_FEWEST_CHAPTERS = 3
+
+
+def without_letters_of_index(headings: Sequence[Heading]) -> list[Heading]:
+    """The headings without the letters that divide an index behind others: "A", "B", "D" … in a row."""
+    runs: list[list[Heading]] = [[]]
+    for heading in headings:
+        above = runs[-1][-1].title if runs[-1] else ""
+        is_letter = len(heading.title) == 1 and heading.title.isalpha()
+        runs += [[]] if not is_letter or (above and heading.title <= above) else []
+        runs[-1] += [heading] if is_letter else []
+    letters = {heading for run in runs if len(run) >= _FEWEST_LETTERS for heading in run}
+    is_at_the_back = letters.isdisjoint(headings[:_FEWEST_CHAPTERS])
+    return [heading for heading in headings if not is_at_the_back or heading not in letters]
 
 
 _COUNTED = re.compile(

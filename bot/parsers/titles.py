@@ -196,7 +196,8 @@ def _with_label_above(text: str, end: int, heading: Heading) -> Heading:
         return heading
     number = own or counted(heading.title)
     is_same = number is not None and number.rank is Rank.NUMERAL and number.value == above.value
-    if own and not is_same:
+    is_titled_so = own is not None and own.rank is None and above.rank is Rank.CHAPTER  # "Introduction" of Chapter 1
+    if own and not is_same and not is_titled_so:
         return heading
     title = with_subtitle(found["label"], number.title if number and is_same else heading.title)
     return replace(heading, start=found.start("label"), title=title, label=None)

@@ -599,3 +599,33 @@ def test_chapters_are_found_where_the_contents_name_only_the_parts(kind: str) ->
     lines = [Line("Section 1", "title.xhtml"), *(Line(f"Part {n}", f"part{n}.xhtml") for n in (1, 2, 3))]
     book = check(read_book(epub({"title.xhtml": "<p>A House of Clay</p>", **parts}, nav=nav(*lines)), "a.epub"))
     assert printed(book)[-12:] == ["1", "2", "3", "4"] * 3
+
+
+def test_the_letters_of_an_index_are_no_chapters() -> None:
+    chapters = "".join(
+        f"<h1>{at} {name}</h1><p>{prose(at)}</p>" for at, name in enumerate(("Knots", "Ropes", "Bends"), 1)
+    )
+    index = "".join(f"<h2>{letter}</h2><p>{letter}nchors, 3<br>{letter}shes, 17</p>" for letter in "ABCDFGIM")
+    book = check(read_book(f"{chapters}<h1>Index</h1>{index}".encode(), "a.html"))
+    assert titles(book) == ["1 Knots", "2 Ropes", "3 Bends"]
+
+
+def test_a_book_whose_chapters_are_letters_keeps_them() -> None:
+    page = "".join(f"<h2>{letter}</h2><p>{prose(at)}</p>" for at, letter in enumerate("ABCDEFG"))
+    assert len(check(read_book(page.encode(), "a.html")).chapters) == 7
+
+
+@pytest.mark.parametrize("title", ["Introduction", "Conclusion", "The Ford"])
+def test_a_label_above_a_title_of_any_name_gives_its_number(title: str) -> None:
+    names = (title, "The Weir", "The Mouth")
+    page = "".join(f"<p>Chapter {at}</p><h2>{name}</h2><p>{prose(at)}</p>" for at, name in enumerate(names, 1))
+    assert titles(check(read_book(page.encode(), "a.html"))) == [
+        f"Chapter {at}. {name}" for at, name in enumerate(names, 1)
+    ]
+
+
+def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
+    page = "<p>Part One</p><h2>Introduction</h2>" + "".join(
+        f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
+    )
+    assert printed(check(read_book(f"{page}<p>{prose(9)}</p>".encode(), "a.html")))[0] == ""
