@@ -11,12 +11,14 @@ from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_o
 from bot.parsers.text.blocks import blocks_of
 from bot.parsers.text.headings import find_headings
 from bot.parsers.titles import (
+    LONGEST_TITLE,
     author_name,
     book_title,
     calm,
     chapter_title,
     is_name_of_file,
     letters,
+    may_be_title,
     one_line,
     page_label,
     title_from_filename,
@@ -346,7 +348,7 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
             best = max(best, found, key=len)
         sections |= {heading.start for heading in headings} - {chapter.start for chapter in best}
     if len(best) >= _FEWEST_CHAPTERS and len(draft.text) < len(best) * _VERY_LONG_CHAPTER and not _only_parts(best):
-        return _with_printed_numbers(draft.text, best)
+        return _with_printed_numbers(draft.text, _with_titles_below(draft.text, best))
     found = chapters_from(draft.text, find_headings(draft.text), title)
     is_regular = sum(1 for chapter in found if chapter.printed) * 10 >= len(found) * 7
     styled = chapters_from(draft.text, draft.styled, title)
@@ -355,6 +357,30 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     if len(best) < _FEWEST_CHAPTERS or (is_regular and len(found) > 2 * _FAR_MORE * len(best)):
         best = max(best, found, key=len)
     return _with_printed_numbers(draft.text, best)
+
+
+_OPENING = 1_200
+_FEWEST_TITLES = 3
+
+
+def _with_titles_below(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """The chapters; where an outline has only "Chapter 5", and most have a title of their own below, it is theirs."""
+    labels = ((each, parse_label(each.title)) for each in chapters)
+    bare = [each for each, label in labels if label and label.rank is Rank.CHAPTER and not label.title]
+    titled = {each.number: lines for each in bare if (lines := _label_and_title(text, each))}
+    titles = {title for _, title in titled.values()}
+    if len(titles) < max(len(titled), _FEWEST_TITLES) or len(titled) * 10 < len(bare) * 6:
+        return chapters
+    names = {number: chapter_title(with_subtitle(*lines)) for number, lines in titled.items()}
+    return tuple(replace(each, title=names.get(each.number, each.title)) for each in chapters)
+
+
+def _label_and_title(text: str, chapter: Chapter) -> tuple[str, str] | None:
+    """A chapter's label, and the line between it and the first paragraph; None if that is no title."""
+    match blocks_of(text[chapter.start : min(chapter.end, chapter.start + _OPENING)])[:3]:
+        case [label, title, below] if is_bare_label(label.text) and len(title.lines) == 1 and may_be_title(title):
+            return (label.text, title.text) if below.end - below.start > LONGEST_TITLE else None
+    return None
 
 
 _FEWEST_NUMBERED = 3

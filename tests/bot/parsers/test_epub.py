@@ -395,3 +395,25 @@ def test_contents_that_call_every_file_by_the_books_name_do_not_hide_the_titles(
     files = {f"{at}.xhtml": f"<h2>Chapter {at}</h2><p>{paragraph(at)}</p>" for at in (1, 2, 3, 4)}
     book = read(build(files, nav=nav_of(*(("A Test", name) for name in files))))
     assert titles(book) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
+
+
+@pytest.mark.parametrize(
+    ("below", "named"),
+    [
+        (
+            ("The Ford", "A Cart at Night", "The Mouth"),
+            ["Chapter 1. The Ford", "Chapter 2. A Cart at Night", "Chapter 3. The Mouth"],
+        ),
+        (("THE FORD", "THE WEIR", "THE MOUTH"), ["Chapter 1. The Ford", "Chapter 2. The Weir", "Chapter 3. The Mouth"]),
+        (("London, 1899", "London, 1899", "London, 1899"), ["Chapter 1", "Chapter 2", "Chapter 3"]),
+        (("May 3, 1899", "May 4, 1899", "May 9, 1899"), ["Chapter 1", "Chapter 2", "Chapter 3"]),
+        (("“Halt!”", "Nobody came.", "It rained,"), ["Chapter 1", "Chapter 2", "Chapter 3"]),
+    ],
+)
+def test_a_line_below_a_label_is_its_title(below: tuple[str, ...], named: list[str]) -> None:
+    documents = {
+        f"{at}.xhtml": f"<h1>Chapter {at}</h1><p class='sub'>{line}</p><p>{paragraph(at)}</p><p>{paragraph(9)}</p>"
+        for at, line in enumerate(below, 1)
+    }
+    contents = nav_of(*((f"Chapter {at}", f"{at}.xhtml") for at in (1, 2, 3)))
+    assert titles(read(build(documents, nav=contents))) == named
