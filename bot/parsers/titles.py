@@ -48,7 +48,7 @@ _JUNK = re.compile(
     r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
     r".*\.(?:docx?|indd|qx[dp]|pdf|tex|dvi|e?ps|x?html?|odt|rtf|txt|pages|pub|fm|epub|mobi)|"
     r"[a-z]:\\.*|(?:\\\\|/)[^/\\\s]+[/\\].*|file:.*|(?:array|hash|code|scalar|object)\s?\(0x[0-9a-f]+\).*|"
-    r"\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
+    r"(?:scan(?:ned)?|img|image|dsc)[\s_-]?\d+|\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
     re.IGNORECASE,
 )
 _NAME_OF_FILE = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
@@ -66,6 +66,8 @@ _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(
 _GUTENBERG_BEHIND = re.compile(
     r"\s*[-–—|,:(\[]\s*(?:an? |the )?Project Gutenberg(?:[’']s)?(?:\s+E-?(?:Book|text))?[.)\]]?$", re.IGNORECASE
 )
+_FULL_TEXT = re.compile(r"Full text of [\"“](.+)[\"”]")
+"""A title as the Internet Archive puts it."""
 _BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
 _BY_A_NAME = re.compile(
     r"(?P<title>\S+\s.*?)\s+(?:by|BY)\s+"
@@ -263,6 +265,7 @@ def _calm_word(word: str, small: str, *, may_be_small: bool) -> str:
 def book_title(declared: str) -> tuple[str, str]:
     """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
     title = _GUTENBERG.sub("", _GUTENBERG_BEHIND.sub("", one_line(declared)), count=1)
+    title = _FULL_TEXT.sub(r"\1", title)
     if not title or _JUNK.fullmatch(title) or is_name_of_file(title):
         return "", ""
     if match := _BYLINE.fullmatch(title) or _BY_A_NAME.fullmatch(title):

@@ -265,6 +265,15 @@ class _OpenDocument(_Rewriter):
         self._notes = []
 
 
+_AUTHOR = re.compile(r"<(?:[\w.-]+:)?author\b")
+_MOST_AUTHORS = 20
+
+
+def _fb2_name(author: str) -> str:
+    names = (_words(_first(author, part)) for part in ("first-name", "middle-name", "last-name"))
+    return " ".join(filter(None, names)) or _words(_first(author, "nickname"))
+
+
 def read_fb2(
     data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
@@ -278,13 +287,12 @@ def read_fb2(
         data = _member(archive, archive.first_with_extension(".fb2") or "", "FB2")
     markup = _BINARY.sub("", without_doctype(decode_document(data)))
     head = markup[: markup.find("</title-info>")] if "</title-info>" in markup else ""
-    author = _first(head, "author")
-    names = (_words(_first(author, part)) for part in ("first-name", "middle-name", "last-name"))
+    authors = (_fb2_name(each.partition("author>")[0]) for each in _AUTHOR.split(head, _MOST_AUTHORS)[1:])
     draft = BookDraft(
         "fb2",
         "",
         title=_words(_first(head, "book-title")),
-        author=" ".join(filter(None, names)) or _words(_first(author, "nickname")),
+        author=", ".join(filter(None, authors)),
         language=_words(_first(head, "lang")),
     )
     return _read(_FictionBook().rewrite, markup, draft, filename, limits, report)

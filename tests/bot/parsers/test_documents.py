@@ -35,6 +35,13 @@ def test_fb2_sections_are_parts_and_chapters(encoding: str) -> None:
     assert "QUJD" not in book.text
 
 
+def test_fb2_names_all_its_authors_and_no_translator() -> None:
+    second = "<author><first-name>Tom</first-name><last-name>Reed</last-name></author>"
+    translator = "<translator><first-name>Eve</first-name><last-name>Holt</last-name></translator>"
+    data = fb2(_FB2).replace(b"</author>", f"</author>{second}{translator}".encode(), 1)
+    assert check(read_fb2(data, "a.fb2")).author == "Ann Author, Tom Reed"
+
+
 def test_fb2_in_a_zip_and_with_a_tag_left_open() -> None:
     data = fb2(_FB2.replace("</v>", "", 1))
     assert _RUSSIAN in check(read_fb2(archive({"a/book.fb2": data}), "a.fb2.zip")).text

@@ -107,6 +107,8 @@ def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:
         "/home/ann/book",
         "file:///C:/a",
         "ARRAY(0x55d0c8)",
+        "scan0001",
+        "IMG_20210304",
         "(null)",
         "- -",
     ],
@@ -139,3 +141,8 @@ def test_an_author_from_a_library_catalogue_is_named_as_on_the_cover(declared: s
 
 def test_several_authors_stay_as_they_are_listed() -> None:
     assert author_name("Ann Weaver, Bob Smith") == "Ann Weaver, Bob Smith"
+
+
+def test_what_an_archive_says_before_a_title_is_no_part_of_it() -> None:
+    assert book_title('Full text of "The Ferry"') == ("The Ferry", "")
+    assert book_title("Full text of the Treaty") == ("Full text of the Treaty", "")
