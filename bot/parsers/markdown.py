@@ -33,6 +33,10 @@ _FIELD = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """The value is behind the name, or in the next line as the first of a list or of a block."""
+_AUTHORS = re.compile(
+    r"^authors?[ \t]*:[ \t]*((?:\n[ \t]*-[ \t][^\n]+){2,}|\[[^\[\]\n]*\]$)", re.MULTILINE | re.IGNORECASE
+)
+_LISTED_NAME = re.compile(r"(?:\n[ \t]*-[ \t]+(?:name:)?|[\[,])([^\n,\[\]]+)")
 _FRONT_MATTER_LINE = re.compile(r"[ \t#-].*|[\w][\w .-]{0,60}:.*|", re.ASCII)
 _PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
 _ANGLES = re.compile(r"<([A-Za-z][\w-]*+)([^<>=]*+)>")
@@ -92,18 +96,20 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
     if match is None or not match[1].strip() or not all(map(_FRONT_MATTER_LINE.fullmatch, match[1].split("\n"))):
         return {}, text
     fields = {name.lower(): value.strip().strip("\"'") for name, value in _FIELD.findall(match[1])}
+    if listed := _AUTHORS.search(match[1]):
+        fields["author"] = ", ".join(name.strip().strip("\"'") for name in _LISTED_NAME.findall(listed[1]))
     return fields, text[match.end() :]
 
 
 def _table_fields(toml: str) -> dict[str, str]:
-    """The fields of front matter in TOML, of several authors the first; empty if it is none."""
+    """The fields of front matter in TOML; empty if it is none."""
     try:
         table = tomllib.loads(toml)
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
     table.setdefault("author", table.get("authors", ""))
-    first = {name: value[0] if isinstance(value, list) and value else value for name, value in table.items()}
-    return {name: value for name, value in first.items() if isinstance(value, str)}
+    lists = {name: ", ".join(map(str, value)) for name, value in table.items() if isinstance(value, list)}
+    return {name: value for name, value in (table | lists).items() if isinstance(value, str)}
 
 
 def _without_attributes(body: str) -> str:
