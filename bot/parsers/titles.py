@@ -241,7 +241,7 @@ def calm(text: str) -> str:
     small = _in_small_letters(text)
 
     def written(word: re.Match[str]) -> str:
-        opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":?!—"
+        opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":?!—–" or before.endswith(" -")
         return _calm_word(word.group(), small[slice(*word.span())], may_be_small=not opens and word.start() != last)
 
     return _WORD.sub(written, text)

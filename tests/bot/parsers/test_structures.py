@@ -332,7 +332,21 @@ def test_contents_that_say_chapter_above_bare_numbers_are_no_chapter(form: str, 
 
 
 @pytest.mark.parametrize(
-    "form", ["{n} {title}", "{roman} {title}", "{word}: {title}", "{word}. {title}", "{word} – {title}"]
+    "form",
+    [
+        "{n} {title}",
+        "{roman} {title}",
+        "{word}: {title}",
+        "{word}. {title}",
+        "{word} – {title}",
+        "{n} - {title}",
+        "{roman} - {title}",
+        "{n}/ {title}",
+        "#{n} {title}",
+        "№ {n}. {title}",
+        "No. {n}. {title}",
+        "Log Entry {n}: {title}",
+    ],
 )
 def test_a_series_of_numbers_before_titles_gives_the_chapters_their_numbers(form: str) -> None:
     words, names = ("One", "Two", "Three", "Four"), ("Markets", "Engines", "The River", "What Remains")

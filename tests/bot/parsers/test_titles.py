@@ -143,6 +143,10 @@ def test_several_authors_stay_as_they_are_listed() -> None:
     assert author_name("Ann Weaver, Bob Smith") == "Ann Weaver, Bob Smith"
 
 
+def test_an_article_behind_a_dash_opens_a_title() -> None:
+    assert chapter_title("NIGHT II - THE FORD AND THE WEIR") == "Night II - The Ford and the Weir"
+
+
 def test_what_an_archive_says_before_a_title_is_no_part_of_it() -> None:
     assert book_title('Full text of "The Ferry"') == ("The Ferry", "")
     assert book_title("Full text of the Treaty") == ("Full text of the Treaty", "")
