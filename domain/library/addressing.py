@@ -57,8 +57,8 @@ def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
     """The chapter somebody means; None if there is none.
 
     An address is the whole title, a number ("5", "V", "chapter five"), part and number ("book 2 chapter 5"), "#12" for
-    the twelfth chapter from the beginning, or words of the title. A number is the one the book prints; chapters are
-    counted only in books that print none.
+    the twelfth chapter from the beginning, or words of the title. A part may be called by its title, and parts without
+    numbers are counted. A number is the one the book prints; chapters are counted only in books that print none.
 
     Raises:
         BookError: NOT_FOUND, several parts have this number; the sentence asks for the part.
@@ -73,7 +73,17 @@ def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
     if steps and (found := _by_number(chapters, steps, name)) is not None:
         return found
     by_part = (each for each in chapters if wanted and not steps and f" {wanted} " in f" {_folded(each.title)} ")
-    return by_title or next(by_part, None)
+    return by_title or next(by_part, None) or _in_titled_part(chapters, wanted)
+
+
+def _in_titled_part(chapters: Sequence[Named], wanted: str) -> Named | None:
+    """The chapter of a part that is called by its title: "chapter 3 of The Mill"."""
+    parts = [each for each, _, is_part in _with_parts(chapters) if is_part]
+    for part in sorted(parts, key=lambda each: -len(each.title)):
+        before, title, after = f" {wanted} ".partition(f" {_folded(part.title)} ")
+        if title.strip() and (rest := f"{before} {after}".strip()):
+            return find_chapter(with_descendants(chapters, part)[1:], rest)
+    return None
 
 
 def is_chapter_word(word: str) -> bool:
@@ -115,12 +125,13 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
     target = next((step for step in reversed(steps) if step.word not in _PART_WORDS), steps[-1])
     outer = [step for step in steps if step is not target]
     lines, values = list(_with_parts(chapters)), _values(chapters)
+    counted = values | _places_of_parts(lines)
     used = {word for each, _, is_part in lines if is_part for word in _PART_WORDS if _is_called(each, word)}
     fitting = [
         (each, parts, is_part)
         for each, parts, is_part in lines
-        if values[each.number] == target.value
-        and all(any(_fits(part, values[part.number], step, used) for part in parts) for step in outer)
+        if (counted if target.word in _PART_WORDS else values)[each.number] == target.value
+        and all(any(_fits(part, counted[part.number], step, used) for part in parts) for step in outer)
     ]
     fitting = _of_kind(fitting, target.word, used)
     if not fitting:
@@ -128,6 +139,12 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
     if len(fitting) > 1:
         raise BookError(BookErrorCode.NOT_FOUND, WHICH_PART)
     return fitting[0][0]
+
+
+def _places_of_parts(lines: Sequence[tuple[Named, tuple[Named, ...], bool]]) -> dict[int, int | None]:
+    """The places of the outermost parts among each other, if none has a number; empty if one has."""
+    parts = [each for each, above, is_part in lines if is_part and not above]
+    return {} if any(each.printed for each in parts) else {each.number: at for at, each in enumerate(parts, start=1)}
 
 
 def _values(chapters: Sequence[Addressed]) -> dict[int, int | None]:

@@ -33,6 +33,29 @@ LETTERS = book(("Letter 1", "1", 1), ("Letter 2", "2", 1), ("Chapter 1", "1", 1)
 GERMAN = book(("Erstes Kapitel", "Erstes", 1), ("Zweites Kapitel", "Zweites", 1))
 
 
+NOVELS = book(
+    ("The Ferry", "", 1), ("Chapter I", "I", 2), ("Chapter II", "II", 2),
+    ("The Mill", "", 1), ("Chapter I", "I", 2), ("Chapter II", "II", 2),
+    ("The Mill Again", "", 1), ("Chapter I", "I", 2), ("Chapter II", "II", 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("The Mill", 3), ("chapter 2 of The Mill", 5), ("The Mill, chapter II", 5), ("the mill again 2", 8),
+        ("part 2 chapter 1", 4), ("part 2", 3), ("third part, chapter 2", 8), ("The Ferry chapter 1", 1),
+    ],
+)  # fmt: skip
+def test_a_part_without_a_number_is_called_by_its_title_or_its_place(name: str, at: int) -> None:
+    assert find_chapter(NOVELS, name) is NOVELS[at]
+
+
+@pytest.mark.parametrize("name", ["chapter 9 of The Mill", "chapter of The Mill", "The Mill and more", "part 4"])
+def test_what_no_titled_part_holds_is_not_there(name: str) -> None:
+    assert find_chapter(NOVELS, name) is None
+
+
 @pytest.mark.parametrize("name", ["5", "V", "chapter 5", "Chapter V", "chapter five", "kapitel 5", "noon", "#4"])
 def test_a_number_is_the_one_that_is_printed(name: str) -> None:
     assert find_chapter(PLAIN, name) is PLAIN[3]
