@@ -22,8 +22,8 @@ from bot.parsers.titles import LONGEST_TITLE, OPENING_MARKS, in_capitals, is_cap
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
-_DECORATED = re.compile(r"(?:[*~=+|#]+|[—–-]+(?=[ —–-]))\s*(?P<title>[^\W_].*?)\s*(?:[*~=+|#]+|(?<=[ —–-])[—–-]+)")
-_DECORATION = "*~=+|#—–-"
+_DASHES = "—–-"
+_ORNAMENTS = f"*~=+|#{_DASHES}"
 _LONGEST_BLOCK = 700
 _MOST_LINES = 9
 _BLANK_LINE = re.compile(r"\n[ \t\r\f\v\u3000\xa0]*\n")
@@ -101,11 +101,20 @@ def _plain(line: str) -> str:
     """The line without the ornaments around it, "*** The Bridge ***", and without the spaces between its letters if
     all stand apart: "C H A P T E R   I".
     """
-    if line[:1] in _DECORATION and line[-1:] in _DECORATION and (decorated := _DECORATED.fullmatch(line)):
-        line = decorated["title"]
+    if line[:1] in _ORNAMENTS and line[-1:] in _ORNAMENTS:
+        line = _without_ornaments(line)
     if line[1:2] != " " or not _LETTER_SPACED.fullmatch(line):
         return line
     return " ".join(_BETWEEN_LETTERS.sub("", line).split())
+
+
+def _without_ornaments(line: str) -> str:
+    """The words between ornaments; a single dash is one only if a space follows, since speech may begin with it."""
+    inner = line.strip(_ORNAMENTS)
+    start = line.find(inner)
+    edges = ((line[:start], inner[:1]), (line[start + len(inner) :], inner[-1:]))
+    are_ornaments = all(mark.strip(_DASHES) or len(mark) > 1 or edge == " " for mark, edge in edges)
+    return inner.strip() if are_ornaments and inner.strip()[:1].isalnum() else line
 
 
 _FEWEST = 2

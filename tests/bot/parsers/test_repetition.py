@@ -41,6 +41,10 @@ def style(number: int, parent: int, name: str = "") -> str:
 FILES = {
     "blank lines at the end.txt": TEXT.encode() + b"\n \n" * 30_000 + b".",
     "one long line above others.txt": b"x" * 8_000_000 + (b"\n\n" + b"w " * 130) * 30_000 + TEXT.encode(),
+    "ornaments around spaces.txt": f"{TEXT}\n\n".encode() + (b"*a" + b" " * 600 + b"b*\n\n") * 20_000,
+    "underlined letters.txt": f"{TEXT}\n\n".encode() + b"a\n===\n\n" * 200_000,
+    "authors in authors.fb2": builders.fb2(f"<p>{TEXT}</p>").replace(b"<author>", b"<author>" * 200_000),
+    "front matter.md": f"+++\na = {'[' * 15_000}\n+++\n---\nauthor:{chr(10)}{'- a: ' * 9_000}\n---\n\n{TEXT}".encode(),
     "spaces in a field.md": f"---\ntitle: a{' ' * 400_000}x\n---\n{TEXT}".encode(),
     "comments that never end.md": f"{TEXT}\n\n{'<!--' * 200_000}".encode(),
     "tags that never end.md": f"<div>{'<a ' * 200_000}\n\n{TEXT}".encode(),
