@@ -376,8 +376,13 @@ def with_title_lines(
         at = bisect_left(starts, heading.end)
         if heading.end not in ends or at >= len(blocks):
             continue
-        if (blocks[at].start in named and not is_label(blocks[at].text)) or may_be_title(blocks[at]):
+        is_direction = each.label.rank in (Rank.ACT, Rank.SCENE) and blocks[at].text.endswith("._")
+        if (blocks[at].start in named and not is_label(blocks[at].text)) or (
+            may_be_title(blocks[at]) and not is_direction
+        ):
             titles[heading.start] = blocks[at]
+        elif is_direction:
+            continue
         elif _announces(blocks[at]) or _is_line_above_prose(*blocks[at : at + 2]):
             less_certain[heading.start] = blocks[at]
     fewest = 1 if len(titles) * 2 >= bare else _FEWEST_TITLES
@@ -410,16 +415,22 @@ def without_lines_of_contents(
 
 def _announces(block: Block) -> bool:
     """Whether a block says in a sentence what a chapter tells: "In which we meet an old friend"."""
-    text = block.text
+    text = _unemphasised(block)
     if not text or len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text):
         return False
     return text.casefold().startswith(_ANNOUNCING)
 
 
+def _unemphasised(block: Block) -> str:
+    """Its text; without the marks of emphasis, and the full stop, if all is emphasised: "_The Arrival._"."""
+    text = block.text
+    return text[1:-1].rstrip(".") if text[:1] == "_" == text[-1:] and "_" not in text[1:-1] else text
+
+
 def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
     """Whether a block is one line, neither speech nor a sentence, with a paragraph below it rather than a verse."""
-    text = block.text
-    if len(block.lines) != 1 or below is None or below.end - below.start <= LONGEST_TITLE:
+    text = _unemphasised(block)
+    if not text or len(block.lines) != 1 or below is None or below.end - below.start <= LONGEST_TITLE:
         return False
     if len(text) > LONGEST_TITLE or text[-1] in _STOPS or not text[0].isalpha():
         return False
@@ -429,7 +440,7 @@ def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
 
 def may_be_title(block: Block) -> bool:
     """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
-    text = whole[1:-1] if (whole := block.text)[:1] == "_" == whole[-1:] else whole
+    text = _unemphasised(block)
     if not text or is_date(text) or text[0] in OPENING_MARKS or is_label(text) or is_not_the_book(text):
         return False
     if _FRONT_MATTER.fullmatch(text):

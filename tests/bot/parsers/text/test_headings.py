@@ -204,6 +204,14 @@ SHAPES = {
             "  First Story",
         ],
     ),
+    "titles in italics below their labels": (
+        ["CHAP. I.\n\n_Of Ideas._¶", "CHAP. II.\n\n_In which it rains._¶", "CHAP. III.\n\n_The ford in the fog._¶"],
+        ["Chap. I. Of Ideas", "Chap. II. In which it rains", "Chap. III. The ford in the fog"],
+    ),
+    "stage directions in italics below scenes": (
+        ["SCENE I\n\n_Enter Hamlet._¶", "SCENE II\n\n_Enter a Priest._¶", "SCENE III\n\n_Of a sudden, Rain._¶"],
+        ["Scene I", "Scene II", "Scene III"],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
