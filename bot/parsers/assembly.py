@@ -89,7 +89,11 @@ _WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s
 _NAMED = r"(?P<name>[^\W\d_].{1,80})"
 _BY_A_PERSON = re.compile(rf"(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
 _BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:von|par|por|di|door|av):?\s+){_NAMED}", re.IGNORECASE)
-_BY_ALONE = frozenset(("by", "written by"))
+_OTHER_WORK = "edit|transl|illust|publ|print|introd|select|collect"
+_BY_ALONE = re.compile(
+    rf"(?!.*(?:{_OTHER_WORK}))(?:[^\W\d_]+ ){{0,3}}by:?|(?:von|par|por|di|door|av|de):?", re.IGNORECASE
+)
+"""A line of its own above the author's name: "by", "Screenplay by", "von"."""
 _CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
 _CJK_TITLE_AND_AUTHOR = re.compile(
     r"《(?P<title>[^《》]{1,60})》\s*(?:作者\s*[：:]\s*)?(?P<author>[\u3400-\u9fff·]{2,8}?)\s*(?:[（(〔][^（）()〔〕]{1,6}[）)〕])?\s*[著撰]?"
@@ -105,7 +109,7 @@ _KIND_WORDS = """
 _KINDS = frozenset(_KIND_WORDS.split())
 """Words that say what kind of book it is: "A Memoir"."""
 _NO_NAME_WORDS = """
-    a an the of to from in on at for with and or my our your his her its this that notes edition volume book books
+    a an the of to from in on at for by with and or my our your his her its this that notes edition volume book books
     contents inhalt
 """
 _NO_NAME = _KINDS | frozenset(_NO_NAME_WORDS.split())
@@ -192,7 +196,7 @@ def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
         title = _title(blocks[:at])
         if (match := _BY_NAME.fullmatch(block.text)) and _may_follow_by(match["name"]):
             return title, calm(match["name"])
-        if block.text.casefold().rstrip(":") in _BY_ALONE and at + 1 < len(blocks):
+        if _BY_ALONE.fullmatch(block.text) and at + 1 < len(blocks):
             return title, calm(blocks[at + 1].text)
     return None
 

@@ -191,6 +191,17 @@ def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
     return _sections(text, apart)
 
 
+def titles_among_paragraphs(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """Titles in a text without blank lines, where each paragraph is a line: short ones that no sign closes."""
+    if usual_gap(blocks):
+        return []
+    short = [
+        block for block in blocks if block.is_short and len(block.text) <= LONGEST_TITLE and block.text[-1].isalnum()
+    ]
+    titles = [block for block in short if reads_as_title(block.text)]
+    return _sections(text, titles) if len(titles) == len(short) and _stand_above_tales(titles) else []
+
+
 def _stand_above_tales(titles: Sequence[Block]) -> bool:
     """Whether there are enough titles, far enough from each other, that they cannot be signs and shouts within a
     story.

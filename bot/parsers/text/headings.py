@@ -37,6 +37,7 @@ from bot.parsers.text.blocks import (
     outlined,
     reads_as_title,
     stories_above,
+    titles_among_paragraphs,
     titles_in_capitals,
     titles_of_series,
     titles_set_apart,
@@ -104,7 +105,8 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     elif stories:
         inner = stories
     if len(inner) < _FEW_NUMBERED or _begin_again(inner):
-        titled = max((titles_in_capitals(text, blocks), titles_set_apart(text, blocks)), key=len)
+        finders = (titles_in_capitals, titles_set_apart, titles_among_paragraphs)
+        titled = max((find(text, blocks) for find in finders), key=len)
         is_within = _are_in_one_tale if len(inner) < _FEW_NUMBERED else _are_steps
         inner = titled if len(titled) > len(ranked) and is_within(inner, titled) else inner
     taken = {heading.start for heading in labelled}

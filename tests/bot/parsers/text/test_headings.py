@@ -369,6 +369,26 @@ def test_underlined_titles_are_chapters_of_the_text_that_sphinx_makes(above: boo
     assert titles(book) == ["1. The Ford", "2. The Weir", "3. The Mouth"]
 
 
+def test_titles_among_paragraphs_that_are_lines_are_chapters() -> None:
+    names = ("The Inn", "A Visitor from the North", "The Ford", "What Remains", "The Weir", "Market Day")
+    lines = [f"{name}\n" + "\n".join(paragraph(10 * at + n) for n in range(9)) for at, name in enumerate(names)]
+    assert titles(check(read_plain("\n".join(lines)))) == list(names)
+    shouted = "\n".join(lines).replace("The Ford\n", "and nobody\n")
+    assert titles(check(read_plain(shouted))) == []
+
+
+@pytest.mark.parametrize("by", ["by", "Screenplay by", "A Novel by:", "VON", "door"])
+def test_the_author_may_stand_below_a_by(by: str) -> None:
+    book = check(read_plain(book_of(f"RIVER PARTS\n\n{by}\n\nOwen Slade\n\n", "\n\nCHAPTER I¶", "CHAPTER II¶")))
+    assert (book.title, book.author) == ("River Parts", "Owen Slade")
+
+
+@pytest.mark.parametrize("by", ["Translated by", "Illustrated by", "edited by"])
+def test_who_helped_is_no_author(by: str) -> None:
+    book = check(read_plain(book_of(f"RIVER PARTS\n\n{by}\n\nOwen Slade\n\n", "\n\nCHAPTER I¶", "CHAPTER II¶")))
+    assert book.author == ""
+
+
 def test_contents_at_the_front_are_not_chapters() -> None:
     contents = "CONTENTS\n\n\n" + "\n\n".join(
         ["BOOK ONE", "CHAPTER I", "CHAPTER II", "BOOK TWO", "CHAPTER I", "CHAPTER II"]
