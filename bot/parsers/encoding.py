@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -336,6 +337,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
         BookError: UNSUPPORTED_FORMAT, these bytes are no text.
     """
     text, warnings = _decoded(data)
+    text = _decoded_again(text)
     if not _has_commands(text):
         return text, warnings
     if len(_CONTROL.findall(text)) > _MOST_CONTROLS * len(text):
@@ -357,7 +359,31 @@ def decode_document(data: bytes) -> str:
     Raises:
         BookError: UNSUPPORTED_FORMAT, its encoding cannot be determined.
     """
-    return _decode_markup(data) or _decoded(data)[0]
+    return _decoded_again(_decode_markup(data) or _decoded(data)[0])
+
+
+_AS_BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}
+_FOLLOWING = f"[{''.join(map(chr, _AS_BYTES))}\x80-\xbf]"
+_ENCODED_TWICE = re.compile(f"[\xc2-\xdf]{_FOLLOWING}|[\xe0-\xef]{_FOLLOWING}{{2}}")
+_FEWEST_ENCODED_TWICE = 3
+_FIRST_TRIED = 4_000
+
+
+def _decoded_again(text: str) -> str:
+    """The text; if a program read its UTF-8 as windows-1252 and saved that as UTF-8 ("FÃ¤hre"), as it was before."""
+    found = [] if text.isascii() else list(islice(_ENCODED_TWICE.finditer(text), _FEWEST_ENCODED_TWICE))
+    if len(found) < _FEWEST_ENCODED_TWICE:
+        return text
+    start = found[0].start()
+    try:
+        _from_bytes(text[start : start + _FIRST_TRIED], final=False)  # a hundredth of the time, if it fails
+        return _from_bytes(text, final=True).removeprefix("\ufeff")
+    except UnicodeError:
+        return text
+
+
+def _from_bytes(text: str, *, final: bool) -> str:
+    return codecs.getincrementaldecoder("utf-8")().decode(text.translate(_AS_BYTES).encode("latin-1"), final)
 
 
 def decode_markup(data: bytes) -> str:

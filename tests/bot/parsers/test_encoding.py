@@ -182,3 +182,34 @@ def test_a_broken_character_of_marked_text_is_a_warning() -> None:
     text, warnings = decode(codecs.BOM_UTF16_LE + (_FRENCH * 20).encode("utf-16-le") + b"\x00\xd8a\x00")
     assert text == f"{_FRENCH * 20}\ufffda"
     assert len(warnings) == 1
+
+
+def encoded_twice(text: str) -> bytes:
+    """The text in UTF-8 that a program took for windows-1252."""
+    return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in text.encode()).encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Fährhaus steht über der Brücke, „schön“ und groß.",
+        "“It’s a fine day”—he said—“isn’t it?” naïve café",
+        "Мальчик увидел звезду над лесом.",
+        "渡し場の夜は静かだった。",
+    ],
+)
+def test_what_was_encoded_twice_is_read_as_it_was(text: str) -> None:
+    assert decode(encoded_twice(text)) == (text, ())
+    assert decode_document(encoded_twice(f"<p>{text}</p>")) == f"<p>{text}</p>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hélène’s «fête» où l’été… É’ Ã© Ã© Ã© ä",
+        "Er aß» und ließ» und saß»… daß»",
+        "Three signs: Ã© alone.",
+    ],
+)
+def test_what_only_looks_encoded_twice_stays(text: str) -> None:
+    assert decode(text.encode()) == (text, ())
