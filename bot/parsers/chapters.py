@@ -16,6 +16,7 @@ from bot.parsers.headings import (
     is_not_the_book,
     label_of,
     order_of_parts,
+    parse_label,
     with_numbers,
     without_letters_of_index,
 )
@@ -94,15 +95,10 @@ def _has_content(text: str, start: int, end: int) -> bool:
     first = _WORD.search(text, start, end)
     if first is None:
         return False
-    if not is_label(_line_at(text, first.start())):
+    if not is_label(text[first.start() : first.start() + _LONGEST_LINE].partition("\n")[0]):
         return True
     lines = text[first.start() : min(end, start + _LONGEST_CONTENTS)].split("\n")
     return not all(is_label(line) for line in lines if _WORD.search(line))
-
-
-def _line_at(text: str, offset: int) -> str:
-    end = text.find("\n", offset, offset + _LONGEST_LINE)
-    return text[offset : end if end >= 0 else offset + _LONGEST_LINE]
 
 
 def _without_lists_of_sections(text: str, headings: Sequence[Heading]) -> Sequence[Heading]:
@@ -117,7 +113,8 @@ def _without_lists_of_sections(text: str, headings: Sequence[Heading]) -> Sequen
 
 def _without_numbered_sections(headings: Sequence[Heading]) -> Sequence[Heading]:
     """The headings without the sections of chapters and appendices, as manuals number them: "3.2", "3.2.1", "A.1"."""
-    sections = {heading: found["number"] for heading in headings if (found := _SECTION.match(heading.title))}
+    found = ((heading, _SECTION.match(heading.title), parse_label(heading.title)) for heading in headings)
+    sections = {each: match["number"] for each, match, label in found if match and not (label and "." in label.number)}
     whole = [heading for heading in headings if heading not in sections]
     numbers = {str(label.value) for heading in whole if (label := label_of(heading)) and label.rank in _NUMBERED}
     numbers |= {number["value"] for heading in whole if (number := _NUMBER.match(heading.title))}
@@ -380,8 +377,8 @@ def _holds_chapters(
         return True
     if kind == "labelled":
         chapters = sum(head.rank is Rank.CHAPTER and (is_label(head.title) or bool(with_text)) for head in heads)
-        is_chapter = chapters * 2 > len(heads)  # but "The Second Day" is a chapter only where it tells something
-        return not is_chapter and len(undivided) < len(heads)
+        # "The Second Day" is a chapter only where it tells something.
+        return chapters * 2 <= len(heads) and len(undivided) < len(heads)
     children = [child for each in families.values() for child in each]
     if kind == "numbered" and not _count_on(children):
         return (

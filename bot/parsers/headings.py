@@ -30,8 +30,9 @@ class Rank(IntEnum):
 
 _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL = (
-    " ".join(_WORDS[name]).split() for name in ("parts", "appendices", "cjk_parts", "written_small")
+_LISTS = ("parts", "appendices", "cjk_parts", "written_small", "cardinals", "number_follows")
+_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS = (
+    " ".join(_WORDS[name]).split() for name in _LISTS
 )
 
 RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items() for word in " ".join(lines).split()}
@@ -82,6 +83,8 @@ AROUND_A_NUMBER = f".{_DECORATION}{_BRACKETS}"
 """Signs that may stand around a number that is a heading."""
 _JOINED = re.compile(r"(?P<word>[^\W\d_]{2,20})(?=\d{1,3}(?!\w))")
 """The word of "Chapter12"."""
+_HALF = re.compile(r"\.\d(?![\d.])")
+"""The end of "Chapter 2.5", which stands between two others."""
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת]))[^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
@@ -92,16 +95,9 @@ _OF_A_PART = re.compile(
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _WITHIN_NUMBER = re.compile(r"-?[ \t\u00a0]*")
 _PLURALS = frozenset("volumes cantos chants".split())  # noqa: SIM905
-_CARDINALS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "  # noqa: SIM905
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred "
-    "ein eine un une uno una um uma een один одна".split()
-)
+_CARDINALS = frozenset(_CARDINAL_WORDS)
 """Words that count what follows: "Nineteen Volumes" is a title, while "First Volume" is a label."""
-_NUMBER_FOLLOWS = frozenset(
-    "book part act chapter letter stave adventure tale story lecture essay lesson sermon fit fable scene "  # noqa: SIM905
-    "section".split()
-)
+_NUMBER_FOLLOWS = frozenset(_NUMBERED_WORDS)
 """English words with their number after them: "3. Book Club" has the number 3 and the title "Book Club"."""
 _SIGNS_OF_NUMERAL = re.compile("['’´΄ʹ׳״\"]+")
 _LETTER_VALUES = {
@@ -193,6 +189,8 @@ def parse_any_label(line: str) -> Label | None:
     if found is None:
         return None
     rank, number, end, is_certain = found
+    if rank is Rank.CHAPTER and number.isdecimal() and (half := _HALF.match(text, end)):
+        number, end = f"{number}{half[0]}", half.end()
     name, rest = text[:end], text[end:].rstrip(_TRAIL + "]")
     mark = _MARK.match(rest)
     if rest and mark is None:

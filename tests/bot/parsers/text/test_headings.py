@@ -212,6 +212,10 @@ SHAPES = {
         ["SCENE I\n\n_Enter Hamlet._¶", "SCENE II\n\n_Enter a Priest._¶", "SCENE III\n\n_Of a sudden, Rain._¶"],
         ["Scene I", "Scene II", "Scene III"],
     ),
+    "a chapter between two others": (
+        ["Chapter 1¶", "Chapter 2¶", "Chapter 2.5: Rain¶", "Chapter 3¶"],
+        ["Chapter 1", "Chapter 2", "Chapter 2.5: Rain", "Chapter 3"],
+    ),
     "labels in small letters": (
         ["prologue¶", "chapter one¶", "chapter two¶", "epilogue¶"],
         ["Prologue", "Chapter one", "Chapter two", "Epilogue"],
