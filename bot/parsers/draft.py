@@ -68,6 +68,8 @@ class Block(NamedTuple):
     @property
     def text(self) -> str:
         """Its words, without lines of signs that only underline others."""
+        if len(self.lines) == 1:
+            return self.lines[0]
         return " ".join([line for line in self.lines if _WORD.search(line)] or self.lines)
 
 

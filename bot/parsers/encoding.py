@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -365,16 +364,17 @@ def decode_document(data: bytes) -> str:
 _AS_BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}
 _FOLLOWING = f"[{''.join(map(chr, _AS_BYTES))}\x80-\xbf]"
 _ENCODED_TWICE = re.compile(f"[\xc2-\xdf]{_FOLLOWING}|[\xe0-\xef]{_FOLLOWING}{{2}}")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _FEWEST_ENCODED_TWICE = 3
 _FIRST_TRIED = 4_000
 
 
 def _decoded_again(text: str) -> str:
     """The text; if a program read its UTF-8 as windows-1252 and saved that as UTF-8 ("FÃ¤hre"), as it was before."""
-    found = [] if text.isascii() else list(islice(_ENCODED_TWICE.finditer(text), _FEWEST_ENCODED_TWICE))
-    if len(found) < _FEWEST_ENCODED_TWICE:
+    first = None if text.isascii() else _NOT_ASCII.search(text)
+    start = first.start() if first else 0
+    if not _ENCODED_TWICE.match(text, start) or len(_ENCODED_TWICE.findall(text)) < _FEWEST_ENCODED_TWICE:
         return text
-    start = found[0].start()
     try:
         _from_bytes(text[start : start + _FIRST_TRIED], final=False)  # a hundredth of the time, if it fails
         return _from_bytes(text, final=True).removeprefix("\ufeff")
