@@ -380,8 +380,12 @@ def _with_titles_below(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapte
 
 
 def _label_and_title(text: str, chapter: Chapter) -> tuple[str, str] | None:
-    """A chapter's label, and the line between it and the first paragraph; None if that is no title."""
-    match blocks_of(text[chapter.start : min(chapter.end, chapter.start + _OPENING)])[:3]:
+    """A chapter's label as it is in the book, and the title behind or below it; None if there is none."""
+    blocks = blocks_of(text[chapter.start : min(chapter.end, chapter.start + _OPENING)])[:3]
+    first = parse_label(blocks[0].text) if blocks else None
+    if first and first.title and is_bare_label(first.name) and may_be_title(blocks[0]._replace(lines=(first.title,))):
+        return first.name, first.title  # behind it, where the contents leave it out
+    match blocks:
         case [label, title, below] if is_bare_label(label.text) and len(title.lines) == 1 and may_be_title(title):
             return (label.text, title.text) if below.end - below.start > LONGEST_TITLE else None
     return None

@@ -417,3 +417,12 @@ def test_a_line_below_a_label_is_its_title(below: tuple[str, ...], named: list[s
     }
     contents = nav_of(*((f"Chapter {at}", f"{at}.xhtml") for at in (1, 2, 3)))
     assert titles(read(build(documents, nav=contents))) == named
+
+
+def test_a_title_that_the_contents_leave_out_is_that_of_the_heading() -> None:
+    names = ("The Ford", "A Cart at Night", "The Mouth")
+    documents = {
+        f"{at}.xhtml": f"<h1>Chapter {at}<br/>{name}</h1><p>{paragraph(at)}</p>" for at, name in enumerate(names, 1)
+    }
+    contents = nav_of(*((f"Chapter {at}", f"{at}.xhtml") for at in (1, 2, 3)))
+    assert titles(read(build(documents, nav=contents))) == [f"Chapter {at}. {name}" for at, name in enumerate(names, 1)]
