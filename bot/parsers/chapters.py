@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from bot.parsers.draft import has_words
 from bot.parsers.headings import (
@@ -20,7 +20,7 @@ from bot.parsers.headings import (
     with_numbers,
     without_letters_of_index,
 )
-from bot.parsers.titles import calm, chapter_title, joined, letters, one_line
+from bot.parsers.titles import calm, chapter_title, joined, letters, one_line, stories_over_parts
 from domain.book import Chapter
 
 
@@ -47,6 +47,7 @@ _FEWEST_LEVELS = 2
 _DEEPEST = 12
 _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
+_SHORT_PARAGRAPH = 120
 _LONG_SECTION = 6_000
 _WORD = re.compile(r"\w")
 _LEADERS = re.compile(r"(?:(?:[.…·_]\s?){4}|(?:\s\.){2})\s?[\divxlc]*\s*\Z")
@@ -56,6 +57,7 @@ _PAGE_BEHIND = re.compile(r"\s(?:\d{1,4}|[ivxl]{1,7})\s*\Z")
 """The page at the end of a line of contents: "2 Knots 17"."""
 _SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
 """A section with the number of its chapter or appendix: "3.2", "Section 3.2.1", "A.1"."""
+_NAMED_AS_MATTER = re.compile(r"\W*(?:the )?(?:index|cover|credits|table|illustrations?)\W*", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
@@ -84,10 +86,36 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
     named = [each for each in headings if _WORD.search(each.title) and not _LEADERS.search(each.title)]
-    whole = _without_numbered_sections(_without_lists_of_sections(text, without_letters_of_index(named)))
+    told = without_letters_of_index(_with_chapters_named_as_matter(text, named))
+    whole = _without_numbered_sections(_without_lists_of_sections(text, told))
     titled = joined(text, _on_one_level(with_numbers(whole)))
-    content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
+    content = _with_content(text, stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
+
+
+def _with_chapters_named_as_matter(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """The headings; an "Index" or "Cover" between chapters that tells something is a chapter as the one before."""
+    last = max((heading.start for heading in headings if not _is_outside(heading)), default=0)
+    result: list[Heading] = []
+    for heading, after in zip_longest(headings, headings[1:]):
+        before = result[-1] if result and not _is_outside(result[-1]) else None
+        is_between = before is not None and heading.start < last and _NAMED_AS_MATTER.fullmatch(heading.title)
+        if before and is_between and _tells(text[heading.end : after.start]):
+            heading = replace(heading, level=before.level, label=Label(None, heading.title, "", ""))
+        result.append(heading)
+    return result
+
+
+def _tells(text: str) -> bool:
+    """Whether it is prose: long paragraphs without the many numbers of an index."""
+    paragraphs = text.count("\n\n") + 1
+    is_prose = len(text) > _SHORTEST_STORY and len(text) > _SHORT_PARAGRAPH * paragraphs
+    return is_prose and sum(map(str.isdecimal, text)) * 50 < len(text)
+
+
+def _is_outside(heading: Heading) -> bool:
+    """Whether it opens no part of the book itself, such as its index."""
+    return heading.label is None and is_not_the_book(heading.title)
 
 
 def _has_content(text: str, start: int, end: int) -> bool:
@@ -155,7 +183,7 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
     front = [
         heading
         for heading, below in pairwise(headings[: first_label + 1])
-        if is_not_the_book(heading.title)
+        if _is_outside(heading)
         or heading in works
         or not (_is_front_matter(text, heading, below) or _is_author(text, heading))
         or (below.level > heading.level and titled[heading.level] >= _FEW_STORIES)
@@ -209,35 +237,6 @@ def _is_above_all(headings: Sequence[Heading]) -> bool:
     return not label_of(headings[0]) and all(heading.level > headings[0].level for heading in headings[1:])
 
 
-def _stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """The headings with levels corrected where most are titles of stories: a "First Story" directly after a title is
-    deeper than it, and so is the second.
-    """
-    titled = Counter(heading.level for heading in headings if not label_of(heading))
-    labelled = Counter(heading.level for heading in headings if label_of(heading))
-    result: list[Heading] = []
-    lowered = 0
-    for at, heading in enumerate(headings):
-        label = label_of(heading)
-        if label is None or label.value is None or heading.level != lowered:
-            lowered = 0
-        if lowered:
-            heading = replace(heading, level=lowered + 1)
-        result.append(heading)
-        following = headings[at + 1] if at + 1 < len(headings) else None
-        if (
-            label is None
-            and following
-            and following.level == heading.level
-            and (first := label_of(following))
-            and first.value == 1
-            and titled[heading.level] > labelled[heading.level]
-            and not has_words(text, heading.end, following.start)
-        ):
-            lowered = heading.level
-    return result
-
-
 def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
     """Headings that contain text or deeper headings, which removes the lines of a table of contents."""
     ends = [*(heading.start for heading in headings[1:]), len(text)]
@@ -250,7 +249,7 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
         holds_deeper = not full[at] and following is not None and _is_above(heading, following)
         if (
             holds_deeper
-            or is_not_the_book(heading.title)
+            or _is_outside(heading)
             or (
                 full[at]
                 and not (key in later and _ends_contents(headings, full, at))
@@ -258,7 +257,7 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
             )
         ):
             kept.append(heading)
-            following = following if is_not_the_book(heading.title) else heading
+            following = following if _is_outside(heading) else heading
         label = label_of(heading)
         later |= {key, letters(f"{label.number}{label.title}") if label else key}
     return kept[::-1]
@@ -424,7 +423,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     chapters = [
         heading.level
         for heading, rank in zip(headings, ranks, strict=True)
-        if rank in (Rank.CHAPTER, Rank.NUMERAL) and not is_not_the_book(heading.title)
+        if rank in (Rank.CHAPTER, Rank.NUMERAL) and not _is_outside(heading)
     ]
     outermost = min(chapters, default=0)
     raised = {
@@ -449,7 +448,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
             heading.title,
             position.get(key, _DEEPEST),
             label,
-            is_not_the_book(heading.title),
+            _is_outside(heading),
         )
         for heading, key, label in zip(headings, keys, labels, strict=True)
     ]

@@ -188,6 +188,35 @@ def joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
     return result
 
 
+def stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """The headings with levels corrected where most are titles of stories: a "First Story" directly after a title is
+    deeper than it, and so is the second.
+    """
+    titled = Counter(heading.level for heading in headings if not label_of(heading))
+    labelled = Counter(heading.level for heading in headings if label_of(heading))
+    result: list[Heading] = []
+    lowered = 0
+    for at, heading in enumerate(headings):
+        label = label_of(heading)
+        if label is None or label.value is None or heading.level != lowered:
+            lowered = 0
+        if lowered:
+            heading = replace(heading, level=lowered + 1)
+        result.append(heading)
+        following = headings[at + 1] if at + 1 < len(headings) else None
+        if (
+            label is None
+            and following
+            and following.level == heading.level
+            and (first := label_of(following))
+            and first.value == 1
+            and titled[heading.level] > labelled[heading.level]
+            and not has_words(text, heading.end, following.start)
+        ):
+            lowered = heading.level
+    return result
+
+
 def _with_label_above(text: str, end: int, heading: Heading) -> Heading:
     """The heading with a label that is printed above its title, as in books whose outline has only the titles or
     numbers; `end` is that of the last heading.

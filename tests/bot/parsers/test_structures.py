@@ -643,3 +643,22 @@ def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
         f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
     )
     assert printed(check(read_book(f"{page}<p>{prose(9)}</p>".encode(), "a.html")))[0] == ""
+
+
+@pytest.mark.parametrize("name", ["Index", "The Cover", "Notes", "A Letter", "Illustrations"])
+def test_a_chapter_between_others_may_be_called_as_matter_is(name: str) -> None:
+    names = ("The Ford", name, "The Mouth")
+    page = "".join(f"<h2>{each}</h2><p>{prose(9 * at, 9)}</p>" for at, each in enumerate(names))
+    assert titles(check(read_book(page.replace("\n\n", "</p><p>").encode(), "a.html"))) == list(names)
+    told = "\n\n\n\n".join(f"{each.upper()}\n\n{prose(9 * at, 9)}" for at, each in enumerate(names))
+    assert [title.casefold() for title in titles(check(read_plain(told)))] == [each.casefold() for each in names]
+
+
+@pytest.mark.parametrize(
+    "entry", ["Anchors, 3, 17, 44", "The lamp of the keeper, which he trimmed every night . . . 17"]
+)
+def test_an_index_between_chapters_is_none(entry: str) -> None:
+    names = ("The Ford", "Index", "The Mouth")
+    bodies = (prose(1, 9), "\n\n".join([entry] * 90), prose(3, 9))
+    page = "".join(f"<h2>{name}</h2><p>{body}</p>" for name, body in zip(names, bodies, strict=True))
+    assert "Index" not in titles(check(read_book(page.replace("\n\n", "</p><p>").encode(), "a.html")))
