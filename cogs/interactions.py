@@ -21,7 +21,9 @@ from domain.errors import StorageError, StorageErrorCode
 T = TypeVar("T")
 
 PROMPT_S = 1.5
-"""How long an interaction may wait for a lookup; the rest of Discord's time is left for the network."""
+"""How long an interaction may wait for its lookups together; the rest of Discord's time is left for the network."""
+ACKNOWLEDGE_BY = "acknowledge by"
+"""In an interaction's extras: the moment of the loop's clock at which that time is over, from its first lookup on."""
 
 EXEMPT = ("settings", "privacy", "help")
 """What works in every channel: settings, one's own data, and help."""
@@ -36,9 +38,11 @@ async def defer_if_slow(interaction: discord.Interaction[Any], work: Awaitable[T
 
     `thinking`: a private reply follows; else the message with the button is going to be changed.
     """
+    now = asyncio.get_running_loop().time()
+    by = interaction.extras.setdefault(ACKNOWLEDGE_BY, now + PROMPT_S)
     task = asyncio.ensure_future(work)
     try:
-        await asyncio.wait([task], timeout=PROMPT_S)
+        await asyncio.wait([task], timeout=max(0.0, by - now))
         if not task.done() and not interaction.response.is_done():
             await interaction.response.defer(ephemeral=True, thinking=thinking)
         return await task

@@ -27,7 +27,7 @@ from cogs.errors import (
     tell_kept,
 )
 from cogs.i18n import Speech, speech_for_all, speech_of
-from cogs.interactions import acknowledge, confirmation, reply
+from cogs.interactions import acknowledge, confirmation, defer_if_slow, reply
 from cogs.permissions import lacking_to_post
 from cogs.removals import Removals
 from cogs.services import Conversing, server_of
@@ -134,7 +134,7 @@ class Opening:
         if server_of(interaction) is None:
             return await self._open_direct(interaction, book, title, message)
         channel, conversation_id = home_of(interaction, private=private), uuid.uuid4().hex
-        await self._count(interaction)
+        await defer_if_slow(interaction, self._count(interaction))
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied or lacking_to_post(interaction)) and interaction.channel == channel
         if in_reply:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from cogs import interactions
 from storage.sqlite.connection import Connection
 from tests.cogs.conversation.scene import Scene
 from tests.cogs.conversation.test_sources import answered
-from tests.doubles.discord_api import Interaction
+from tests.doubles.discord_api import PATIENCE_S, Interaction
 
 COMMANDS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("books list", {}, "The Dark Lamp"),
@@ -57,6 +58,39 @@ async def test_a_command_is_acknowledged_before_it_can_be_carried_out(
     await room.until(lambda: used.messages)
     assert used.ephemeral
     assert expected in used.text
+
+
+async def test_so_is_one_that_waits_until_it_is_counted(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    free, run = asyncio.Event(), Connection.run
+
+    async def held(self: Connection, sql: str, *arguments: Any) -> Any:
+        if "allowances" in sql:
+            await free.wait()
+        return await run(self, sql, *arguments)
+
+    monkeypatch.setattr(Connection, "run", held)
+    used = await room.ann.slash("chat", book="The Dark Lamp", title="Another")
+    assert used.acknowledged
+    free.set()
+    await room.until(lambda: "Your conversation about" in used.text)
+
+
+async def test_the_lookups_of_an_interaction_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interactions, "PROMPT_S", 600.0)
+    deferred, found = asyncio.Event(), asyncio.Event()
+
+    async def defer(**_: Any) -> None:
+        deferred.set()
+
+    interaction: Any = SimpleNamespace(extras={}, response=SimpleNamespace(is_done=deferred.is_set, defer=defer))
+    await interactions.defer_if_slow(interaction, asyncio.sleep(0))
+    assert not deferred.is_set()
+    interaction.extras[interactions.ACKNOWLEDGE_BY] -= interactions.PROMPT_S
+    second = asyncio.create_task(interactions.defer_if_slow(interaction, found.wait()))
+    async with asyncio.timeout(PATIENCE_S):
+        await deferred.wait()
+    found.set()
+    assert await second
 
 
 async def test_buttons_are_acknowledged_before_what_they_show_is_found(room: Scene, free: asyncio.Event) -> None:
