@@ -94,12 +94,11 @@ class CachedBookFiles(SQLiteBookFiles):
         return opened
 
     async def remove(self, sha256: str) -> None:
-        known = await self._objects.get(sha256)
-        await self._objects.delete(sha256)
-        if known is not None:
+        await super().remove(sha256)
+        if known := await self._objects.get(sha256):
             with suppress(FileNotFoundError):
                 await self._call(obstore.delete_async(self._store, _key(known)))
-        await super().remove(sha256)
+            await self._objects.delete(sha256)  # last: while the store refuses, `written_before` still has it
 
     async def written_before(self, moment: datetime) -> Sequence[str]:
         return await self._objects.list_before(moment)

@@ -5,7 +5,9 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import obstore
 import pytest
@@ -205,6 +207,22 @@ async def test_a_book_that_is_removed_is_gone_everywhere(nodes: tuple[Node, Node
     assert [batch async for batch in obstore.list(open_store(url))] in ([], [[]])
     with pytest.raises(BookError):
         await two.files.open(BOOK)
+
+
+async def test_what_the_store_did_not_delete_is_deleted_the_next_time(
+    nodes: tuple[Node, Node], url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = nodes
+    await one.files.write(SHA, TEXT)
+    with monkeypatch.context() as patch:
+        patch.setattr(obstore, "delete_async", AsyncMock(side_effect=OSError("out of reach")))
+        with pytest.raises(StorageError, match="store of books"):
+            await one.files.remove(SHA)
+    assert one.kept == set()
+    assert await two.files.written_before(datetime.now(UTC)) == [SHA]
+    await two.files.remove(SHA)
+    assert [batch async for batch in obstore.list(open_store(url))] in ([], [[]])
+    assert await two.files.written_before(datetime.now(UTC)) == []
 
 
 async def test_the_copies_of_other_nodes_go_as_well(nodes: tuple[Node, Node]) -> None:
