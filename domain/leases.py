@@ -31,7 +31,8 @@ class HeldLease:
     `epoch` grows whenever the holder changes, so that an old holder can be told from a new one. `valid_until` is a
     moment of time.monotonic() before which nobody else can take the lease, even if the database fails. Each renewal
     moves it. `note` is a text for the next holder; at first it is the one of the last holder. It is stored with each
-    renewal, so that it is there even if the holder is killed.
+    renewal, so that it is there even if the holder is killed. `clock_began` is the time by the database's clock, in
+    seconds, when time.monotonic() was 0.
     """
 
     name: str
@@ -39,6 +40,11 @@ class HeldLease:
     epoch: int
     valid_until: float
     note: str = ""
+    clock_began: float = 0.0
+
+    def now(self) -> float:
+        """The time by the database's clock, which is the same for all holders, in seconds."""
+        return self.clock_began + time.monotonic()
 
     def is_held(self) -> bool:
         """False after a pause or an outage in which somebody else may have taken the lease."""

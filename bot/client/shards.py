@@ -359,7 +359,7 @@ class SessionNotes:
         try:
             at, count, session_id, sequence, gateway, known = json.loads(self._lease.note)
             note = await self._leases.get_note(self._name)
-            if count != self._count or abs(time.time() - at) > SESSION_KEPT_S or not note:
+            if count != self._count or abs(self._lease.now() - at) > SESSION_KEPT_S or not note:
                 return None
             known = None if known is None else tuple(known)
             return GatewaySession(session_id, sequence, gateway, known, await asyncio.to_thread(_unpacked, note))
@@ -398,7 +398,7 @@ class SessionNotes:
             return
         reached = min(session.sequence, self._stored.sequence) if self._changed else session.sequence
         known = session.interactions
-        self._lease.note = json.dumps([time.time(), self._count, session.id, reached, session.gateway, known])
+        self._lease.note = json.dumps([self._lease.now(), self._count, session.id, reached, session.gateway, known])
 
     async def leave(self, bot: Marginalia) -> None:
         """Leave the bot's session to the next holder of the lease, unless there is one already."""

@@ -13,7 +13,7 @@ VALUES (?1, ?2, 1, clock_timestamp() + make_interval(secs => ?3))
 ON CONFLICT (name) DO UPDATE
   SET holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
   WHERE leases.expires_at <= clock_timestamp()
-RETURNING epoch, state
+RETURNING epoch, state, CAST(extract(epoch FROM clock_timestamp()) AS double precision) AS now
 """
 
 _RENEW_ALL = """
@@ -66,7 +66,8 @@ class PostgresLeases:
         rows = await self._hurried.write(_ACQUIRE, [name, holder, seconds])
         if not rows:
             return None
-        return HeldLease(name, holder, rows[0]["epoch"], asked + seconds - MARGIN_S, rows[0]["state"])
+        epoch, note, now = rows[0]["epoch"], rows[0]["state"], rows[0]["now"]
+        return HeldLease(name, holder, epoch, asked + seconds - MARGIN_S, note, now - time.monotonic())
 
     async def renew(
         self, holder: str, seconds: float, notes: Mapping[str, str] | None = None

@@ -1,6 +1,7 @@
 """What every storage with leases promises: one holder at a time, and nothing is written by one that lost its lease."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from tests.postgres import an_emptied_database
 from tests.storage.values import MIDNIGHT, a_question, an_answer, furnish, hold_turn
 
 SOON = 0.05
+A_MINUTE_S = 60.0
 
 
 @pytest.fixture
@@ -49,6 +51,12 @@ async def test_it_is_over_when_it_is_not_renewed_and_the_next_holder_has_another
     assert second.epoch == first.epoch + 1
     assert await leases.renew("one", 60) == set()
     assert await leases.renew("two", 60) == {("shard/1", second.epoch)}
+
+
+async def test_its_clock_is_the_one_of_the_database(leases: LeaseRepository) -> None:
+    first, second = await taken(leases), await taken(leases, "shard/2", "two")
+    assert abs(first.now() - second.now()) < A_MINUTE_S
+    assert abs(first.now() - time.time()) < A_MINUTE_S
 
 
 async def test_renewed_it_goes_on(leases: LeaseRepository) -> None:
