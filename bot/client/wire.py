@@ -26,7 +26,7 @@ from bot.client.command_sync import IN_SERVER, CommandLinks
 from bot.logs import NODE
 from cogs.errors import DiscordCode
 from cogs.services import is_guest
-from domain.leases import ANSWERING, CURRENT_LEASE
+from domain.leases import ANSWERING, CURRENT_LEASE, HeldLease
 from domain.ports import LeaseRepository
 
 logger = logging.getLogger(__name__)
@@ -193,10 +193,11 @@ class SharedIdentifyLimit:
     """The session starts of all nodes, which share a token, in the last day: counted by the hour, in the database.
 
     `buckets` of shards may ask for sessions side by side, and the token has `total` of them a day: both are Discord's
-    own numbers, which change. All shards may start twice within an hour, whatever that takes of the day.
+    own numbers, which change. All shards may start twice within an hour, whatever that takes of the day. The hours are
+    those of the database's clock.
     """
 
-    def __init__(self, leases: LeaseRepository, shards: int, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, leases: LeaseRepository, shards: int, now: Callable[[HeldLease], float] = HeldLease.now) -> None:
         self._leases = leases
         self._shards = shards
         self._now = now
@@ -210,7 +211,7 @@ class SharedIdentifyLimit:
             lease = await self._leases.acquire(f"identify/{bucket}", _asking(shard), IDENTIFY_S)
             if lease is None:
                 await asyncio.sleep(ASK_AGAIN_S)
-            elif await self._count(bucket):
+            elif await self._count(bucket, lease):
                 return
             else:
                 await self._leases.release(lease)
@@ -224,9 +225,9 @@ class SharedIdentifyLimit:
         if not await self._leases.renew(_asking(shard), IDENTIFY_S):
             await self.turn(shard)
 
-    async def _count(self, bucket: int) -> bool:
+    async def _count(self, bucket: int, lease: HeldLease) -> bool:
         """Count another start, if there may be one; only who holds the bucket's lease writes its hours."""
-        hour = int(self._now() // AN_HOUR_S)
+        hour = int(self._now(lease) // AN_HOUR_S)
         notes = [await self._leases.get_note(f"identified/{number}") for number in range(self.buckets)]
         counted = [{int(at): count for at, count in json.loads(note or "{}").items()} for note in notes]
         of_a_day = [{at: count for at, count in each.items() if hour - 24 < at <= hour} for each in counted]

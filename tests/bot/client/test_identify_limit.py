@@ -7,6 +7,7 @@ import pytest
 
 from bot.client import wire
 from bot.client.wire import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
+from domain.leases import HeldLease
 from domain.ports import LeaseRepository
 from storage.opening import open_storage
 from tests.postgres import a_database
@@ -15,7 +16,7 @@ from tests.postgres import a_database
 class Time:
     seconds = 0.0
 
-    def __call__(self) -> float:
+    def __call__(self, _: HeldLease | None = None) -> float:
         return self.seconds
 
 
