@@ -182,6 +182,7 @@ TESTS = {
         "test_no_message_is_lost_and_none_is_answered_twice": ["a node is killed, or hangs and recovers"],
     },
     "tests/storage/book_files/test_objects.py": {
+        "test_while_the_store_does_not_answer_copies_are_read": ["the store does not answer"],
         "test_an_object_that_is_not_what_was_stored_is_a_sentence": [
             "a book's object in the store is missing or damaged"
         ],

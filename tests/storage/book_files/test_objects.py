@@ -12,6 +12,7 @@ from unittest.mock import AsyncMock
 import obstore
 import pytest
 from moto.server import ThreadedMotoServer
+from obstore.exceptions import GenericError
 from obstore.store import ObjectStore, S3Store
 
 from domain.errors import BookError, BookErrorCode, SettingsError, StorageError
@@ -261,6 +262,21 @@ async def test_a_store_that_refuses_is_a_sentence(
     with pytest.raises(StorageError, match="store of books"):
         await node.files.write(SHA, TEXT)
     assert isinstance(node.files._store, S3Store)
+
+
+@pytest.mark.parametrize("trouble", [GenericError("503"), TimeoutError()])
+async def test_while_the_store_does_not_answer_copies_are_read(
+    nodes: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch, trouble: Exception
+) -> None:
+    one, two = nodes
+    await one.files.write(SHA, TEXT)
+    with monkeypatch.context() as patch:
+        patch.setattr(obstore, "get_async", AsyncMock(side_effect=trouble))
+        with pytest.raises(BookError, match="try again in a minute") as refused:
+            await two.files.open(BOOK)
+        assert refused.value.code is BookErrorCode.TIMED_OUT
+        assert await (await one.files.open(BOOK)).text() == TEXT.text
+    assert await (await two.files.open(BOOK)).text() == TEXT.text
 
 
 async def test_a_store_goes_on_when_its_keys_have_left_the_environment(
