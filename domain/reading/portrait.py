@@ -112,8 +112,7 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     """A portrait in Markdown."""
     first, last = portrait.first, portrait.last
     if portrait.total == 1:
-        parts = [say("**{name}** is mentioned once, here:", name=portrait.name), quoted(first, say, portrait.name)]
-        return "\n".join(parts)
+        return say("**{name}** is mentioned once, here:", name=portrait.name) + f"\n{quoted(first, say, portrait.name)}"
     counted = say(
         "**{name}** is mentioned {count} times, first on {first} and last on {last}.",
         name=portrait.name,
@@ -295,6 +294,7 @@ each of which somebody has to be mentioned once.
 """
 
 _SELDOM, _AT_TIMES, _MOSTLY = 0.03, 0.2, 0.5
+_AFTER = re.compile(r"\0 ((?:of|on|to|in|at|from|for|with|by) [a-z]+ [a-z]+)")  # of a formula: "Return on the ebb"
 """Shares of the places of a name with a sign."""
 
 _FEWEST_WORDS_SAID = 4
@@ -404,11 +404,10 @@ class _Usage:
         return not is_apart and (is_joined or not ({*words} & {*others}) <= TITLES_OF_PEOPLE)
 
     def _is_person(self, name: str) -> bool:
-        """Whether a name has a title, or its bearer speaks, is spoken to or does something, and is no kind of people,
-        ship or place.
-        """
+        """Whether a name has a title, or its bearer speaks or does something, and is no people, ship or place."""
         share = self._shares(name)
-        if _is_anybody(name) or max(share["address"], share["part"]) >= _MOSTLY:
+        is_initial = len(name.split()[-1]) == 1
+        if _is_anybody(name) or is_initial or max(share["address"], share["part"], share["formula"]) >= _MOSTLY:
             return False
         if " " in name and folded_name(name.split()[0]) in TITLES_OF_PEOPLE:
             return True
@@ -428,6 +427,8 @@ class _Usage:
             around = [f"{text[max(at - _LEAD, 0) : at].rstrip()}\0{text[end : end + _LEAD]}" for at, end in places]
             found = {sign: [each.search(words) for words in around] for sign, each in _SIGNS.items()}
             self._known[name] = {sign: sum(map(bool, each)) / max(len(each), 1) for sign, each in found.items()}
+            often = max(Counter(_AFTER.findall("\n".join(around))).values(), default=0)
+            self._known[name]["formula"] = often / len(around) if often >= _FEWEST_WORDS_SAID else 0.0
         return self._known[name]
 
 

@@ -147,3 +147,12 @@ def test_a_russian_name_is_one_in_all_its_cases() -> None:
     text = "-- Да, -- сказала Катерина Ивановна. -- Нет, -- заметила Катерины Ивановны. Вот Порфирий встал. "
     text += "-- Да, -- сказал Порфирий. -- Так, -- сказал Порфирия. "
     assert {*people_among(text * 3)} == {"Порфирий", "Катерина Ивановна"}
+
+
+def test_what_always_goes_on_in_the_same_words_is_nobody() -> None:
+    stamp = "It said “Return on the ebb”, and Hobb laughed. There was *Return on the ebb* again, and Hobb wept. "
+    assert [*people_among(stamp * 3)] == ["Hobb"]
+
+
+def test_an_initial_is_no_name() -> None:
+    assert "Mr D" not in people_among("Mr. D. Hobb laughed, and Mr. D. wept. Ann saw Mr. D. Hobb and laughed. " * 4)
