@@ -38,8 +38,8 @@ NAME_LENGTH = 100
 POLL_ANSWERS, POLL_ANSWER_LENGTH, POLL_QUESTION_LENGTH = 10, 55, 300
 """Discord's limits for polls."""
 
-NOON = timedelta(hours=12)
-"""A date is shown by its noon in UTC, so that it is the same date nearly everywhere."""
+HOUR_OF_A_DATE = timedelta(hours=10)
+"""A date is shown by this hour in UTC, which is on the same date from Hawaii to New Zealand."""
 
 STARTED = later("{who} began a club.")
 MOVED = later("{who} moved the dates of a club.")
@@ -96,7 +96,7 @@ class ClubScene:
 
 def date_mark(section: Section) -> str:
     """A due date, which everybody sees in their own language."""
-    return discord.utils.format_dt(section.due_at + NOON, "D")
+    return discord.utils.format_dt(section.due_at + HOUR_OF_A_DATE, "D")
 
 
 def plan_card(scene: ClubScene, say: Speech, *, bound: int | None = None, reached: int | None = None) -> discord.Embed:

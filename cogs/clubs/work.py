@@ -443,7 +443,7 @@ class ClubWork:
 
 
 def _starts_at(day: date) -> datetime:
-    return midnight(day) + cards.NOON
+    return midnight(day) + cards.HOUR_OF_A_DATE
 
 
 async def standing(

@@ -38,7 +38,7 @@ class TestReminders:
         await reading.sweep()
         await reading.sweep()
         assert reminders(reading) == [
-            "📖 Section 2 of “The Dark Lamp” (p. 2) is due on <t:1772971200:D>. "
+            "📖 Section 2 of “The Dark Lamp” (p. 2) is due on <t:1772964000:D>. "
             "Press **I'm there** when you've read it."
         ]
 

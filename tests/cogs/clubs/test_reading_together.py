@@ -21,9 +21,9 @@ class TestStarting:
         assert "The club has begun, and you're in it." in text_of(told)
         assert "you count as not having started" in text_of(told)
         assert reading.lines() == [
-            "**1** · p. 1 · <t:1772971200:D>",
-            "**2** · p. 2 · <t:1773576000:D>",
-            "**3** · p. 3 · <t:1774180800:D>",
+            "**1** · p. 1 · <t:1772964000:D>",
+            "**2** · p. 2 · <t:1773568800:D>",
+            "**3** · p. 3 · <t:1774173600:D>",
         ]
         [along, _] = reading.card().embeds[0].fields
         assert along.value == reading.ann.mention
@@ -108,7 +108,7 @@ class TestTakingPart:
         await reading.press(reading.ann, "I'm there")
         reading.calendar.pass_days(60)
         told = text_of(await reading.ann.slash(reading.channel, "club move", days=7))
-        assert "The dates have moved. Section 2 is due on <t:1778155200:D> now." in told
+        assert "The dates have moved. Section 2 is due on <t:1778148000:D> now." in told
         first, second, third = (await reading.club()).sections
         assert [each.due.isoformat() for each in (first, second, third)] == ["2026-03-08", "2026-05-07", "2026-05-14"]
         reading.calendar.pass_days(6)
