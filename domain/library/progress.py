@@ -286,16 +286,16 @@ class ManagePositions:
         return await self._set(reader_id, book, ReadingPosition())
 
     async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
-        """Set a position from what a reader typed: "page 12", "chapter 3", "finished", "clear"; nothing typed changes
-        nothing.
+        """Set a position from what a reader typed: "page 12" or "12", "chapter 3", "finished", "clear"; nothing typed
+        changes nothing.
 
         Raises:
             BookError: NOT_FOUND, there is no such place, or the words make no sense.
         """
         match = _ORDER.fullmatch(order)
         kind, name = (match[1].lower(), match[2]) if match else ("", "")
-        if kind == "page" and name:
-            return await self.set_page(reader_id, book, name)
+        if (kind == "page" and name) or order.strip().isdecimal():
+            return await self.set_page(reader_id, book, name or order)
         if kind == "chapter" and name:
             return await self.set_chapter(reader_id, book, name)
         if kind == "finished" and not name:

@@ -25,6 +25,7 @@ def positions(room: ReadingRoom, folder: Path) -> ManagePositions:
     [
         ("page 2", PositionState.READING, 2),
         ("Page 2 ", PositionState.READING, 2),
+        (" 2", PositionState.READING, 2),
         ("chapter 1", PositionState.READING, 1),
         ("chapter II", PositionState.READING, 2),
         ("chapter the arrival", PositionState.READING, 1),
