@@ -261,6 +261,8 @@ def mcp(
     last = page_in(page) if page else ""
     if last is None:
         fail(f"--page takes the number or label of one page, such as 80 or xii, and not “{shortened(page)}”.")
+    if not http and (port, host) != (DEFAULT_PORT, LOOPBACK):
+        fail("--port and --host are for HTTP. Add --http, or leave them out.")
 
     async def work() -> None:
         async with opened() as app:

@@ -702,6 +702,10 @@ class TestTransports:
         assert ran.code == 1
         assert ran.err == "--page takes the number or label of one page, such as 80 or xii, and not “abc”.\n"
 
+    async def test_a_port_is_for_http(self, environment: dict[str, str], tmp_path: Path) -> None:
+        ran = await Terminal(tmp_path).run("mcp", "--port", "9000", **environment)
+        assert (ran.code, ran.err) == (1, "--port and --host are for HTTP. Add --http, or leave them out.\n")
+
     async def test_another_address_than_loopback_needs_a_token(
         self, environment: dict[str, str], tmp_path: Path
     ) -> None:
