@@ -46,6 +46,8 @@ LONGEST_ADVICE: Final = 24 * 3600.0
 """Seconds; nobody is told to wait longer than until tomorrow."""
 REFUSING: Final = frozenset({400, 403, 404, 405, 422, 500, 501})
 """The status of a response that refuses a part of the request."""
+LONGEST_LINE: Final = 10_000_000
+"""Characters of a stream's line that are kept: no reply has as many."""
 DONE: Final = "[DONE]"
 """The data of the event that marks the end of a stream."""
 READ_OUT_S: Final = 0.1
@@ -192,18 +194,19 @@ class EventDecoder:
 
     def __init__(self) -> None:
         self._text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
-        self._line: list[str] = []
+        self._line, self._size = list[str](), 0
         self._name = ""
         self._data: list[str] = []
 
     def feed(self, read: bytes) -> list[tuple[str, Any]]:
         """The events that are complete now and have not been returned before."""
         first, *others = self._text.decode(read).split("\n")
-        self._line.append(first)
+        self._line.append(first if self._size < LONGEST_LINE else "")
+        self._size += len(first)
         if not others:
             return []
         lines = ["".join(self._line), *others[:-1]]
-        self._line = [others[-1]]
+        self._line, self._size = [others[-1]], len(others[-1])
         return [event for line in lines for event in self._take(line.lstrip("\ufeff"))]
 
     def end(self) -> list[tuple[str, Any]]:
