@@ -50,6 +50,12 @@ class Finding:
     ok: bool = True
 
 
+NO_WAY_TO_A_MODEL = (
+    "LLM_MODEL names a model, but nothing says how to reach it. "
+    "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_BASE_URL."
+)
+
+
 async def findings(settings: Settings) -> AsyncIterator[Finding]:
     """All findings, each as soon as it is available."""
     yield check_settings(settings)
@@ -70,12 +76,14 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
 
 
 def check_settings(settings: Settings) -> Finding:
-    """Who answers and where the data is, or a setting with which the bot would not start."""
+    """Who answers and where the data is, or a setting with which the bot would not start, or not as it was meant."""
     try:
         BookHosts.parse(settings.book_hosts)
         settings.check_shards()
     except MarginaliaError as error:
         return Finding("Settings", error.message, ok=False)
+    if settings.llm_model and settings.provider == QUOTES_ONLY != settings.llm_provider:
+        return Finding("Settings", NO_WAY_TO_A_MODEL, ok=False)
     answerer = answerer_name(settings.provider, f"{settings.model} ({settings.provider})")
     return Finding("Settings", f"answers by {answerer}, data in {settings.data_dir}")
 

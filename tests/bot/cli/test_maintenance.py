@@ -112,7 +112,11 @@ async def test_a_database_that_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "word"),
-    [({"book_hosts": ("https://gutenberg.org",)}, "BOOK_HOSTS"), ({"shard_count": 4}, "SHARD_COUNT needs PostgreSQL")],
+    [
+        ({"book_hosts": ("https://gutenberg.org",)}, "BOOK_HOSTS"),
+        ({"shard_count": 4}, "SHARD_COUNT needs PostgreSQL"),
+        ({"llm_model": "llama3"}, "OPENAI_BASE_URL"),
+    ],
 )
 async def test_a_setting_with_which_the_bot_would_not_start(
     settings: dict[str, Any], word: str, tmp_path: Path
