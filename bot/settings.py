@@ -40,6 +40,8 @@ LEAST_REPLY = 16
 
 DATABASE = "marginalia.db"
 """The database's name in DATA_DIR."""
+FOUND_HERE = Path("data")
+"""The folder in the working directory that is the data folder if it looks like one."""
 
 
 def default_data_dir() -> Path:
@@ -49,11 +51,10 @@ def default_data_dir() -> Path:
     folder, so that every program finds the same books wherever it is started. A `data` with only other things in it
     belongs to another program.
     """
-    here = Path("data")
-    if here.is_dir():
-        names = {path.name for path in here.iterdir()}
+    if FOUND_HERE.is_dir():
+        names = {path.name for path in FOUND_HERE.iterdir()}
         if not names or names & {DATABASE, "books"}:
-            return here
+            return FOUND_HERE
     return user_data_path("marginalia", appauthor=False)
 
 

@@ -18,7 +18,7 @@ from bot.app import App, books_folder, open_book_files
 from bot.cli.running import console, errors, fail, opened, progress_bar, run_async
 from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.private import redacted
-from bot.settings import Settings, load_settings
+from bot.settings import FOUND_HERE, Settings, default_data_dir, load_settings
 from domain.book import Book
 from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode, shortened
 from domain.leases import NODES
@@ -64,6 +64,8 @@ def backup(
 
     async def work() -> int:
         async with opened() as app:
+            if app.settings.data_dir == default_data_dir() and await asyncio.to_thread(_is_found_at_a_start, path):
+                fail(f"A folder called {path.name} would be used as the program's own from here. Choose another name.")
             target = path / BOOKS
             try:
                 await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
@@ -86,6 +88,11 @@ def backup(
         return 1 if missing else 0
 
     run_async(work)
+
+
+def _is_found_at_a_start(path: Path) -> bool:
+    """Whether a folder with the program's data is taken for the data folder where DATA_DIR is not set."""
+    return path.resolve() == FOUND_HERE.resolve()
 
 
 async def _fetched_and_copied(app: App, book: Book, target: Path) -> bool:

@@ -55,3 +55,14 @@ async def test_only_files_are_copied_and_none_to_another_place(tmp_path: Path) -
     assert made.exit_code == 1
     assert [each.stem for each in (tmp_path / "copy" / "books").iterdir()] == ["b" * 64]
     assert elsewhere.read_text() == "not a book"
+
+
+@pytest.mark.usefixtures("environment")
+async def test_a_copy_does_not_become_the_folder_that_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DATA_DIR")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    made = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "data"])
+    assert "Choose another name." in " ".join(made.output.split())
+    assert made.exit_code == 1
+    assert not (tmp_path / "data").exists()
+    assert (await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])).exit_code == 0
