@@ -211,7 +211,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
             return say("You can't use this command here.")
         case app_commands.CommandNotFound() | app_commands.CommandSignatureMismatch():
             return say("This command has changed. Please reload Discord (Ctrl+R) and try again in a minute.")
-        case discord.HTTPException() | discord.RateLimited() if sentence := _refusal_of_discord(error, say):
+        case discord.HTTPException() | discord.RateLimited() if sentence := refusal_of_discord(error, say):
             return sentence
         case discord.DiscordServerError() | aiohttp.ClientError() | ConnectionError() | TimeoutError():
             return say("Discord is having trouble. Please try again in a minute.")
@@ -225,7 +225,7 @@ def _is_ours_alone(sentence: str) -> bool:
     return isinstance(sentence, Worded) and not any(type(value) is str for value in sentence.fields.values())
 
 
-def _refusal_of_discord(error: discord.DiscordException, say: Speech) -> str:
+def refusal_of_discord(error: Exception, say: Speech) -> str:
     """What Discord's refusal means for people; empty if it was not expected."""
     match error:
         case discord.HTTPException() if error.code == DiscordCode.UNKNOWN_MESSAGE:

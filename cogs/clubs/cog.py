@@ -338,7 +338,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             thread = f"<#{opened.thread_id}>"
             lines = [say("Section {number} is open: {thread}", number=section, thread=thread), *lines]
         elif not lines:
-            lines = [say("Discord is having trouble. Please try again in a minute.")]
+            lines = [trouble.refusal or say("Discord is having trouble. Please try again in a minute.")]
         await interaction.edit_original_response(content="\n".join(lines))
 
     @open_section.autocomplete("section")

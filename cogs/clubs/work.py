@@ -16,7 +16,7 @@ import discord
 
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
-from cogs.errors import DISCORD_ERRORS, DiscordCode, bot_lacks, retry_transient
+from cogs.errors import DISCORD_ERRORS, DiscordCode, bot_lacks, refusal_of_discord, retry_transient
 from cogs.i18n import Speech
 from cogs.permissions import FOR_A_CARD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, has_private_threads, missing
 from cogs.rendering.markdown import render
@@ -39,11 +39,12 @@ HAS_LEFT = (DiscordCode.UNKNOWN_MEMBER, DiscordCode.UNKNOWN_USER)
 
 @dataclass(slots=True)
 class Trouble:
-    """What could not be done for a club: the missing permissions, and whether it is to be retried soon."""
+    """What could not be done for a club: the missing permissions, what Discord said, and whether to try again soon."""
 
     threads: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     card: list[str] = field(default_factory=list)
+    refusal: str = ""
     passing: bool = False
 
     def sentences(self, say: Speech) -> list[str]:
@@ -86,6 +87,7 @@ class ClubWork:
             self.trouble.passing = True
         except DISCORD_ERRORS as error:
             logger.warning("club %s: Discord has trouble: %s", self.scene.club.id, error)
+            self.trouble.refusal = self.trouble.refusal or refusal_of_discord(error, self.say)
             self.trouble.passing = True
 
     @property

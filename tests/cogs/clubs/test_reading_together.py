@@ -282,6 +282,14 @@ class TestThreads:
         assert "sections 1 to 3" in text_of(await reading.ann.slash(reading.channel, "club open", section=9))
         assert reading.threads() == ["Section 2 · The Dark Lamp"]
 
+    async def test_where_discord_allows_no_more_threads_the_host_is_told_so(self, reading: ClubStage) -> None:
+        await reading.start()
+        for path in ("/channels/*/messages/*/threads", "/channels/*/threads"):
+            reading.stage.env.inject_error("POST", path, status=400, code=160006)
+        told = text_of(await reading.ann.slash(reading.channel, "club open", section=2))
+        assert told == "This server has reached Discord's limit of open threads. Archive some and try again."
+        assert reading.threads() == []
+
     async def test_so_it_does_where_its_conversation_was_deleted_by_command(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.press(reading.ann, "I'm there")
