@@ -479,6 +479,11 @@ _MAY_HAVE_A_HYPHEN = re.compile(r"[^\W\d_]{5,}")
 
 def with_hyphens(text: str, told: str) -> str:
     """A text with those words in two that another has with a hyphen, and not as one: "pain-killer" for "painkiller"."""
+    plain = told.casefold()
     printed = {re.sub("[-‐‑]", "", each).casefold(): each for each in _HYPHENATED.findall(told)}
-    lacking = {whole: each for whole, each in printed.items() if whole not in told.casefold()}
-    return _MAY_HAVE_A_HYPHEN.sub(lambda word: lacking.get(word[0].casefold(), word[0]), text)
+
+    def spelt(word: re.Match[str]) -> str:
+        whole = word[0].casefold()
+        return printed[whole] if whole in printed and whole not in plain else word[0]
+
+    return _MAY_HAVE_A_HYPHEN.sub(spelt, text)
