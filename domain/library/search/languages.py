@@ -356,7 +356,7 @@ _TWO_WAYS = """
     offence offense; plough plow; pretence pretense; programme program; pyjama pajama; sceptic skeptic; shew show;
     skilful skillful; smoulder smolder; sulphur sulfur; waggon wagon; whisky whiskey; wilful willful
 """
-_BRITISH_AND_AMERICAN = [(british, ours) for british, ours in map(str.split, _TWO_WAYS.split(";"))]
+_BRITISH_AND_AMERICAN = [(british, american) for british, american in map(str.split, _TWO_WAYS.split(";"))]
 _ENDING = 4
 """Letters at most that follow the beginning of such a word."""
 _ENDINGS_IN_TWO_WAYS = [
@@ -384,13 +384,13 @@ def in_one_spelling(word: str) -> str:
         return _IN_DIGITS[folded]
     if ordinal := _ORDINAL.fullmatch(folded):
         return ordinal[1]
-    for british, ours in _BRITISH_AND_AMERICAN:
-        is_ours = ours.startswith(british) and folded.startswith(ours)
-        if folded.startswith(british) and not is_ours and len(folded) <= len(british) + _ENDING:
-            return ours + folded.removeprefix(british)
-    for before, british, ours, after in _ENDINGS_IN_TWO_WAYS:
+    for british, american in _BRITISH_AND_AMERICAN:
+        is_american = american.startswith(british) and folded.startswith(american)
+        if folded.startswith(british) and not is_american and len(folded) <= len(british) + _ENDING:
+            return american + folded.removeprefix(british)
+    for before, british, american, after in _ENDINGS_IN_TWO_WAYS:
         if found := re.fullmatch(f"{before}{british}{after}", folded):
-            return f"{found[1]}{ours}{found[2]}"
+            return f"{found[1]}{american}{found[2]}"
     return folded
 
 
@@ -398,11 +398,11 @@ def in_one_spelling(word: str) -> str:
 def _other_spellings(word: str) -> frozenset[str]:
     folded = fold(word)
     pairs = _BRITISH_AND_AMERICAN
-    begun = {british + folded.removeprefix(ours) for british, ours in pairs if folded.startswith(ours)}
+    begun = {british + folded.removeprefix(american) for british, american in pairs if folded.startswith(american)}
     ended = {
         f"{found[1]}{british}{found[2]}"
-        for before, british, ours, after in _ENDINGS_IN_TWO_WAYS
-        if (found := re.fullmatch(f"{before}{ours}{after}", folded))
+        for before, british, american, after in _ENDINGS_IN_TWO_WAYS
+        if (found := re.fullmatch(f"{before}{american}{after}", folded))
     }
     numbers = {_IN_WORDS[folded]} if folded in _IN_WORDS else set[str]()
     return frozenset({in_one_spelling(folded), *begun, *ended, *numbers} - {folded})
