@@ -11,6 +11,7 @@ from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_o
 from bot.parsers.text.blocks import blocks_of
 from bot.parsers.text.headings import find_headings
 from bot.parsers.titles import (
+    BY_ELSEWHERE,
     LONGEST_TITLE,
     author_name,
     book_title,
@@ -88,11 +89,9 @@ _IMPRINT = re.compile(
 _WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
 _NAMED = r"(?P<name>[^\W\d_].{1,80})"
 _BY_A_PERSON = re.compile(rf"(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
-_BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:von|par|por|di|door|av):?\s+){_NAMED}", re.IGNORECASE)
+_BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:{BY_ELSEWHERE}):?\s+){_NAMED}", re.IGNORECASE)
 _OTHER_WORK = "edit|transl|illust|publ|print|introd|select|collect"
-_BY_ALONE = re.compile(
-    rf"(?!.*(?:{_OTHER_WORK}))(?:[^\W\d_]+ ){{0,3}}by:?|(?:von|par|por|di|door|av|de):?", re.IGNORECASE
-)
+_BY_ALONE = re.compile(rf"(?!.*(?:{_OTHER_WORK}))(?:[^\W\d_]+ ){{0,3}}by:?|(?:{BY_ELSEWHERE}|de):?", re.IGNORECASE)
 """A line of its own above the author's name: "by", "Screenplay by", "von"."""
 _CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
 _CJK_TITLE_AND_AUTHOR = re.compile(

@@ -20,7 +20,7 @@ from bot.parsers.headings import (
     with_numbers,
     without_letters_of_index,
 )
-from bot.parsers.titles import calm, chapter_title, joined, letters, one_line, stories_over_parts
+from bot.parsers.titles import BY_ELSEWHERE, calm, chapter_title, joined, letters, one_line, stories_over_parts
 from domain.book import Chapter
 
 
@@ -61,7 +61,7 @@ _NAMED_AS_MATTER = re.compile(r"\W*(?:the )?(?:index|cover|credits|table|illustr
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
-_BY = re.compile(r"(?:^|\n)\W*(?:by|von|par|por|di|door|av)\W*$", re.IGNORECASE)
+_BY = re.compile(rf"(?:^|\n)\W*(?:by|{BY_ELSEWHERE})\W*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bot.parsers.headings import (
     is_not_the_book,
     parse_numeral,
 )
-from bot.parsers.titles import LONGEST_TITLE, OPENING_MARKS, in_capitals, is_caption, is_date, is_year
+from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, OPENING_MARKS, in_capitals, is_caption, is_date, is_year
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
@@ -397,7 +397,7 @@ def _are_names_of_chapters(text: str, headings: Sequence[Heading], fewest: int, 
 # --- titles above numbers -------------------------------------------------------------------------------------------
 
 _Place = TypeVar("_Place", Heading, Block)
-_BYLINE = re.compile(r"(?:by|von|par|por|di|door|av)\s+\S.{1,60}", re.IGNORECASE)
+_BYLINE = re.compile(rf"(?:by|{BY_ELSEWHERE})\s+\S.{{1,60}}", re.IGNORECASE)
 
 
 def stories_above(blocks: Sequence[Block], numbered: Sequence[Heading], known: Sequence[Heading]) -> list[Heading]:
