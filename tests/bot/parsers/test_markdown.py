@@ -126,33 +126,26 @@ def test_what_pandoc_notes_about_words_and_divisions_is_no_text() -> None:
     assert ":::" not in book.text
 
 
+ALONE, BOTH = "F. Oak", "F. Oak, A. Elm"
+
+
 @pytest.mark.parametrize(
-    "front",
+    ("front", "author"),
     [
-        '+++\ntitle = "The Wood"\ndate = 2021-03-04\nauthors = ["F. Oak"]\n+++\n\n',
-        "+++\ntitle = 'The Wood'\nauthor = 'F. Oak'\n[extra]\nweight = 3\n+++\n",
-        "% The Wood\n% F. Oak\n% March 2021\n\n",
-        "% The\n  Wood\n% F. Oak\n\n",
+        ('+++\ntitle = "The Wood"\ndate = 2021-03-04\nauthors = ["F. Oak"]\n+++\n\n', ALONE),
+        ("+++\ntitle = 'The Wood'\nauthor = 'F. Oak'\n[extra]\nweight = 3\n+++\n", ALONE),
+        ("% The Wood\n% F. Oak\n% March 2021\n\n", ALONE),
+        ("% The\n  Wood\n% F. Oak\n\n", ALONE),
+        ("---\ntitle: The Wood\nauthor:\n- F. Oak\n- 'A. Elm'\n---\n\n", BOTH),
+        ('---\ntitle: The Wood\nauthors: [F. Oak, "A. Elm"]\nlang: en\n---\n\n', BOTH),
+        ("---\nauthor:\n  - name: F. Oak\n  - name: A. Elm\ntitle: The Wood\n...\n\n", BOTH),
+        ('+++\ntitle = "The Wood"\nauthors = ["F. Oak", "A. Elm"]\n+++\n\n', BOTH),
     ],
 )
-def test_front_matter_of_other_programs_is_read(front: str) -> None:
+def test_front_matter_of_every_program_is_read_with_all_its_authors(front: str, author: str) -> None:
     book = read(front + "\n\n".join(f"# {tree}\n\n{prose(10)}" for tree in ("Ash", "Elm", "Fir")))
-    assert (book.title, book.author, titles(book)) == ("The Wood", "F. Oak", ["Ash", "Elm", "Fir"])
+    assert (book.title, book.author, titles(book)) == ("The Wood", author, ["Ash", "Elm", "Fir"])
     assert book.text.startswith("Ash\n\n")
-
-
-@pytest.mark.parametrize(
-    "front",
-    [
-        "---\ntitle: The Wood\nauthor:\n- F. Oak\n- 'A. Elm'\n---\n\n",
-        '---\ntitle: The Wood\nauthors: [F. Oak, "A. Elm"]\nlang: en\n---\n\n',
-        "---\nauthor:\n  - name: F. Oak\n  - name: A. Elm\ntitle: The Wood\n...\n\n",
-        '+++\ntitle = "The Wood"\nauthors = ["F. Oak", "A. Elm"]\n+++\n\n',
-    ],
-)
-def test_front_matter_may_name_several_authors(front: str) -> None:
-    book = read(front + "\n\n".join(f"# {tree}\n\n{prose(10)}" for tree in ("Ash", "Elm", "Fir")))
-    assert (book.title, book.author) == ("The Wood", "F. Oak, A. Elm")
 
 
 @pytest.mark.parametrize(
