@@ -65,7 +65,7 @@ def backup(
     async def work() -> int:
         async with opened() as app:
             if app.settings.data_dir == default_data_dir() and await asyncio.to_thread(_is_found_at_a_start, path):
-                fail(f"A folder called {path.name} would be used as the program's own from here. Choose another name.")
+                fail(f"The next start here would use {path.name} in place of your own folder. Choose another name.")
             target = path / BOOKS
             try:
                 await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
