@@ -16,17 +16,25 @@ _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
   version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
 )"""
 
-_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+# Hosts keep extensions in every database, which bring views (pg_stat_statements) and tables (PostGIS) of their own.
+_TABLES = """
+SELECT table_name FROM information_schema.tables
+WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND NOT EXISTS (
+  SELECT 1 FROM pg_depend
+  WHERE classid = 'pg_class'::regclass AND objid = quote_ident(table_name)::regclass AND deptype = 'e'
+)
+"""
 
 # Of two nodes that write the same number, the second waits until the first has committed, and then does nothing.
 _RECORD = """
 INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING version
 """
 
-_COLUMNS = """
-SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()
+_COLUMNS = f"""
+SELECT table_name, column_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND table_name IN ({_TABLES})
 ORDER BY table_name, ordinal_position
-"""
+"""  # noqa: S608
 _KEYS = """
 SELECT usage.table_name, usage.column_name
 FROM information_schema.table_constraints AS keys
@@ -39,7 +47,7 @@ SELECT children.relname AS table_name, parents.relname AS parent
 FROM pg_constraint
   JOIN pg_class AS children ON children.oid = conrelid
   JOIN pg_class AS parents ON parents.oid = confrelid
-WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+WHERE contype = 'f' AND connamespace = quote_ident(current_schema())::regnamespace
 """
 IDENTITIES = """
 SELECT table_name, column_name FROM information_schema.columns

@@ -354,6 +354,25 @@ class TestMigrations:
             with pytest.raises(StorageError, match="another program"):
                 await open_storage(url)
 
+    async def test_what_extensions_and_monitors_keep_in_a_database_is_no_other_program(self) -> None:
+        with a_database() as url:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("CREATE VIEW pg_stat_statements AS SELECT 'SELECT 1' AS query")
+                connection.execute("CREATE TABLE spatial_ref_sys (srid INTEGER PRIMARY KEY)")
+                connection.execute("ALTER EXTENSION plpgsql ADD TABLE spatial_ref_sys")
+            async with await open_storage(url) as storage:
+                assert not {"pg_stat_statements", "spatial_ref_sys"} & (await database_of(storage).tables()).keys()
+            await (await open_storage(url)).close()
+
+    async def test_a_schema_may_have_capitals(self) -> None:
+        with a_database() as url:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute('CREATE SCHEMA "Tea"')
+                name = sql.Identifier(connection.info.dbname)
+                connection.execute(sql.SQL("ALTER DATABASE {} SET search_path = {}").format(name, "Tea"))
+            async with await open_storage(url) as storage:
+                assert "books" in (await database_of(storage).tables())["conversations"].parents
+
 
 def test_without_the_driver_it_is_said_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "psycopg.py").write_text("raise ImportError('not installed')")
