@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from unittest.mock import patch
 from urllib.parse import urlsplit, urlunsplit
 
@@ -74,11 +74,11 @@ def _kept_database() -> str:
 
 
 @contextmanager
-def a_database() -> Iterator[str]:
-    """The URL of an empty database, which is gone afterwards."""
+def a_database(options: LiteralString = "") -> Iterator[str]:
+    """The URL of an empty database, which is gone afterwards; `options` are those of CREATE DATABASE."""
     name = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(server_url(), autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 " + options).format(sql.Identifier(name)))
     try:
         yield urlunsplit(urlsplit(server_url())._replace(path=f"/{name}"))
     finally:

@@ -119,7 +119,7 @@ class PostgresDatabase:
 
         Raises:
             SettingsError: the URL cannot be read.
-            StorageError: NOT_FOUND, it cannot be reached; DB_CORRUPTED, it is another program's.
+            StorageError: NOT_FOUND, it cannot be reached or used; DB_CORRUPTED, it is another program's.
             StorageError: MIGRATION_FAILED, it is newer than the program, or an update of it failed.
         """
         name = _name_of(url)
@@ -438,6 +438,7 @@ _OPTIONS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
     "application_name": "marginalia",
+    "client_encoding": "UTF8",  # whatever PGCLIENTENCODING says
     "cursor_factory": AsyncRawCursor,
     "row_factory": dict_row,
 }
@@ -449,12 +450,19 @@ async def _configure(connection: _Connection) -> None:
 
 
 async def _try_to_connect(url: str, name: str) -> None:
-    """Say at once what is wrong, which a pool only logs."""
+    """Say at once what is wrong, which a pool only logs, or only some letters would show."""
     try:
-        await (await AsyncConnection.connect(url, **_OPTIONS)).close()
+        async with await AsyncConnection.connect(url, **_OPTIONS) as connection:
+            encoding = connection.info.parameter_status("server_encoding")
     except psycopg.Error as error:
         message = f"The database {name} cannot be opened ({_reason(error)}): check DATABASE_URL, and that it runs."
         raise StorageError(StorageErrorCode.NOT_FOUND, message) from error
+    if encoding not in (None, "UTF8"):
+        raise StorageError(
+            StorageErrorCode.NOT_FOUND,
+            f"The database {name} has the encoding {encoding}, which lacks letters that people write: make another "
+            "with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
+        )
 
 
 def _name_of(url: str) -> str:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -372,6 +373,20 @@ class TestMigrations:
                 connection.execute(sql.SQL("ALTER DATABASE {} SET search_path = {}").format(name, "Tea"))
             async with await open_storage(url) as storage:
                 assert "books" in (await database_of(storage).tables())["conversations"].parents
+
+    @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+    async def test_an_encoding_that_lacks_letters_is_refused(self, encoding: LiteralString) -> None:
+        options = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+        with a_database(options) as url, pytest.raises(StorageError, match=f"encoding {encoding}.*UTF8"):
+            await open_storage(url)
+
+    async def test_the_encoding_of_the_environment_does_not_count(
+        self, url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+        async with await open_storage(url) as storage:
+            await storage.books.save(a_book(title="Алиса 🐇"))
+            assert [book.title for book in await storage.books.list()] == ["Алиса 🐇"]
 
 
 def test_without_the_driver_it_is_said_what_to_install(tmp_path: Path) -> None:
