@@ -175,6 +175,12 @@ class Settings(BaseSettings):
             raise ValueError("must be less than LLM_CONTEXT_TOKENS: the question needs room, too")
         return value
 
+    @field_validator("data_dir", "discord_token_file", "anthropic_api_key_file", "openai_api_key_file", mode="before")
+    @classmethod
+    def _at_home(cls, value: object) -> object:
+        """A path whose `~` no shell has replaced, as in `.env`."""
+        return os.path.expanduser(value) if isinstance(value, str) else value  # noqa: PTH111 - which raises
+
     @field_validator("log_level", mode="before")
     @classmethod
     def _upper(cls, value: object) -> object:

@@ -1,5 +1,6 @@
 """Opening the database that a URL names, with all repositories over it, and copying one to another."""
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -141,8 +142,8 @@ async def open_storage(url: str) -> Storage:
 
 
 async def _open_sqlite(rest: str) -> Storage:
-    path = rest.removeprefix("/")
-    if path == rest or not path:
+    path = os.path.expanduser(rest.removeprefix("/"))  # noqa: ASYNC240, PTH111 - no shell has replaced a `~` here
+    if not rest.startswith("/") or not path:
         raise SettingsError(
             "DATABASE_URL needs three slashes and the path of a file, as in sqlite:///data/marginalia.db."
         )

@@ -98,6 +98,17 @@ def test_the_database_is_in_the_data_folder_unless_said_otherwise(monkeypatch: p
     assert load_settings().storage_url == "sqlite:///else.db"
 
 
+def test_a_path_that_no_shell_has_read_may_begin_at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ann"))
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "token").write_text("secret-token")
+    Path(".env").write_text("DATA_DIR=~/books\nDISCORD_TOKEN_FILE=~/token\n", encoding="utf-8")
+    settings = load_settings()
+    assert (settings.data_dir, settings.discord_token) == (tmp_path / "ann" / "books", "secret-token")
+    monkeypatch.setenv("DATA_DIR", "~nobody-at-all/books")
+    assert load_settings().data_dir == Path("~nobody-at-all/books")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
 def test_a_folder_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     tmp_path.chmod(0)

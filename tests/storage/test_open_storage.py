@@ -39,6 +39,13 @@ async def test_three_slashes_are_relative_and_four_absolute(tmp_path: Path, monk
     assert (tmp_path / "other" / "folder" / "marginalia.db").is_file()
 
 
+async def test_a_path_may_begin_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "ann"))
+    await (await open_storage("sqlite:///~/marginalia.db")).close()
+    assert (tmp_path / "ann" / "marginalia.db").is_file()
+
+
 async def test_everything_survives_a_restart(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/marginalia.db"
     async with await open_storage(url) as storage:
