@@ -18,6 +18,7 @@ from pydantic_settings import (
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
+from pydantic_settings.sources import DotenvType
 
 from bot.mcp.addresses import secrets_of_servers
 from bot.private import ADDRESSES, read_secret, secrets_in, secrets_of_stores
@@ -42,6 +43,8 @@ DATABASE = "marginalia.db"
 """The database's name in DATA_DIR."""
 FOUND_HERE = Path("data")
 """The folder in the working directory that is the data folder if it looks like one."""
+FILE = ".env"
+_PROJECT = Path(__file__).parents[1]
 
 
 def default_data_dir() -> Path:
@@ -58,10 +61,18 @@ def default_data_dir() -> Path:
     return user_data_path("marginalia", appauthor=False)
 
 
+def is_own_folder() -> bool:
+    """Whether the working directory belongs to this program: it has its code, or its data.
+
+    The `.env` of any other folder may be that of another program with settings of the same names.
+    """
+    return Path().samefile(_PROJECT) or Path(FOUND_HERE, DATABASE).is_file()
+
+
 class Settings(BaseSettings):
     """One attribute per setting; the environment takes precedence over `.env`. A blank value means the default."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_file=FILE, env_ignore_empty=True, extra="ignore", frozen=True)
 
     discord_token: str = Field(default="", repr=False)
     discord_token_file: str = ""
@@ -196,7 +207,9 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """A blank value means the default; for settings where it means "off", special sources keep it."""
-        return init_settings, env_settings, _BlankInEnvironment(cls), dotenv_settings, _BlankInFile(cls)
+        assert isinstance(dotenv_settings, DotEnvSettingsSource)
+        in_file = _BlankInFile(cls, dotenv_settings.env_file)
+        return init_settings, env_settings, _BlankInEnvironment(cls), dotenv_settings, in_file
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -255,8 +268,8 @@ class _BlankInEnvironment(EnvSettingsSource):
 class _BlankInFile(DotEnvSettingsSource):
     """The same for `.env`."""
 
-    def __init__(self, settings: type[BaseSettings]) -> None:
-        super().__init__(settings, env_ignore_empty=False)
+    def __init__(self, settings: type[BaseSettings], file: DotenvType | None) -> None:
+        super().__init__(settings, file, env_ignore_empty=False)
 
     def __call__(self) -> dict[str, Any]:
         return {name: "" for name in _OFF_WHEN_BLANK if self.env_vars.get(name) == ""}
@@ -298,7 +311,7 @@ def _in_words(fault: Mapping[str, Any]) -> str:
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Read the settings.
+    """Read the settings; with `_env_file=None`, from the environment alone.
 
     Raises:
         SettingsError: a value is invalid, and the sentence names the setting; or `.env` or the folder cannot be read.

@@ -22,7 +22,7 @@ from bot.logs import HealthFile, set_up_logs
 from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
-from bot.settings import Settings, load_settings
+from bot.settings import FILE, Settings, is_own_folder, load_settings
 from domain.citations.page_numbers import compile_patterns
 from domain.errors import LLMError, SettingsError, shortened
 from domain.ports import ChatProvider
@@ -264,8 +264,11 @@ def mcp(
     if not http and (port, host) != (DEFAULT_PORT, LOOPBACK):
         fail("--port and --host are for HTTP. Add --http, or leave them out.")
 
+    # A client starts its servers in whichever project it has open, whose `.env` is not for them.
+    file = FILE if http or is_own_folder() else None
+
     async def work() -> None:
-        async with opened() as app:
+        async with opened(file) as app:
             books = OpenBooks(
                 shelf=app.shelf,
                 readers=app.storage.readers,

@@ -24,7 +24,7 @@ from bot.app import App, open_app, open_toolbox
 from bot.logs import set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
-from bot.settings import Settings, load_settings
+from bot.settings import FILE, Settings, load_settings
 from domain.errors import LLMError, MarginaliaError
 
 logger = logging.getLogger(__name__)
@@ -262,9 +262,9 @@ def fail(sentence: str) -> NoReturn:
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[App]:
-    """The program, opened with the settings of the environment, for work on books."""
-    async with open_app(_settings()) as app:
+async def opened(file: str | None = FILE) -> AsyncIterator[App]:
+    """The program, opened with the settings of the environment and of `file`, for work on books."""
+    async with open_app(_settings(file)) as app:
         forget_secrets()
         yield app
 
@@ -281,9 +281,9 @@ async def opened_for_talk() -> AsyncIterator[App]:
             yield app
 
 
-def _settings() -> Settings:
+def _settings(file: str | None = FILE) -> Settings:
     """The settings, with a log level that suits a person at a terminal unless they ask for more."""
-    settings = load_settings()
+    settings = load_settings(_env_file=file)
     level = settings.log_level if settings.log_level in ("DEBUG", "INFO") else "CRITICAL"
     set_up_logs(level, settings.log_format, settings.secrets)
     make_private(settings.data_dir)

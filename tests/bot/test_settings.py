@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from platformdirs import user_data_path
 
-from bot.settings import Settings, load_settings
+from bot.settings import Settings, is_own_folder, load_settings
 from domain.errors import SettingsError
 
 
@@ -107,6 +107,30 @@ def test_a_path_that_no_shell_has_read_may_begin_at_home(monkeypatch: pytest.Mon
     assert (settings.data_dir, settings.discord_token) == (tmp_path / "ann" / "books", "secret-token")
     monkeypatch.setenv("DATA_DIR", "~nobody-at-all/books")
     assert load_settings().data_dir == Path("~nobody-at-all/books")
+
+
+def test_the_environment_alone_counts_where_there_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_text("GUTENDEX_URL=\nLOG_FORMAT=pretty\n", encoding="utf-8")
+    monkeypatch.setenv("LLM_MODEL", "from-environment")
+    settings = load_settings(_env_file=None)
+    assert (settings.gutendex_url, settings.llm_model) == ("https://gutendex.com", "from-environment")
+
+
+def test_a_folder_with_the_code_or_the_data_is_the_programs_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert not is_own_folder()
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert not is_own_folder()
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    assert not is_own_folder()
+    Path("data", "marginalia.db").touch()
+    assert is_own_folder()
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert is_own_folder()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")

@@ -552,6 +552,18 @@ class TestTransports:
         assert "one was missing" in found
         assert "grandfather" not in hidden
 
+    async def test_the_settings_of_the_project_in_which_a_client_starts_it_are_not_its_own(
+        self, environment: dict[str, str], book: Book, tmp_path: Path
+    ) -> None:
+        (project := tmp_path / "project").mkdir()
+        (project / ".env").write_text("DATABASE_URL=sqlite:///app.db\nDATA_DIR=uploads\nLOG_FORMAT=pretty\n")
+        program = StdioServerParameters(command=sys.executable, args=["-m", "bot", "mcp"], env=environment, cwd=project)
+        async with Client(program) as client:
+            found, failed = await call(client, "search_book", book="The Lamp", query="missing boat")
+        assert not failed
+        assert "one was missing" in found
+        assert [path.name for path in project.iterdir()] == [".env"]
+
     async def test_http_on_loopback(self, environment: dict[str, str], book: Book, tmp_path: Path) -> None:
         async with serving(environment, tmp_path) as program:
             url = await program.url()
