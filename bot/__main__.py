@@ -17,7 +17,7 @@ import typer
 import typer.main
 
 from bot.cli import books, chat, maintenance, run, search
-from bot.cli.running import console, fail
+from bot.cli.running import complain, console
 from domain.errors import MarginaliaError
 
 app = typer.Typer(
@@ -62,7 +62,8 @@ def main() -> None:
     try:
         _with_named_values(typer.main.get_command(app))()
     except MarginaliaError as error:
-        fail(error.message)
+        complain(error.message)
+        sys.exit(1)
     finally:
         gc.freeze()  # or Python collects everything that was loaded as garbage at exit, which takes up to a second
 

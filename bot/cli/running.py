@@ -255,9 +255,14 @@ def with_said(sentence: str, said: str) -> str:
     return f"{sentence} It says: {said}" if said else sentence
 
 
-def fail(sentence: str) -> NoReturn:
-    """Print a sentence on standard error and leave with exit code 1."""
+def complain(sentence: str) -> None:
+    """Print a sentence on standard error."""
     errors.print(sentence, style="red", markup=False, soft_wrap=True)
+
+
+def fail(sentence: str) -> NoReturn:
+    """Print a sentence on standard error and leave the command with exit code 1."""
+    complain(sentence)
     raise typer.Exit(1)
 
 

@@ -15,7 +15,7 @@ import discord
 import pytest
 from typer.testing import CliRunner
 
-from bot.__main__ import app
+from bot.__main__ import app, main
 from bot.cli.maintenance import line
 from bot.client.checks import Finding, check_model, check_tool_servers, findings
 from bot.mcp.tools import McpTools, open_mcp_tools
@@ -45,6 +45,19 @@ def test_with_nothing_set_all_is_well(tmp_path: Path, monkeypatch: pytest.Monkey
     assert result.exit_code == 0
     assert "terminal only" in result.output
     assert "!!" not in result.output
+
+
+def test_a_setting_that_stops_a_command_at_its_beginning_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOG_LEVEL", "trace")
+    monkeypatch.setattr(sys, "argv", ["marginalia", "health"])
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.startswith("A setting cannot be used: LOG_LEVEL must be")
 
 
 def test_what_is_wrong_shows_in_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
