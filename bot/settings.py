@@ -153,7 +153,7 @@ class Settings(BaseSettings):
     )
     @classmethod
     def _split(cls, value: object) -> object:
-        return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
+        return value.replace(",", " ").split() if isinstance(value, str) else value
 
     @field_validator(
         "discord_api_url",

@@ -164,8 +164,9 @@ def test_a_fault_of_several_entries_is_told_once(monkeypatch: pytest.MonkeyPatch
     assert refusal.value.message.count("DISCORD_GUILD_IDS") == 1
 
 
-def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISCORD_GUILD_IDS", "1, 23")
+@pytest.mark.parametrize("value", ["1,23", "1, 23", " 1 ,23,", "1 23", "1\n23"])
+def test_guild_ids_are_a_list_with_commas_or_blanks(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("DISCORD_GUILD_IDS", value)
     assert load_settings().discord_guild_ids == (1, 23)
 
 
