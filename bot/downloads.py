@@ -111,7 +111,7 @@ def _host_and_port(entry: str) -> tuple[str, int | None]:
         host, port = URL.build(host=parts.hostname or "").raw_host or "", parts.port
     except ValueError:
         host, port = "", None
-    if not host or parts.path or parts.query or parts.username is not None:
+    if not host or "*" in host or parts.path or parts.query or parts.username is not None:
         raise SettingsError(f"BOOK_HOSTS: {entry} is not a host. Write hosts like gutenberg.org, archive.org.")
     return host.casefold(), port
 

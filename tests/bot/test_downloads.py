@@ -326,7 +326,9 @@ async def test_a_place_of_the_operators_own_is_that_host_with_that_port_alone(ho
         assert (await refusal(guard, other)).code is NOT_ALLOWED
 
 
-@pytest.mark.parametrize("entry", ["192.168.1.5", "::1", "http://x.org", "x.org/a", "a@x.org:1", "x.org:99999", ":8"])
+@pytest.mark.parametrize(
+    "entry", ["192.168.1.5", "::1", "http://x.org", "x.org/a", "a@x.org:1", "x.org:99999", ":8", "*.x.org"]
+)
 def test_an_entry_that_is_no_host_is_a_sentence(entry: str) -> None:
     with pytest.raises(SettingsError, match="BOOK_HOSTS"):
         BookHosts.parse([entry])
