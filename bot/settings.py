@@ -332,10 +332,10 @@ def load_settings(**overrides: object) -> Settings:
         faults = (f"{str(fault['loc'][0]).upper()} {_in_words(fault)}" for fault in error.errors() if fault["loc"])
         raise SettingsError(f"A setting cannot be used: {'; '.join(dict.fromkeys(faults))}.") from error
     settings = settings.model_copy(update=_from_files(settings))
-    for name in _KEYS:
+    for name in (*_KEYS, "mcp_token"):
         if not (getattr(settings, name).isascii() and getattr(settings, name).isprintable()):
             raise SettingsError(
-                f"{name.upper()} has a line break or another character in it that no key has. Copy the key again, and "
+                f"{name.upper()} has a line break or another character in it that no key can have. Copy it again, and "
                 "nothing else."
             )
     return settings

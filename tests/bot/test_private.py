@@ -135,6 +135,12 @@ def test_a_key_that_no_header_can_hold_is_refused_without_being_shown(
     assert "sesame" not in str(refused.value)
 
 
+def test_a_token_for_clients_that_no_header_can_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_TOKEN", "schlüssel-sesame")
+    with pytest.raises(SettingsError, match="MCP_TOKEN has a line break or another character"):
+        load_settings()
+
+
 def test_secrets_leave_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
     monkeypatch.setenv("DATABASE_URL", "postgresql://ann:open-sesame@host/books")
