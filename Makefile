@@ -13,10 +13,15 @@ unexport PYTHONDONTWRITEBYTECODE
 
 install: $(STAMP)  ## make .venv and install the project at its pinned versions; does nothing when up to date
 
+# The Python in there leads nowhere once the system's has been replaced by a newer one.
+ifneq ($(shell test -x $(BIN)/python && echo there),there)
+.PHONY: $(STAMP)
+endif
+
 $(STAMP): requirements-pip.txt requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Marginalia needs Python 3.11 or newer; say which one with: make PYTHON=python3.12")'
 	@echo "Installing into $(VENV) (once; less than a minute) ..."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-pip.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-dev.txt
 	-@$(BIN)/python -m compileall -qq -j 0 -x '$(HARDLY_READ)' $(VENV)/lib  # pip would do this on one processor
