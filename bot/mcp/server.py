@@ -119,7 +119,7 @@ class BookServer:
         )
         # Not by its own keyword, which warns that the newest protocol has it no more: most clients speak an older one.
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
-        server.middleware += [_refuse_unreadable, self._remember_peer]
+        server.middleware += [_refuse_unreadable, _say_what_failed, self._remember_peer]
         return server
 
     async def _list_tools(self, ctx: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -333,6 +333,14 @@ async def _refuse_unreadable(ctx: _Context, call_next: CallNext) -> HandlerResul
     if fault := _fault_in_message(ctx.params):
         raise MCPError(types.INVALID_PARAMS, f"This message cannot be read: {fault}.")
     return await call_next(ctx)
+
+
+async def _say_what_failed(ctx: _Context, call_next: CallNext) -> HandlerResult:
+    """Put the sentence of a failure, such as a database that does not answer, in place of "Internal server error"."""
+    try:
+        return await call_next(ctx)
+    except MarginaliaError as error:
+        raise MCPError(types.INTERNAL_ERROR, error.message) from error
 
 
 def _fault_in_message(message: object) -> str:

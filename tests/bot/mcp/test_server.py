@@ -465,6 +465,14 @@ class TestResources:
         assert refusal.value.code == types.INVALID_PARAMS
 
 
+async def test_a_database_that_fails_is_said_in_a_sentence(books: OpenBooks, storage: Storage) -> None:
+    async with Client(book_server(books)) as client:
+        await storage.close()
+        with pytest.raises(MCPError, match="The database ") as refusal:
+            await client.list_resources()
+    assert refusal.value.code == types.INTERNAL_ERROR
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_message_of_any_length_is_refused_at_once(books: OpenBooks, mode: str) -> None:
     long = "lamp " * 20_000
