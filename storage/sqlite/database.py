@@ -3,6 +3,7 @@ tasks.
 """
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from domain.errors import StorageError, StorageErrorCode
+from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value, migrations_in
 from storage.sql.rows import time_to_text
@@ -25,6 +26,8 @@ _FOUNDED = "SELECT applied_at FROM schema_migrations ORDER BY version LIMIT 1"
 """The moment in which a database was made, which its copies share with it and with nothing else."""
 
 MEMORY = ":memory:"
+OLDEST = (3, 37)
+"""The first SQLite that has strict tables."""
 _PRAGMAS = (
     # A commit is in the file once it returns, and stays there when the process is killed. NORMAL does not wait for the
     # disk: a power cut may cost the last commits, never the file; the bot then reads those messages from Discord again.
@@ -141,9 +144,15 @@ class SQLiteDatabase:
         """Open the database, created and migrated as needed; `path` may be ":memory:".
 
         Raises:
+            SettingsError: the library is too old.
             StorageError: DB_CORRUPTED, the file is damaged or not ours; it is left untouched.
             StorageError: MIGRATION_FAILED, the file is newer than this program, or a migration failed.
         """
+        if sqlite3.sqlite_version_info < OLDEST:
+            raise SettingsError(
+                f"This Python uses SQLite {sqlite3.sqlite_version}, and {'.'.join(map(str, OLDEST))} or newer is "
+                "needed. Install Marginalia with another Python, as docs/operations.md says."
+            )
         name = str(path)
         if name != MEMORY:
             await make_folder_for(Path(name))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import StorageError
+from domain.errors import SettingsError, StorageError
 from domain.tasks import to_the_end
 from storage.sqlite.connection import replacing
 from storage.sqlite.database import SQLiteDatabase
@@ -21,6 +21,14 @@ from tests.storage.sqlite.tables import lines_of, threads_of_connections, write_
 @pytest.fixture(params=["file", "memory"])
 async def database(request: pytest.FixtureRequest, tmp_path: Path, open_notes: OpenNotes) -> SQLiteDatabase:
     return await open_notes(tmp_path / "notes.db" if request.param == "file" else ":memory:")
+
+
+async def test_a_library_that_is_too_old_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr("sqlite3.sqlite_version", "3.34.1")
+    with pytest.raises(SettingsError, match=r"uses SQLite 3\.34\.1, and 3\.37 or newer is needed"):
+        await SQLiteDatabase.open(tmp_path / "new" / "notes.db")
+    assert list(tmp_path.iterdir()) == []
 
 
 class TestTransaction:
