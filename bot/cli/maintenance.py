@@ -68,9 +68,9 @@ def backup(
                 fail(f"The next start here would use {path.name} in place of your own folder. Choose another name.")
             target = path / BOOKS
             try:
-                await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
                 # The database first: every book in the copy then has its file.
                 await app.storage.backup(path / DATABASE)
+                await asyncio.to_thread(target.mkdir, exist_ok=True)
                 with progress_bar() as bar:
                     missing = [
                         book.title

@@ -275,8 +275,11 @@ def _bindable(parameters: Iterable[Value]) -> Sequence[Value]:
     ]
 
 
-async def make_folder_for(path: Path) -> None:
-    """Create the folder for a file.
+_ELSEWHERE = "set DATA_DIR, or DATABASE_URL, to a place where this user may write"
+
+
+async def make_folder_for(path: Path, way_out: str = _ELSEWHERE) -> None:
+    """Create the folder for a file; `way_out` is what to do if that fails.
 
     Raises:
         StorageError: NOT_FOUND, the folder cannot be created.
@@ -286,8 +289,7 @@ async def make_folder_for(path: Path) -> None:
     except OSError as error:
         raise StorageError(
             StorageErrorCode.NOT_FOUND,
-            f"The folder {path.parent} for the database cannot be made ({error.strerror}): set DATA_DIR, or "
-            "DATABASE_URL, to a place where this user may write.",
+            f"The folder {path.parent} for the database cannot be made ({error.strerror}): {way_out}.",
         ) from error
 
 

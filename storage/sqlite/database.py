@@ -278,7 +278,7 @@ class SQLiteDatabase:
                 StorageErrorCode.WRITE_FAILED,
                 f"{target} is not an earlier backup of this database and was left as it is: choose another folder.",
             )
-        await make_folder_for(target)
+        await make_folder_for(target, "choose another folder")
         async with replacing(target) as partial:
             await self._copy_to(str(partial))
 

@@ -11,6 +11,7 @@ from bot.settings import Settings
 from domain.book import Book
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import open_storage
+from tests.postgres import an_emptied_database
 from tests.storage.book_files.test_files import a_text
 from tests.storage.values import MIDNIGHT, a_book
 
@@ -38,6 +39,24 @@ async def test_a_removed_book_can_be_restored_from_the_copy(tmp_path: Path) -> N
     made = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])
     assert made.exit_code == 0, made.output
     assert sorted(each.stem for each in (tmp_path / "copy" / "books").iterdir()) == ["a" * 64, "b" * 64]
+
+
+@pytest.mark.usefixtures("environment")
+async def test_where_the_database_is_on_a_server_nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    with an_emptied_database() as url:
+        monkeypatch.setenv("DATABASE_URL", url)
+        refused = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])
+    assert refused.exit_code == 1
+    assert "pg_dump" in refused.output
+    assert not Path("copy").exists()
+
+
+@pytest.mark.usefixtures("environment")
+async def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "file/copy"])
+    assert refused.exit_code == 1
+    assert "cannot be made (Not a directory): choose another folder." in " ".join(refused.output.split())
 
 
 @pytest.mark.usefixtures("environment")
