@@ -20,7 +20,7 @@ from rich.progress import Progress, ProgressColumn
 from rich.segment import Segment
 from rich.text import Text
 
-from bot.app import App, open_app, open_toolbox
+from bot.app import QUOTES_ONLY, App, open_app, open_toolbox
 from bot.logs import set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
@@ -267,9 +267,12 @@ def fail(sentence: str) -> NoReturn:
 
 
 @asynccontextmanager
-async def opened(file: str | None = FILE) -> AsyncIterator[App]:
+async def opened(file: str | None = FILE, *, with_model: bool = False) -> AsyncIterator[App]:
     """The program, opened with the settings of the environment and of `file`, for work on books."""
-    async with open_app(_settings(file)) as app:
+    settings = _settings(file)
+    if not with_model:  # nor its key, which may be the service's alone
+        settings = settings.model_copy(update={"llm_provider": QUOTES_ONLY, "llm_models": ()})
+    async with open_app(settings) as app:
         forget_secrets()
         yield app
 

@@ -82,7 +82,7 @@ def recap(
     """Tell what has happened so far, up to your page."""
 
     async def work() -> None:
-        async with opened() as app:
+        async with opened(with_model=True) as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
         _tell(told, "There's too little to recap so far.", as_json=as_json)
@@ -99,7 +99,7 @@ def who(
     """Tell who somebody is, as far as you've read."""
 
     async def work() -> None:
-        async with opened() as app:
+        async with opened(with_model=True) as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
         _tell(told, f"“{shortened(name)}” hasn't come up so far.", as_json=as_json)
@@ -117,7 +117,7 @@ def discuss(
     """Find questions to discuss, each with the quotation it is based on."""
 
     async def work() -> None:
-        async with opened() as app:
+        async with opened(with_model=True) as app:
             found, read_to = await _read_so_far(app, book, page)
             since, end = await app.reading.lately(found, read_to), read_to
             if section:

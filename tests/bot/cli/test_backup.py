@@ -42,6 +42,17 @@ async def test_a_removed_book_can_be_restored_from_the_copy(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("environment")
+async def test_it_needs_no_key_of_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    await _shelve(tmp_path, a_book(sha256="a" * 64))
+    monkeypatch.setenv("LLM_PROVIDER", "anthropic")
+    monkeypatch.setenv("LLM_MODELS", "another-model")
+    made = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])
+    assert made.exit_code == 0, made.output
+    asked = await asyncio.to_thread(CliRunner().invoke, app, ["recap", "alice"])
+    assert "ANTHROPIC_API_KEY" in asked.output
+
+
+@pytest.mark.usefixtures("environment")
 async def test_where_the_database_is_on_a_server_nothing_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     with an_emptied_database() as url:
         monkeypatch.setenv("DATABASE_URL", url)
