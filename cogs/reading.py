@@ -3,6 +3,7 @@
 import io
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import discord
@@ -62,6 +63,12 @@ SEEN_BY_ALL = "seen by all"
 BEFORE = "before"
 """On a press: the ids of the messages with the result before; several are followed by the new one, one is replaced."""
 
+_describe = partial(
+    app_commands.describe,
+    book="The book; not needed in a conversation's thread",
+    public="Show it to everybody here, up to the page the slowest reader has reached",
+)
+
 
 class ReadingCog(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
@@ -84,11 +91,7 @@ class ReadingCog(commands.Cog):
     @app_commands.command(description="What has happened so far, up to your page")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
-    @app_commands.describe(
-        book="The book; not needed in a conversation's thread",
-        since="The chapter or page to begin at, for example “page 30”",
-        public="Show it to everybody here, up to the page the slowest reader has reached",
-    )
+    @_describe(since="The chapter or page to begin at, for example “page 30”")
     async def recap(
         self,
         interaction: discord.Interaction[Any],
@@ -101,11 +104,7 @@ class ReadingCog(commands.Cog):
     @app_commands.command(description="Who somebody is, as far as you've read")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
-    @app_commands.describe(
-        name="A name you've met in the book",
-        book="The book; not needed in a conversation's thread",
-        public="Show it to everybody here, up to the page the slowest reader has reached",
-    )
+    @_describe(name="A name you've met in the book")
     async def who(
         self,
         interaction: discord.Interaction[Any],
@@ -138,11 +137,7 @@ class ReadingCog(commands.Cog):
     @app_commands.command(description="Ask about the book, up to your page; only you see the answer")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
-    @app_commands.describe(
-        question="What you want to know",
-        book="The book; not needed in a conversation's thread",
-        public="Show it to everybody here, up to the page the slowest reader has reached",
-    )
+    @_describe(question="What you want to know")
     async def ask(
         self,
         interaction: discord.Interaction[Any],
