@@ -19,7 +19,7 @@ from cogs.reading import ReadingCog
 from cogs.rendering.answers import page_name
 from cogs.services import ServingBot, is_guest, server_of, shelf_of
 from domain.book import Book, Citation
-from domain.chat import quoting
+from domain.chat import PlatformMessage, quoting
 from domain.use_cases import UseCases
 
 ASK, WHERE = "ask-about", "where"
@@ -104,11 +104,11 @@ class ContextMenus(commands.Cog):
         # Quoted, so that nobody takes it for the person's own words.
         marked = passage if _QUOTED.search(passage) else f"“{passage}”"
         asked = quoting(question, marked) if question and passage else question
-        said = _said_in(interaction, about) if asked != question else None
-        await self._reading.answer(interaction, asked, _book_id(about), *(said or ()))
-        if said and not is_guest(interaction):  # elsewhere nobody tells whether the message has changed meanwhile
-            place = interaction.client.get_partial_messageable(int(said[1]), guild_id=interaction.guild_id)
-            interaction.client.dispatch("question_shown", place.get_partial_message(int(said[0])))
+        quoted = _said_in(interaction, about) if asked != question else None
+        await self._reading.answer(interaction, asked, _book_id(about), quoted=quoted)
+        if quoted and not is_guest(interaction):  # elsewhere nobody tells whether the message has changed meanwhile
+            place = interaction.client.get_partial_messageable(int(quoted.channel_id), guild_id=interaction.guild_id)
+            interaction.client.dispatch("question_shown", place.get_partial_message(int(quoted.message_id)))
 
     # Where it is
 
@@ -251,11 +251,11 @@ def _said(message: discord.Message) -> str:
     return f"{message.id}:{message.author.id}:" if is_from_a_person(message) else ""
 
 
-def _said_in(interaction: discord.Interaction[Any], about: str) -> tuple[str, str, str] | None:
-    """The ids of the message that was chosen, of its channel and of its author."""
+def _said_in(interaction: discord.Interaction[Any], about: str) -> PlatformMessage | None:
+    """The message of a person that was chosen."""
     *_, message_id, author_id, _ = ["", "", *about.split(":")]
     ids = (message_id, str(interaction.channel_id), author_id)
-    return ids if all(map(str.isdecimal, ids)) else None
+    return PlatformMessage(*ids) if all(map(str.isdecimal, ids)) else None
 
 
 def _text_of(interaction: discord.Interaction[Any], message: discord.Message) -> str:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import partial
 from typing import Any
 
@@ -148,18 +148,21 @@ class ReadingCog(commands.Cog):
         await self.answer(interaction, question, book, public=public)
 
     async def answer(
-        self, interaction: discord.Interaction[Any], question: str, book: str | None, *said: str, public: bool = False
+        self,
+        interaction: discord.Interaction[Any],
+        question: str,
+        book: str | None,
+        *,
+        quoted: PlatformMessage | None = None,
+        public: bool = False,
     ) -> None:
-        """Answer a private question, in reply to the interaction by which it was asked.
-
-        `said` are the ids of the message that it quotes, of its channel and of its author.
-        """
+        """Answer a question in reply to the interaction by which it was asked; `quoted` is the message it quotes."""
         if not question.strip():
             raise Refusal(speech_of(interaction)("What would you like to know about the book?"))
 
         async def prepare() -> tuple[Any, ...]:
             scope, name = await scope_here(interaction, book, public=public), interaction.user.display_name
-            return scope, question, name, "", *said
+            return scope, question, name, "", *(astuple(quoted) if quoted else ())
 
         await self._tell(interaction, "ask", prepare(), public=public)
 
@@ -317,10 +320,11 @@ class ReadingCog(commands.Cog):
         await self._show(interaction, scope, text, discussion.trouble, "")
 
     async def _ask(
-        self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str, known: str = "", *said: str
+        self, interaction: discord.Interaction[Any], scope: Scope, question: str, name: str, known: str = "", *ids: str
     ) -> None:
+        """Answer a question; `known` is its id if it was asked before, `ids` are the fields of the quoted message."""
         reader, question_id = Reader(str(interaction.user.id), name), known or f"ask:{interaction.id}"
-        when, quoted = interaction.created_at, PlatformMessage(*said) if said else None
+        when, quoted = interaction.created_at, PlatformMessage(*ids) if ids else None
         bound = scope.read_to if scope.public else None
         asked = await self._answered_before(question_id) or await self._use_cases.questions.ask(
             scope.book, reader, question, external_id=question_id, written_at=when, quoted=quoted, read_to=bound
