@@ -333,11 +333,11 @@ class ClubDuties:
             try:
                 return await self._do_vote(vote, guild)
             except discord.NotFound:  # the channel or the poll was deleted
-                await self._clubs.store.put_vote(replace(vote, told=True))
+                await self._clubs.close_vote(vote)
             except DISCORD_ERRORS as error:
                 logger.warning("a vote cannot be posted or told of: %s", error)
                 if not vote.message_id and getattr(error, "status", 0) == BAD_REQUEST:
-                    await self._clubs.drop_vote(vote)
+                    await self._clubs.refuse_vote(vote)
                 self._votes_later[vote_id] = now + (LATER if isinstance(error, discord.Forbidden) else SOON)
             return ""
 
@@ -353,7 +353,7 @@ class ClubDuties:
                     try:
                         await retry_transient(partial(channel.fetch_message, int(vote.message_id)))
                     except discord.NotFound:
-                        await self._clubs.store.put_vote(replace(vote, told=True))
+                        await self._clubs.close_vote(vote)
 
     def _order_of(self, vote_id: str) -> asyncio.Lock:
         return self._votes.setdefault(vote_id, asyncio.Lock())
@@ -389,7 +389,7 @@ class ClubDuties:
         if told is None and len(votes) == len(vote.choices):
             text = cards.result_line(vote, votes, say)
             await place.send(text, reference=message.to_reference(fail_if_not_exists=False), nonce=f"told:{vote.id}")
-        await self._clubs.store.put_vote(replace(vote, told=True))
+        await self._clubs.close_vote(vote)
 
 
 def _is_poll_of(vote: Vote, message: discord.Message) -> bool:

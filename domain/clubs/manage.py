@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 from domain.book import Book, Chapter, Page
 from domain.clubs.plan import (
@@ -27,6 +27,8 @@ from domain.conversation import Conversation, TitleSource
 from domain.errors import ClubError, ClubErrorCode, Worded
 from domain.library.progress import ManagePositions
 from domain.ports import BookFiles, BookRepository, Clock, ClubRepository, ConversationRepository
+
+BOOK_GONE = "This club is over: its book is not on the shelf any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ class ManageClubs:
         return parts
 
     async def find(self, club_id: str) -> Club | None:
+        """The club, ended or not; None if it has been deleted together with its book."""
         return await self.store.get(club_id)
 
     async def get(self, club_id: str) -> Club:
@@ -159,7 +162,7 @@ class ManageClubs:
         """
         club = await self.store.get(club_id)
         if club is None:
-            raise ClubError(ClubErrorCode.NO_CLUB, "This club is over: its book is not on the shelf any more.")
+            raise ClubError(ClubErrorCode.NO_CLUB, BOOK_GONE)
         return club
 
     async def in_channel(self, guild_id: str, channel_id: str, sees: Callable[[Club], bool]) -> Club:
@@ -187,7 +190,7 @@ class ManageClubs:
         """
         book = await self._books.get(club.book_id)
         if book is None:
-            raise ClubError(ClubErrorCode.NO_CLUB, "This club is over: its book is not on the shelf any more.")
+            raise ClubError(ClubErrorCode.NO_CLUB, BOOK_GONE)
         file = await self._files.open(book)
         return ClubBook(book, await file.pages(), await file.chapters())
 
@@ -381,13 +384,17 @@ class ManageClubs:
             )
         return vote
 
-    async def drop_vote(self, vote: Vote) -> None:
-        """Forget a vote that cannot be posted as it is.
+    async def close_vote(self, vote: Vote) -> None:
+        """Do nothing more for a vote: its result is told, its poll is gone, or it can't be posted."""
+        await self.store.put_vote(replace(vote, told=True))
+
+    async def refuse_vote(self, vote: Vote) -> NoReturn:
+        """Close a vote that Discord doesn't accept.
 
         Raises:
-            ClubError: INVALID_PLAN, always: so whoever waits for it is told.
+            ClubError: INVALID_PLAN, always: whoever has called the vote is told.
         """
-        await self.store.put_vote(replace(vote, told=True))
+        await self.close_vote(vote)
         raise ClubError(
             ClubErrorCode.INVALID_PLAN, "Discord doesn't accept this vote. Please word the choices differently."
         )
