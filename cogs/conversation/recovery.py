@@ -29,7 +29,7 @@ from cogs.i18n import speech_for_all, speech_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import calls_of
-from cogs.services import ServingBot, is_guest, use_cases_of
+from cogs.services import ServingBot, is_direct, is_guest, use_cases_of
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import uncited_in
@@ -351,11 +351,10 @@ async def tell_restarted(interaction: discord.Interaction[Any]) -> None:
 def _about(interaction: discord.Interaction[Any]) -> dict[str, Any]:
     action, arguments = interaction.extras.get(WORK, ("", None))
     installs = [interaction.is_guild_integration(), interaction.is_user_integration()]
-    is_direct = interaction.guild_id is None and not interaction.context.private_channel
     return {
         "locale": interaction.locale.value,
         "installs": [number for number, is_there in enumerate(installs) if is_there],
-        "context": 0 if interaction.guild_id else 1 if is_direct else 2,
+        "context": 0 if interaction.guild_id else 1 if is_direct(interaction) else 2,
         "action": action,
         "arguments": arguments,
     }
