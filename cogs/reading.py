@@ -32,8 +32,8 @@ from cogs.i18n import Speech, english_name, speech_for_all, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
 from cogs.permissions import everywhere, in_servers
 from cogs.progress import Scope, club_here, extent_line, own_bound, scope_here, scope_of
-from cogs.rendering.answers import answer_note, beginning_of, binding_note, failure_note, nothing_read, with_offer
-from cogs.rendering.inline import inert, inert_in_files
+from cogs.rendering.answers import answer_note, beginning_of, binding_note, failure_note, kept_note, nothing_read
+from cogs.rendering.inline import inert_in_files
 from cogs.rendering.splitting import headed
 from cogs.services import ServingBot, server_of, shelf_of
 from domain.book import Book
@@ -349,8 +349,7 @@ class ReadingCog(commands.Cog):
         read_to = scope.read_to if scope.public else None
         asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
         if isinstance(asked.ending, TurnFailed):
-            reason = inert(say.failure(asked.ending.code, asked.ending.message), ours=True)
-            note = say("-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=reason)
+            note = kept_note(say.failure(asked.ending.code, asked.ending.message), say)
             await interaction.followup.send(note, ephemeral=True)
         else:
             await self._show_answer(interaction, scope, asked, question.content, reader.name)
@@ -411,7 +410,7 @@ class ReadingCog(commands.Cog):
             again = ask_again_button(ending.turn_id, say)
             buttons: Buttons = sources + again + move_buttons(ending.turn_id, asked.proposals, say)
         else:
-            note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending, say)
+            note = failure_note(ending, say.failure(ending.code, ending.message), say)
             text = in_language(ending.partial, asked.citations, say)
             buttons = ask_retry_button(question_id, say)
         heading = asked_line(name, question, say)

@@ -29,7 +29,7 @@ from cogs.errors import DISCORD_ERRORS, is_away, sentence_for
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, granted_to, missing
 from cogs.removals import WAS_KNOWN, Removals
-from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
+from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line
 from cogs.rendering.inline import escape, inert
 from cogs.rendering.tool_calls import Press, ShownCall
 from cogs.services import ServingBot, direct_speech, last_direct_speeches
@@ -271,8 +271,7 @@ class TurnPresenter:
             buttons = self._buttons(event) or None
             delivery = await self._answer.settle(event.text, note, buttons, cited=event.citations)
         else:
-            note = failure_note(event, self._say.failure(event.code, event.message))
-            note = with_offer(note, event, self._say)
+            note = failure_note(event, self._say.failure(event.code, event.message), self._say)
             retry = retry_button(event.turn_id, self._say)
             delivery = await self._answer.settle(event.partial, note, retry, cited=self._cited)
         if await self._trace.settle() is None and self._trace.message_id is not None:

@@ -26,7 +26,7 @@ from cogs.conversation.recovery import Recovery
 from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, TakeBack, is_away, waiting_sentence
-from cogs.rendering.inline import inert
+from cogs.rendering.answers import kept_note
 from cogs.services import NotifyPrivately
 from cogs.threads import TitleUpdates, dismiss_absent
 from domain.conversation import Conversation, Turn, TurnState
@@ -182,11 +182,7 @@ class ConversationWorker:
         if self._presenter is not None:
             await self._presenter.leave()
             if isinstance(failed := self._presenter.ending, TurnFailed):
-                reason = place.say.failure(failed.code, failed.message)
-                remark = place.say(
-                    "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
-                    reason=inert(reason, ours=True),
-                )
+                remark = kept_note(place.say.failure(failed.code, failed.message), place.say)
         return await self._recovery.show_again(turn.id, conversation, place, remark)
 
     def _forget_presenter(self) -> None:

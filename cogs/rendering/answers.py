@@ -102,17 +102,22 @@ def nothing_read(say: Say = in_english, *, by_asker: bool) -> str:
     return say("There's nothing I can tell everybody yet. Without `public` I tell it to you alone.")
 
 
-def failure_note(failure: TurnFailed, sentence: str = "") -> str:
-    """The note below an unfinished answer: the failure's own sentence, or its translation."""
-    return f"⚠️ {inert(sentence or failure.message, ours=True)}"
-
-
-def with_offer(note: str, failure: TurnFailed, say: Say = in_english) -> str:
-    """A failure's note and, if no model answered, passages of the book about the question."""
+def failure_note(failure: TurnFailed, sentence: str = "", say: Say = in_english) -> str:
+    """The note below an unfinished answer: the failure's own sentence, or its translation, and, if no model answered,
+    passages of the book about the question.
+    """
+    note = f"⚠️ {inert(sentence or failure.message, ours=True)}"
     if not failure.offer:
         return note
     lead = say("Meanwhile, here's what the book says:")
     return f"{note}\n\n{lead}\n\n{render(with_covers(in_language(failure.offer, failure.citations, say)))}"
+
+
+def kept_note(sentence: str, say: Say = in_english) -> str:
+    """The note below an answer that was to be made again, and was not; `sentence` is the failure's."""
+    return say(
+        "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=inert(sentence, ours=True)
+    )
 
 
 def with_note(text: str, note: str) -> str:
