@@ -9,7 +9,16 @@ from functools import cache
 from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
-from storage.sql.database import Database, Migration, Result, TableShape, Transaction, Value, migrations_in
+from storage.sql.database import (
+    Database,
+    Migration,
+    Result,
+    TableShape,
+    Transaction,
+    Value,
+    assert_known,
+    migrations_in,
+)
 from storage.sql.rows import time_to_text
 
 _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -81,12 +90,7 @@ async def migrate(database: MigratableDatabase, migrations: Sequence[Migration])
     """
     current = await database.atomically(lambda transaction: _current_version(transaction, database.name))
     newest = max((migration.version for migration in migrations), default=0)
-    if current > newest:
-        raise StorageError(
-            StorageErrorCode.MIGRATION_FAILED,
-            f"The database {database.name} was written by a newer version of this program "
-            f"(schema {current}, this program knows {newest}): update the program.",
-        )
+    assert_known(database.name, current, newest)
     for migration in migrations:
         if migration.version > current:
             await _apply(database, migration)
@@ -113,11 +117,7 @@ async def _apply(database: MigratableDatabase, migration: Migration) -> None:
     try:
         await database.atomically(apply, timeout_s=MIGRATION_TIMEOUT_S)
     except StorageError as error:
-        raise StorageError(
-            StorageErrorCode.MIGRATION_FAILED,
-            f"The database {database.name} could not be brought to schema {migration.version} ({migration.name}) "
-            f"and was left as it was. {error.message}",
-        ) from error
+        raise migration.failure(database.name, error) from error
 
 
 async def table_shapes(database: Database) -> dict[str, TableShape]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Protocol, TypeVar
 
+from domain.errors import StorageError, StorageErrorCode
+
 Value = str | int | float | bytes | None
 Statement = tuple[str, Iterable[Value]]
 """A statement and its parameters."""
@@ -123,6 +125,28 @@ class Migration:
             if sqlite3.complete_statement(pending):
                 yield pending
                 pending = ""
+
+    def failure(self, database: object, error: StorageError) -> StorageError:
+        """What to raise where the step has failed in a database, which is then as it was before."""
+        return StorageError(
+            StorageErrorCode.MIGRATION_FAILED,
+            f"The database {database} could not be brought to schema {self.version} ({self.name}) and was left as it "
+            f"was. {error.message}",
+        )
+
+
+def assert_known(database: object, current: int, newest: int) -> None:
+    """Refuse a database with a schema beyond the newest that the program knows.
+
+    Raises:
+        StorageError: MIGRATION_FAILED.
+    """
+    if current > newest:
+        raise StorageError(
+            StorageErrorCode.MIGRATION_FAILED,
+            f"The database {database} was written by a newer version of this program "
+            f"(schema {current}, this program knows {newest}): update the program.",
+        )
 
 
 def migrations_in(package: str) -> tuple[Migration, ...]:

@@ -13,7 +13,17 @@ from typing import IO, Any, Protocol
 
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value, migrations_in
+from storage.sql.database import (
+    Migration,
+    Result,
+    Row,
+    Statement,
+    TableShape,
+    Transaction,
+    Value,
+    assert_known,
+    migrations_in,
+)
 from storage.sql.rows import time_to_text
 from storage.sqlite.connection import Connection, claimed, make_folder_for, replacing, same_file
 
@@ -87,12 +97,7 @@ async def refuse_others(connection: Connection, path: str, newest: int) -> None:
             StorageErrorCode.DB_CORRUPTED,
             f"The file {path} is a database of another program and was left as it is: name another file.",
         )
-    if (current := max(versions, default=0)) > newest:
-        raise StorageError(
-            StorageErrorCode.MIGRATION_FAILED,
-            f"The database {path} was written by a newer version of this program "
-            f"(schema {current}, this program knows {newest}): update the program.",
-        )
+    assert_known(path, max(versions, default=0), newest)
 
 
 async def _apply(database: Migratable, migration: Migration) -> None:
@@ -108,11 +113,7 @@ async def _apply(database: Migratable, migration: Migration) -> None:
                 [migration.version, migration.name, time_to_text(datetime.now(UTC))],
             )
     except StorageError as error:
-        raise StorageError(
-            StorageErrorCode.MIGRATION_FAILED,
-            f"The database {database.path} could not be brought to schema {migration.version} ({migration.name}) "
-            f"and was left as it was. {error.message}",
-        ) from error
+        raise migration.failure(database.path, error) from error
 
 
 async def _refuse_orphans(transaction: Connection) -> None:
