@@ -1,11 +1,13 @@
 """Readers change and delete their messages; whatever the moment, the history stays in order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from domain.chat import ChatMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import Answer, TurnEvent
@@ -160,6 +162,60 @@ async def test_a_message_that_is_changed_while_another_is_answered_waits_for_its
     assert await said(room, talk) == ["Who?", "Hobb did it.", "Why?", "Hobb did it."]
 
 
+async def deleted_at_the_entry(
+    room: ReadingRoom, monkeypatch: pytest.MonkeyPatch, turn: Callable[[], Awaitable[list[TurnEvent]]]
+) -> list[TurnEvent]:
+    """What comes of a turn where the first message is deleted after the turn has read what waits, and before it has
+    begun.
+    """
+    messages, read, found, go = room.storage.messages, asyncio.Event(), asyncio.Event(), asyncio.Event()
+    people, by_id = messages.list_people, messages.get_by_external_id
+
+    async def held(talk: str, since: datetime | None) -> Sequence[str]:
+        read.set()
+        await go.wait()
+        return await people(talk, since)
+
+    async def noticed(external_id: str) -> ChatMessage | None:
+        message = await by_id(external_id)
+        found.set()
+        return message
+
+    monkeypatch.setattr(messages, "list_people", held)
+    monkeypatch.setattr(messages, "get_by_external_id", noticed)
+    running = asyncio.ensure_future(turn())
+    await read.wait()
+    deleting = asyncio.create_task(room.chat.take_back("1"))
+    await found.wait()
+    go.set()
+    await deleting
+    return await running
+
+
+async def test_a_message_that_is_deleted_as_a_turn_begins_is_not_answered(
+    room: ReadingRoom, model: ScriptedChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = await asked(room, "Who?", "Why?")
+    await deleted_at_the_entry(room, monkeypatch, lambda: answered(room, talk))
+    assert [message.content for message in model.requests[-1][1:]] == ["Why?"]
+    assert await said(room, talk) == ["Why?", "Hobb did it."]
+
+
+async def test_a_question_that_is_deleted_as_it_is_to_be_answered_again_is_not(
+    room: ReadingRoom, model: ScriptedChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = await asked(room, "Who?")
+    await answered(room, talk)
+    [turn] = await room.storage.turns.get_by_conversation(talk)
+
+    async def again() -> list[TurnEvent]:
+        return [event async for event in room.chat.answer_again(turn.id)]
+
+    assert await deleted_at_the_entry(room, monkeypatch, again) == []
+    assert len(model.requests) == 1
+    assert await said(room, talk) == []
+
+
 async def test_a_question_that_failed_is_taken_from_its_turn(room: ReadingRoom, model: ScriptedChat) -> None:
     model.say(LLMError(LLMErrorCode.OVERLOADED, "Too busy."), "Hobb did it.")
     talk = await asked(room, "Who?")
@@ -233,7 +289,7 @@ async def test_a_failure_whose_question_is_asked_again_while_it_is_told_needs_no
         return turn
 
     monkeypatch.setattr(room.storage.turns, "get", look_up_and_lose)
-    await room.chat.delivered(failed.id, ["9"])
+    assert not await room.chat.delivered(failed.id, ["9"]), "nothing of it may be shown"
     await answered(room, talk)
     assert await said(room, talk) == ["Who?", "Hobb did it."]
 
