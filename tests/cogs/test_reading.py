@@ -502,3 +502,17 @@ class TestAskAgain:
         await stage.ann.click(shown, label="Try again")
         assert "It was the ninth." in stage.channel.history()[-1].content
         assert len(stage.channel.history()) == len(posted)
+
+    @pytest.mark.parametrize("first", ["Try again", "Retry"])
+    async def test_in_public_the_new_answer_obeys_the_lowest_of_that_time(self, stage: Stage, first: str) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, book.length)
+        thread = await stage.chat(book)
+        stage.model.say(LLMError(LLMErrorCode.OVERLOADED, "Busy.") if first == "Retry" else "It was dark.")
+        shown = await stage.ann.slash(thread, "ask", question="Who was it?", public=True)
+        await at(stage, stage.ben, book, KEEPER)
+        await stage.app.company.note_present((await stage.conversation(thread)).id, str(stage.ben.id))
+        assert shown.response
+        await stage.ann.click(shown.response, label=first)
+        assert "has read to page 2" in stage.model.requests[-1][-1].text
+        assert "-# Answering up to p. 2, as far as" in text_of(shown)
