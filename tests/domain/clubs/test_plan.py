@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import combinations, pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,6 +93,18 @@ class TestStretches:
         ]
         assert stretches(chapters, [])[0] == [Stretch(0, 900), Stretch(900, 2_000), Stretch(2_000, 3_000)]
 
+    def test_a_part_with_words_of_its_own_is_read_by_itself(self) -> None:
+        chapters = [
+            Chapter(1, "Part One", 0, 600),
+            Chapter(2, "1", 600, 2_000, 2),
+            Chapter(3, "2", 2_000, 3_000, 2),
+        ]
+        assert stretches(chapters, [])[0] == [Stretch(0, 600), Stretch(600, 2_000), Stretch(2_000, 3_000)]
+
+    def test_an_empty_page_is_no_section(self) -> None:
+        pages = [Page(1, "1", 0, 10), Page(2, "2", 10, 10), Page(3, "3", 10, 20)]
+        assert stretches([], pages) == ([Stretch(0, 10), Stretch(10, 20)], False)
+
     def test_a_book_without_chapters_is_divided_by_pages(self) -> None:
         pages = [Page(1, "1", 0, 10), Page(2, "2", 10, 20)]
         assert stretches([Chapter(1, "All of it", 0, 20)], pages) == ([Stretch(0, 10), Stretch(10, 20)], False)
@@ -123,6 +136,9 @@ class TestWhoBinds:
         reading = club(at(400), at(0))
         joined = replace(reading, members=(reading.members[0], replace(reading.members[1], joined_at=late)))
         assert joined.lowest(late) == 400
+
+    def test_all_who_are_furthest_behind_are_named(self) -> None:
+        assert [each.reader_id for each in club(at(50), at(120), at(50)).slowest(NOON)] == ["a", "c"]
 
     def test_where_all_are_paused_the_lowest_of_them_binds(self) -> None:
         assert club(at(30), at(20)).lowest(NOON + timedelta(days=60)) == 20
@@ -171,6 +187,27 @@ class TestGates:
         assert reading.bound_of(replace(section, private=True), NOON) == 200
         assert reading.bound_of(section, NOON) == 120
         assert reading.bound_of(reading.sections[0], NOON) == 100
+
+
+class TestHosts:
+    def test_the_host_stays_as_long_as_they_take_part(self) -> None:
+        reading = replace(club(at(0), at(0)), host_id="b")
+        assert reading.host == "b"
+        ann, ben = reading.members
+        assert replace(reading, members=(ann, replace(ben, left_at=NOON))).host == "a"
+        assert replace(reading, members=()).host == "b"
+
+
+class TestCurrentSections:
+    def test_with_everyone_it_is_the_first_unopened_one_whatever_the_date(self) -> None:
+        late = NOON + timedelta(days=90)
+        assert [opened(club(at(0)), *numbers).current(late).number for numbers in ((), (1,), (1, 2, 3, 4))] == [1, 2, 4]
+
+    @pytest.mark.parametrize("gate", [ThreadGate.DATE, ThreadGate.OPEN])
+    def test_else_it_is_the_next_one_due_until_its_day_has_passed(self, gate: ThreadGate) -> None:
+        over = datetime(2026, 3, 9, tzinfo=UTC)
+        moments = (NOON, over - timedelta(seconds=1), over, NOON + timedelta(days=90))
+        assert [club(at(0), gate=gate).current(moment).number for moment in moments] == [1, 1, 2, 4]
 
 
 class TestDates:
