@@ -10,7 +10,7 @@ from discord.ui import Button, Select, View
 from cogs.i18n import Speech, language_name, later, speech_for, speeches_in_all_languages
 from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.inline import inert
-from domain.book import Book, BookStatus, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
+from domain.book import Book, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
@@ -147,14 +147,9 @@ def book_card(
     card.add_field(name=say("Format"), value=_format(book, say))
     card.add_field(name=say("Pages"), value=pages(book, say))
     card.add_field(name=say("Words"), value=say("{number:,}", number=book.word_count))
-    card.add_field(name=say("Status"), value=state_line(book, say))
     added = discord.utils.format_dt(book.created_at, "d")
     card.add_field(name=say("Added"), value=f"{added} · <@{book.added_by}>" if book.added_by.isdecimal() else added)
     return card
-
-
-def state_line(book: Book, say: Speech) -> str:
-    return say("ready") if book.status is BookStatus.READY else say("its file is missing: please add the book again")
 
 
 def contents_lines(

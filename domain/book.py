@@ -119,7 +119,6 @@ __all__ = [
     "Binding",
     "BindingKind",
     "Book",
-    "BookStatus",
     "BookText",
     "Chapter",
     "ChapterCount",
@@ -139,12 +138,6 @@ __all__ = [
     "page_reference",
     "personal_shelf",
 ]
-
-
-class BookStatus(StrEnum):
-    READY = "ready"
-    MISSING = "missing"
-    """The database knows the book, but its file is gone from the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +160,6 @@ class Book:
     created_at: datetime
     pages_estimated: bool = False
     added_by: str = ""
-    status: BookStatus = BookStatus.READY
     filename: str = ""
     """The name of the file it was added from, without folders; empty for books added before this was recorded."""
     removed_at: datetime | None = None

@@ -31,7 +31,7 @@ from bot.cli.running import (
     typed,
 )
 from bot.tools.results import counted
-from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page, is_personal
+from domain.book import Book, Chapter, DownloadedFile, OfferedBook, Page, is_personal
 from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
 from domain.library.shelf import LOCAL_SHELF, AddedBook
 from domain.ports import Progress as Follow
@@ -348,8 +348,7 @@ def _table(books: Sequence[Book]) -> Table:
     table.columns[1].overflow = "fold"  # or the id of a server would be cut
     for book in books:
         pages = f"{'~' if book.pages_estimated else ''}{book.page_count}"
-        title = book.title if book.status is BookStatus.READY else f"{book.title} (file missing)"
-        title += _owner(book)
+        title = f"{book.title}{_owner(book)}"
         row = (book.id[:8], title, book.author, _format(book), pages, str(book.chapter_count), f"{book.word_count:,}")
         table.add_row(*map(Text, row))
     return table
@@ -400,7 +399,6 @@ def _book_fields(book: Book) -> dict[str, object]:
         "characters": book.length,
         "sha256": book.sha256,
         "shelf": book.shelf,
-        "status": book.status,
         "added_at": book.created_at.isoformat(),
     }
 

@@ -90,7 +90,7 @@ async def take_cards() -> None:
                 await ann.page.click("#messages-toggle")
                 await save(ann, "book", last=2)
                 await ann.press("Contents")
-                await ann.sees("Status")
+                await ann.sees("Format")
                 await ann.page.evaluate(NAMED)
                 await save(ann, "contents", last=1)
                 await ann.command("settings show")

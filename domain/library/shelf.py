@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakValueDictionary
 
-from domain.book import Book, BookStatus, BookText, ShelfLimits, one_line
+from domain.book import Book, BookText, ShelfLimits, one_line
 from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
 from domain.usage import Sweep
@@ -97,7 +97,7 @@ class Bookshelf:
         if known is None and limits is not None:
             books = await self.list(shelf)
             limits.assert_room(len(books), sum(book.length for book in books))
-        if known is None or known.status is not BookStatus.READY or not await self._is_readable(known):
+        if known is None or not await self._is_readable(known):
             return None
         return AddedBook(await self.restore(known, limits), is_new=False, is_back=known.removed_at is not None)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.book import Book, BookStatus, DerivedText, ShelfLimits
+from domain.book import Book, DerivedText, ShelfLimits
 from domain.conversation import ConversationNames
 from domain.errors import BookError, BookErrorCode, Worded
 from storage.sql.database import Database, Row, Transaction
@@ -23,8 +23,7 @@ from storage.sql.rows import (
 
 _COLUMNS = (
     "id", "shelf", "sha256", "title", "author", "format", "page_count", "chapter_count", "word_count", "length",
-    "created_at", "pages_estimated", "added_by", "status",
-    "filename", "removed_at", "removed_by",
+    "created_at", "pages_estimated", "added_by", "filename", "removed_at", "removed_by",
 )  # fmt: skip
 _UPSERT = upsert("books", _COLUMNS)
 _SELECT = f"SELECT {listed(_COLUMNS)} FROM books"  # noqa: S608
@@ -94,7 +93,7 @@ class SQLBooks:
 def _row(book: Book) -> tuple[str | int | None, ...]:
     return (
         book.id, book.shelf, book.sha256, book.title, book.author, book.format, book.page_count, book.chapter_count,
-        book.word_count, book.length, time_to_text(book.created_at), book.pages_estimated, book.added_by, book.status,
+        book.word_count, book.length, time_to_text(book.created_at), book.pages_estimated, book.added_by,
         book.filename, optional_time_to_text(book.removed_at), book.removed_by,
     )  # fmt: skip
 
@@ -106,7 +105,6 @@ def _book(row: Row) -> Book:
         | {
             "created_at": time_from_text(values["created_at"]),
             "pages_estimated": bool(values["pages_estimated"]),
-            "status": BookStatus(values["status"]),
             "removed_at": optional_time_from_text(values["removed_at"]),
         }
     )

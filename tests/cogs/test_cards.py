@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cogs.cards import added_card, book_card, clipped, plain, position_line, usage_line
 from cogs.i18n import Speech, speech_for
-from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
+from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import AddedBook
 from domain.tool_use import TokenUsage
 from domain.usage import UsageTotal
@@ -55,11 +55,9 @@ def test_a_page_that_is_estimated_is_named_as_such(
     assert in_position in position_line(ReadingPosition(PositionState.READING, 99), book, pages, say)
 
 
-def test_a_book_whose_file_is_missing_says_what_to_do() -> None:
-    book = a_book(status=BookStatus.MISSING)
-    card = embed_text(book_card(book, [], [], book.length, SAY))
-    assert "please add the book again" in card
-    assert "I found no chapters" in card
+def test_a_book_without_chapters_says_so() -> None:
+    book = a_book()
+    assert "I found no chapters" in embed_text(book_card(book, [], [], book.length, SAY))
 
 
 def test_a_long_table_of_contents_is_counted_out() -> None:

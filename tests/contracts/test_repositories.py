@@ -6,7 +6,7 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from domain.book import BookStatus, DerivedText, PositionState, ReadingPosition
+from domain.book import DerivedText, PositionState, ReadingPosition
 from domain.conversation import TitleSource, TurnState
 from domain.errors import BookError, BookErrorCode, ConversationError, StorageError, StorageErrorCode
 from domain.tool_use import TokenUsage
@@ -27,14 +27,14 @@ from tests.storage.values import (
 
 class TestBooks:
     async def test_a_book_comes_back_as_it_went(self, storage: Storage) -> None:
-        book = a_book(pages_estimated=True, added_by="dodo", status=BookStatus.MISSING)
+        book = a_book(pages_estimated=True, added_by="dodo")
         await storage.books.save(book)
         assert await storage.books.get("alice") == book
         assert await storage.books.get("nobody") is None
 
     async def test_saving_again_updates(self, storage: Storage) -> None:
         await storage.books.save(a_book())
-        await storage.books.save(a_book(title="Alice", status=BookStatus.MISSING))
+        await storage.books.save(a_book(title="Alice"))
         assert [book.title for book in await storage.books.list()] == ["Alice"]
 
     async def test_saving_again_keeps_what_hangs_on_the_book(self, storage: Storage) -> None:

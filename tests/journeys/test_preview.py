@@ -75,7 +75,7 @@ async def test_ann_finds_a_book_asks_at_one_press_says_how_far_she_is_and_sets_u
             await ann.press("How does the book begin?")
             await ann.sees("Your conversation about “The Dark Lamp”")
             await ann.press("Contents")
-            await ann.sees("Status")
+            await ann.sees("Format")
             await ann.command("settings show")
             await ann.sees("Who may add books")
             await ann.go_to("How does the book begin?")

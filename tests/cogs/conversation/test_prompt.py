@@ -15,7 +15,7 @@ from tests.doubles.discord_api import PATIENCE_S, Interaction
 
 COMMANDS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("books list", {}, "The Dark Lamp"),
-    ("books info", {"book": "The Dark Lamp"}, "ready"),
+    ("books info", {"book": "The Dark Lamp"}, "3 pages"),
     ("books remove", {"book": "The Dark Lamp"}, "who added this book"),
     ("conversations list", {}, "Talk"),
     ("conversations create", {"book": "The Dark Lamp"}, "Your conversation about"),
