@@ -1,0 +1,52 @@
+"""What a model is sent of a conversation, and what of it may be said again."""
+
+from pathlib import Path
+
+import pytest
+
+from domain.book import PositionState, ReadingPosition
+from domain.chat import MessageRole
+from domain.event import TurnFailed
+from domain.spoilers.filter import hide
+from domain.tool_use import ChatResponse, TokenUsage
+from tests.doubles.scripted_chat import ScriptedChat, call, calls
+from tests.journeys.reading_room import ANN, BEN, reading_room
+
+
+async def test_a_question_that_was_refused_at_the_door_goes_in_with_its_author(tmp_path: Path) -> None:
+    model = ScriptedChat(ChatResponse(text="Hi.", usage=TokenUsage(90, 20)))
+    async with reading_room(tmp_path, model, daily_tokens=100) as room:
+        talk = await room.talk()
+        await room.answer(talk, "One", BEN)
+        assert isinstance((await room.ask(talk, "Two", BEN))[-1], TurnFailed)
+        await room.answer(talk, "Three", ANN)
+    past = [message.text for message in model.requests[-1] if message.role == MessageRole.USER]
+    assert [text.split("\n")[-1] for text in past] == ["One", "Two", "Three"]
+    assert [text.split(" · ")[0] for text in past] == ["[Ben", "[Ben", "[Ann"]
+
+
+async def test_what_was_hidden_once_is_hidden_again(tmp_path: Path) -> None:
+    model = ScriptedChat("It was for Lucian.")
+    async with reading_room(tmp_path, model) as room:
+        talk, pages = await room.talk(), await room.file.pages()
+        position = ReadingPosition(PositionState.READING, pages[1].end)
+        await room.storage.readers.set_position(ANN.id, room.book.id, position)
+        for _ in range(2):
+            assert (await room.answer(talk, "For whom?")).text == hide("It was for Lucian.")
+        assert (await room.answer(talk, "For Lucian?")).text == "It was for Lucian.", "the reader has named him"
+
+
+@pytest.mark.parametrize(("has_tools", "most"), [(True, 6), (False, 10)])
+async def test_a_model_without_tools_is_sent_more_turns_because_their_calls_take_no_room(
+    tmp_path: Path, has_tools: bool, most: int
+) -> None:
+    model = ScriptedChat("unused", supports_tools=has_tools)
+    sent = []
+    async with reading_room(tmp_path, model) as room:
+        talk = await room.talk()
+        for number in range(12):
+            search = calls(call("search_book", f"t{number}", query="lamp")) if has_tools else "the lamp"
+            model.say(search, "The lamp was dark.")
+            await room.answer(talk, f"Question {number}?")
+            sent.append(sum(each.role == MessageRole.USER for each in model.requests[-1]) - 1)
+    assert max(sent) == most
