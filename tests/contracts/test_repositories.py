@@ -362,6 +362,8 @@ class TestUsage:
         assert await usage.total_for_reader("hatter", at(0)) == UsageTotal(3, TokenUsage(300, 30, 240, 15), 80, 1)
         assert await usage.total_for_reader("hatter", at(2)) == UsageTotal(1, one, 50, 0)
         assert await usage.total_for_guild("g", at(1)) == UsageTotal(2, one + one, 70, 1)
+        assert await usage.total_in_guild("hatter", "g", at(0)) == UsageTotal(2, one + one, 30, 1)
+        assert await usage.total_in_guild("hatter", "g", at(1)) == UsageTotal(1, one, 0, 1)
         assert await usage.total_for_conversation("tea") == UsageTotal(3, TokenUsage(300, 30, 240, 15), 100, 1)
         assert await usage.total_for_reader("nobody", at(0)) == UsageTotal()
 
