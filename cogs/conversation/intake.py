@@ -208,7 +208,7 @@ class MessageIntake:
             return IntakeResult.UNREADABLE
         if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
             await self._use_cases.company.note_present(conversation.id, author)
-            return await self._leave_to_others(message, conversation)
+            return await self._leave_to_others(conversation)
         if not text:
             return IntakeResult.WORDLESS
         if not await self._may_answer_in(message, conversation):
@@ -332,7 +332,7 @@ class MessageIntake:
         """Whether anybody but the author writes in the thread."""
         return conversation.shared or bool({*await self._use_cases.transcripts.authors(conversation.id)} - {author})
 
-    async def _leave_to_others(self, message: discord.Message, conversation: Conversation) -> IntakeResult:
+    async def _leave_to_others(self, conversation: Conversation) -> IntakeResult:
         if conversation.shared or not self._reads_messages:
             return IntakeResult.OVERHEARD
         await self._use_cases.conversations.share(conversation.id)
