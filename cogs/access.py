@@ -28,7 +28,7 @@ from cogs.permissions import (
     missing,
     permission_names,
 )
-from cogs.services import Memberships, ServingBot, server_of, shelf_of, use_cases_of
+from cogs.services import Memberships, bot_of, server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
@@ -156,9 +156,8 @@ async def _fetch_thread(guild: discord.Guild, thread_id: int) -> discord.Thread 
 
 
 def visibility_of(interaction: discord.Interaction[Any]) -> Visibility:
-    bot = interaction.client
-    assert isinstance(bot, ServingBot)
-    return Visibility(shelf_of(interaction), server_of(interaction), interaction.user, bot.memberships)
+    memberships = bot_of(interaction).memberships
+    return Visibility(shelf_of(interaction), server_of(interaction), interaction.user, memberships)
 
 
 async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversation | None:

@@ -15,7 +15,7 @@ from discord.ui import Button, DynamicItem, Item, Modal, Select, TextInput, View
 
 from cogs.errors import DiscordCode, Refusal, report
 from cogs.i18n import Speech, speech_of
-from cogs.services import Action, ServingBot, server_of, use_cases_of
+from cogs.services import Action, bot_of, server_of, use_cases_of
 from domain.errors import StorageError, StorageErrorCode
 
 T = TypeVar("T")
@@ -205,9 +205,7 @@ def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
 
 async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:
     """Carry out a button; whatever goes wrong ends in a sentence."""
-    bot = interaction.client
-    assert isinstance(bot, ServingBot)
-    if not bot.take_up(interaction):
+    if not bot_of(interaction).take_up(interaction):
         return
     try:
         await assert_may_be_used_here(interaction)
@@ -308,12 +306,11 @@ def _written(part: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 async def carry_out_form(interaction: discord.Interaction[Any]) -> None:
     """Carry out a modal made by `form`; others are ignored."""
-    bot, custom_id = interaction.client, str(cast(dict[str, Any], interaction.data or {}).get("custom_id", ""))
-    assert isinstance(bot, ServingBot)
+    custom_id = str(cast(dict[str, Any], interaction.data or {}).get("custom_id", ""))
     kind, _, rest = custom_id.partition(":")
     action, _, argument = rest.partition(":")
     if interaction.type is discord.InteractionType.modal_submit and kind == "fill":
-        await carry_out(interaction, bot.forms.get(action, _refuse_stale), argument)
+        await carry_out(interaction, bot_of(interaction).forms.get(action, _refuse_stale), argument)
 
 
 async def _refuse_stale(interaction: discord.Interaction[Any], argument: str) -> None:

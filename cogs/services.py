@@ -119,9 +119,7 @@ class Audit(Protocol):
 
 def note_deed(interaction: discord.Interaction[Any], text: str, also: str = "", /, **values: object) -> None:
     """Record in the moderators' log what a person has done; `{who}` in the text is that person. See Audit.note."""
-    bot = interaction.client
-    assert isinstance(bot, ServingBot)
-    bot.audit.note(server_of(interaction), text, also, who=interaction.user.mention, **values)
+    bot_of(interaction).audit.note(server_of(interaction), text, also, who=interaction.user.mention, **values)
 
 
 class Memberships:
@@ -286,10 +284,14 @@ class ServingBot(commands.Bot):
         return True
 
 
-def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
+def bot_of(interaction: discord.Interaction[Any]) -> ServingBot:
     bot = interaction.client
     assert isinstance(bot, ServingBot)
-    return bot.use_cases
+    return bot
+
+
+def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
+    return bot_of(interaction).use_cases
 
 
 async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
