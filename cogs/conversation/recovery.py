@@ -121,6 +121,17 @@ def _button_names(message: discord.Message) -> Iterator[str]:
             yield from (part.custom_id for part in row.children if part.custom_id)
 
 
+@dataclass(frozen=True, slots=True)
+class ClearedUp:
+    """What was found in a conversation: what interrupted turns have posted in the thread, the turns that were being
+    answered again, and whether all other finished answers are delivered now.
+    """
+
+    leftover: PostedMessages
+    again: tuple[str, ...]
+    is_tidy: bool
+
+
 class Recovery:
     """Puts a conversation in order before anything new is answered in it."""
 
@@ -128,14 +139,8 @@ class Recovery:
         self._use_cases = use_cases
         self._presenters = presenters
 
-    async def clear_up(
-        self, conversation: Conversation, place: ThreadContext
-    ) -> tuple[PostedMessages, Sequence[str], bool]:
-        """Deliver finished answers, and let interrupted questions wait again.
-
-        Returns what interrupted turns have posted in the thread, the turns that were being answered again, and whether
-        all other finished answers are delivered now.
-        """
+    async def clear_up(self, conversation: Conversation, place: ThreadContext) -> ClearedUp:
+        """Deliver finished answers, and let interrupted questions wait again."""
         await self._use_cases.chat.withhold(conversation.id)
         history = await self._use_cases.transcripts.messages(conversation.id)
         turns = await self._use_cases.transcripts.turns(conversation.id)
@@ -148,7 +153,7 @@ class Recovery:
         leftover = await self._orphans(standing, [turn.id for turn in turns if turn.id not in gone])
         for turn in interrupted:
             leftover += PostedMessages(turn.reply_ids, turn.trace_id)
-        return leftover, [turn.id for turn in answered if turn.told], all(delivered)
+        return ClearedUp(leftover, tuple(turn.id for turn in answered if turn.told), all(delivered))
 
     async def _orphans(self, standing: Standing, known: Sequence[str]) -> PostedMessages:
         """What is left of deleted turns; direct messages may contain messages of other conversations too."""

@@ -120,7 +120,7 @@ class ConversationWorker:
         """Answer turn by turn; nobody pays for another answer while a finished one cannot be delivered."""
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
-                self.leftover += await self._tidy(conversation, place)
+                await self._tidy(conversation, place)
             while not (self.closing or self.cut_short):
                 if self.again:
                     await self._answer_again(self.again[0], conversation, place)
@@ -134,13 +134,13 @@ class ConversationWorker:
         if not (self.closing or self.cut_short):
             await self._take_back()
 
-    async def _tidy(self, conversation: Conversation, place: ThreadContext) -> PostedMessages:
-        leftover, again, is_tidy = await self._recovery.clear_up(conversation, place)
-        self.again += [each for each in again if each not in self.again]
-        if is_tidy:
+    async def _tidy(self, conversation: Conversation, place: ThreadContext) -> None:
+        found = await self._recovery.clear_up(conversation, place)
+        self.leftover += found.leftover
+        self.again += [each for each in found.again if each not in self.again]
+        if found.is_tidy:
             self._untidy.discard(self._id)
-        self.cut_short = not is_tidy
-        return leftover
+        self.cut_short = not found.is_tidy
 
     async def _answer_next(self, conversation: Conversation, place: ThreadContext) -> bool:
         """Play one turn; False if nothing is waiting, or the conversation is no longer shown here."""
