@@ -136,7 +136,7 @@ class ConversationWorker:
 
     async def _tidy(self, conversation: Conversation, place: ThreadContext) -> None:
         found = await self._recovery.clear_up(conversation, place)
-        self.leftover += found.leftover
+        self._keep(found.leftover)
         self.again += [each for each in found.again if each not in self.again]
         if found.is_tidy:
             self._untidy.discard(self._id)
@@ -185,6 +185,13 @@ class ConversationWorker:
                 remark = kept_note(place.say.failure(failed.code, failed.message), place.say)
         return await self._recovery.show_again(turn.id, conversation, place, remark)
 
+    def _keep(self, posted: PostedMessages) -> None:
+        """Keep messages for the next turn to reuse.
+
+        Not by `self.leftover += await …`, which would forget what a press of "Retry" hands over meanwhile.
+        """
+        self.leftover += posted
+
     def _forget_presenter(self) -> None:
         if self._presenter is not None:
             self._live.pop(self._presenter.shown_as, None)
@@ -214,7 +221,7 @@ class ConversationWorker:
             if self._presenter is None or self.is_delivering:
                 raise
             if is_away(error) and replaced is None:
-                self.leftover += await self._presenter.leave()
+                self._keep(await self._presenter.leave())
                 raise
             self._untidy.add(self._id)
             self._presenter.follow(failure_of(self._presenter.turn_id, error, place.say))
@@ -245,7 +252,7 @@ class ConversationWorker:
     async def _conclude(self, presenter: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
         """Deliver the end of a turn to its readers. False: no further turn should be played now."""
         if presenter.ending is None:  # taken back
-            self.leftover += await presenter.leave()
+            self._keep(await presenter.leave())
             return True
         if not await self._presenters.conclude(presenter, place):
             self._untidy.add(self._id)
@@ -273,7 +280,7 @@ class ConversationWorker:
                 return False
             note, buttons = f"⚠️ {waiting_sentence(error, place.say)}", again_button(self._id, place.say)
             if away and is_lease_lost(POSTING_TAKES_S):
-                self.leftover += await self._places.tell_without_lease(note, buttons, place)
+                self._keep(await self._places.tell_without_lease(note, buttons, place))
                 return True
             if away and place.thread.id in self._places.told_below:
                 leftover, self.leftover = self.leftover, NOTHING

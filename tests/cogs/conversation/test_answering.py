@@ -99,6 +99,36 @@ async def test_a_failure_is_a_sentence_and_retry_answers_the_same_message(room: 
     assert await room.kept() == ["Who?", "Hobb."]
 
 
+async def test_a_retry_while_another_question_is_taken_back_leaves_no_failure_standing(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave, leaving, go = presenter.TurnPresenter.leave, asyncio.Event(), asyncio.Event()
+
+    async def held(shown: presenter.TurnPresenter) -> presenter.PostedMessages:
+        posted = await leave(shown)
+        leaving.set()
+        await go.wait()
+        return posted
+
+    room.model.say(BUSY)
+    await room.ann.say(room.thread, "Who?")
+    await room.until_delivered()
+    [failed] = room.replies()
+    release = await room.hold()
+    room.model.say("Hobb did it, for his brother.")
+    other = await room.ann.say(room.thread, "Why?")
+    await room.until(lambda: len(room.replies()) == 2)
+    monkeypatch.setattr(presenter.TurnPresenter, "leave", held)
+    await room.ann.edit(other, "And why?")
+    await leaving.wait()
+    await room.ann.click(failed, label="Retry")
+    await room.until(lambda: not room.state.bot.at_work)
+    go.set()
+    release.set()
+    await room.until_said("Hobb did it, for his brother.")
+    assert room.replies() == [failed]
+
+
 async def test_what_had_been_written_stays_above_the_failure(room: Scene) -> None:
     room.model.say([TextChunk("The lamp was put out by an old man from the island, and "), _cut()], "The lamp.")
     await room.ann.say(room.thread, "Who?")
