@@ -50,6 +50,19 @@ def test_what_was_read_or_is_anybodys_gives_nothing_away(sentence: str) -> None:
     assert not LEAKS.found_in(sentence, BOUND)
 
 
+def test_a_short_run_that_is_to_be_expected_of_the_books_words_gives_nothing_away() -> None:
+    read = "The old lamp and the young keeper. " * 100
+    leaks = SpoilerDetector.of(f"{read}At last the young lamp and old keeper died there.")
+    assert not leaks.found_in("It is a young lamp and old as well.", len(read))
+    assert leaks.found_in("The old keeper died there.", len(read))
+
+
+def test_a_short_run_of_anybodys_words_gives_nothing_away_however_rare_it_is_in_the_book() -> None:
+    leaks = SpoilerDetector.of(f"{READ}Then he did not know what was wrong with her brother.")
+    assert not leaks.found_in("He did not know what.", BOUND)
+    assert leaks.found_in("It was wrong with her brother.", BOUND)
+
+
 def test_below_a_chapters_title_a_run_begins_anew() -> None:
     read, unread = (
         "Chapter I. Harker's Journal\n3 May. Bistritz. ",
