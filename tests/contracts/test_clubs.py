@@ -184,6 +184,8 @@ class TestVotes:
         assert list(await storage.clubs.list_votes(at(60))) == [posted]
         await storage.clubs.put_vote(replace(posted, told=True))
         assert list(await storage.clubs.list_votes(at(99))) == []
+        assert await storage.clubs.put_vote(replace(vote, id="next"))
+        assert await storage.clubs.put_vote(replace(vote, id="elsewhere", channel_id="8"))
 
 
 async def test_how_far_a_conversation_may_go_is_kept_apart_from_the_rest(storage: Storage) -> None:
