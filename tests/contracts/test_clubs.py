@@ -1,6 +1,6 @@
 """What every storage promises of clubs, their posts and votes."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -138,22 +138,27 @@ class TestClubs:
         async def due() -> list[str]:
             return list(await storage.clubs.list_to_look_at(at(10)))
 
-        await storage.clubs.create(a_club())
+        clubs = storage.clubs
+        await clubs.create(a_club())
         assert await due() == ["club"]
-        await storage.clubs.look_again("club", at(11))
+        await clubs.look_again("club", at(11))
         assert await due() == []
-        await storage.clubs.look_again("club", at(10))
+        await clubs.look_again("club", at(10))
         assert await due() == ["club"]
-        await storage.clubs.look_again("club", None)
-        assert await due() == []
-        await storage.clubs.put_member("club", MEMBERS[0])
-        assert await due() == ["club"]
-        await storage.clubs.look_again("club", None)
-        await storage.clubs.look_at_all()
-        assert await due() == ["club"]
-        await storage.clubs.look_again("club", None)
-        await storage.clubs.put_host("club", "ben")
-        assert await due() == ["club"]
+        changes: list[Callable[[], Awaitable[object]]] = [
+            lambda: clubs.put_member("club", MEMBERS[0]),
+            lambda: clubs.put_host("club", "ben"),
+            lambda: clubs.change_sections("club", lambda each: replace(each, thread_id=f"{each.number}")),
+            lambda: clubs.claim_opening("club", 1, at(2)),
+            lambda: clubs.forget_thread("1", "1"),
+            lambda: clubs.look_at_all(),
+            lambda: clubs.end("club", at(3)),
+        ]
+        for change in changes:
+            await clubs.look_again("club", None)
+            assert await due() == []
+            await change()
+            assert await due() == ["club"]
         assert (await kept(storage)).host_id == "ben"
 
 
