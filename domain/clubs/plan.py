@@ -4,11 +4,13 @@ Everything here is a pure function of values. Days begin and end at midnight UTC
 """
 
 import itertools
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from importlib.resources import files
 
 from domain.book import Chapter, Page, PositionState, ReadingPosition
 from domain.errors import ClubError, ClubErrorCode, Worded
@@ -26,19 +28,10 @@ FEWEST, MOST_OF_ITSELF = 4, 12
 _HEADING_ONLY = 600
 """Characters. A shorter part is a mere heading and belongs to the chapter after it."""
 
+_WORDS = json.loads(files(__package__).joinpath("matter.json").read_text(encoding="utf-8"))
 _MATTER = re.compile(
-    r"(?:(?:the |an? )?(?:author|translator|editor|publisher|printer|transcriber)[’']?s[’']? )?"
-    r"(?:table of contents|contents|copyright.*|licen[cs]e|cover|title page|half[- ]title|imprint|colophon|dedication|"
-    r"preface|foreword|introduction|introductory note|note|notes|endnotes|footnotes|acknowledge?ments?|afterword|"
-    r"about the (?:author|publisher|translator|editor|book|type).*|also by .*|(?:other )?(?:books|works) by .*|"
-    r"bibliography|further reading|glossary|index|appendix(?: \w+)?|appendices|advertisements?|credits|errata|"
-    r"list of .*|chronology|biographical note|a note on .*|reading group guide|discussion questions|"
-    r"praise for .*|newsletter.*|"
-    r"vorwort|vorbemerkung|geleitwort|einleitung|einführung|nachwort|widmung|danksagung|impressum|inhalt(?:sverzeichnis)?|"
-    r"anhang|anmerkungen|literaturverzeichnis|register|glossar|über (?:den autor|die autorin|das buch).*|zeittafel|"
-    r"préface|avant-propos|dédicace|remerciements|table des matières|postface|prólogo del autor|dedicatoria|"
-    r"prefacio|prefazione|nota del traductor)"
-    r"(?: (?:to|of|zur|by|von) .*)?[\s.:]*",
+    rf"(?:(?:the |an? )?(?:{_WORDS['whose'].replace(' ', '|')})[’']?s[’']? )?"
+    rf"(?:{'|'.join(_WORDS['titles'])})(?: (?:{_WORDS['of'].replace(' ', '|')}) .*)?[\s.:]*",
     re.IGNORECASE,
 )
 """Titles of front and back matter. Prologues, epilogues and anything between chapters are story."""
