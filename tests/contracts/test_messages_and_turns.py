@@ -274,6 +274,7 @@ class TestMessages:
         await storage.conversations.save(a_conversation("croquet"))
         await hold_turn(storage, "tea")
         await hold_turn(storage, "croquet", "croquet")
+        await storage.messages.save(a_question("waiting"))
         await storage.messages.delete_by_conversation("tea")
         assert await ids_of(storage) == []
         assert not await storage.turns.get_by_conversation("tea")
