@@ -349,6 +349,32 @@ class TestWhatComesLate:
         await storage.privacy.erase("hatter")
         assert "5" in {each.message_id for each in await storage.privacy.list_removals()}
 
+    async def test_what_they_wrote_before_and_is_taken_in_after_it_is_not_kept(self, storage: Storage) -> None:
+        add, before = storage.messages.add_incoming, datetime.now(UTC)
+        await storage.privacy.erase("hatter")
+        late = a_question("late", "nap", author_id="hatter", external_id="77")
+        assert not await add(late, before)
+        assert await storage.messages.get_newest_external_id("nap") == "77", "its id alone is known"
+        assert not await add(late), "seen again, it is known"
+        assert await add(a_question("other", "nap", author_id="dormouse", external_id="78"), before)
+        assert await add(a_question("new", "nap", author_id="hatter", external_id="79"), datetime.now(UTC))
+        assert [each for each in await ids_of(storage, "nap") if not each.startswith("nap-")] == ["other", "new"]
+
+    async def test_a_conversation_that_was_made_for_such_a_message_goes_with_it_and_no_other(
+        self, storage: Storage
+    ) -> None:
+        before = datetime.now(UTC)
+        await storage.privacy.erase("hatter")
+        for conversation_id, thread_id in (("empty", None), ("another", None), ("shown", "t3")):
+            await storage.conversations.save(a_conversation(conversation_id, thread_id=thread_id))
+        for number, conversation_id in enumerate(("empty", "shown", "nap"), 90):
+            late = a_question(f"late-{number}", conversation_id, author_id="hatter", external_id=str(number))
+            assert not await storage.messages.add_incoming(late, before)
+        mine = a_question("mine", "another", author_id="dormouse", external_id="99")
+        assert await storage.messages.add_incoming(mine, before)
+        there = [each for each in ("empty", "another", "shown", "nap") if await storage.conversations.get(each)]
+        assert there == ["another", "shown", "nap"]
+
     async def test_that_somebody_was_erased_is_known_for_a_day_and_without_their_name(self, storage: Storage) -> None:
         await storage.privacy.erase("hatter")
         [row] = await storage.engine.read("SELECT person FROM erasures WHERE at <> ''")
