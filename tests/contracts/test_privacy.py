@@ -370,6 +370,8 @@ class TestWhatComesLate:
         for number, conversation_id in enumerate(("empty", "shown", "nap"), 90):
             late = a_question(f"late-{number}", conversation_id, author_id="hatter", external_id=str(number))
             assert not await storage.messages.add_incoming(late, before)
+        known = a_question("known", "another", author_id="dormouse", external_id="91")
+        assert not await storage.messages.add_incoming(known, before), "a message that was taken in before is no other"
         mine = a_question("mine", "another", author_id="dormouse", external_id="99")
         assert await storage.messages.add_incoming(mine, before)
         there = [each for each in ("empty", "another", "shown", "nap") if await storage.conversations.get(each)]
