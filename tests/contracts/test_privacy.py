@@ -218,6 +218,19 @@ class TestErasure:
         assert await storage.privacy.list_removals_for("") == []
         assert second.link == f"https://discord.com/channels/@me/{second.channel_id}"
 
+    async def test_what_becomes_of_one_message_is_no_matter_to_others_of_its_channel(self, storage: Storage) -> None:
+        await storage.privacy.note_posts([PersonalPost(number, "c", "hatter", "g") for number in "456"])
+        await storage.privacy.erase("hatter")
+
+        async def listed() -> list[str]:
+            return [each.message_id for each in await storage.privacy.list_removals() if each.channel_id == "c"]
+
+        first, second, third = [each for each in await storage.privacy.list_removals() if each.channel_id == "c"]
+        await storage.privacy.removed(first)
+        assert await listed() == [second.message_id, third.message_id]
+        await storage.privacy.refused(second)
+        assert await listed() == [third.message_id]
+
     async def test_the_tokens_of_the_day_are_not_given_back(self, storage: Storage) -> None:
         now = datetime.now(UTC)
         for reader in ("hatter", "dormouse"):

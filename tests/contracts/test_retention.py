@@ -8,7 +8,10 @@ import pytest
 
 from domain.clubs.plan import Section
 from domain.conversation import TurnState
+from domain.tool_use import TokenUsage
+from domain.usage import UsageRecord
 from storage.opening import Storage
+from storage.sql.retention import SQLRetention
 from tests.contracts.test_clubs import a_club
 from tests.storage.values import a_book, a_conversation, a_question, at, everything_said, furnish, hold_turn, ids_of
 
@@ -172,6 +175,20 @@ async def test_notes_of_what_could_not_be_removed_go_in_the_end(storage: Storage
     assert await storage.privacy.list_removals()
     await storage.retention.erase_notes(datetime.now(UTC) + timedelta(minutes=1))
     assert await storage.privacy.list_removals() == []
+
+
+async def test_what_an_erased_person_has_used_is_known_until_the_day_ends(storage: Storage) -> None:
+    now = datetime.now(UTC)
+    await storage.usage.record(UsageRecord(now, "model", TokenUsage(100, 10), "hatter"))
+    await storage.privacy.erase("hatter")
+    await storage.retention.erase_notes(now - timedelta(days=30))
+    assert await storage.usage.spent_before_erasure("hatter", now) == 110
+    next_day = SQLRetention(storage.engine, lambda: now + timedelta(days=1))
+    await next_day.erase_notes(now - timedelta(days=30))
+    assert await storage.usage.spent_before_erasure("hatter", now) == 0
+    assert await storage.engine.read("SELECT person FROM spent_tokens") == []
+    salts = await storage.engine.read("SELECT value FROM salts WHERE name < 'a'")
+    assert salts == [], "without its salt, a hash says nothing"
 
 
 async def test_nothing_is_erased_where_there_is_nothing(storage: Storage) -> None:

@@ -73,10 +73,14 @@ async def test_the_name_that_a_person_gives_its_thread_is_its_title(manage: Mana
     assert (renamed.title, renamed.title_source) == ("By hand", TitleSource.PERSON)
 
 
-async def test_a_title_that_was_chosen_later_stays(manage: ManageConversations) -> None:
+async def test_a_title_that_was_chosen_later_stays(storage: Storage, manage: ManageConversations) -> None:
     conversation = await bound(manage)
-    await manage.rename(conversation.id, "Chosen")
-    renamed = await manage.rename_with_thread(conversation.id, "By hand", MIDNIGHT - timedelta(seconds=1))
+    renamed = await manage.rename_with_thread(conversation.id, "Before it was", MIDNIGHT - timedelta(seconds=1))
+    assert renamed.title == conversation.title
+    in_a_while = MIDNIGHT + timedelta(seconds=10)
+    later = ManageConversations(books=storage.books, conversations=storage.conversations, clock=lambda: in_a_while)
+    await later.rename(conversation.id, "Chosen")
+    renamed = await manage.rename_with_thread(conversation.id, "By hand", MIDNIGHT + timedelta(seconds=5))
     assert renamed.title == "Chosen"
 
 
