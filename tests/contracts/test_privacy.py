@@ -218,6 +218,18 @@ class TestErasure:
         assert await storage.privacy.list_removals_for("") == []
         assert second.link == f"https://discord.com/channels/@me/{second.channel_id}"
 
+    async def test_their_club_goes_to_somebody_who_still_takes_part_and_its_card_is_drawn_anew(
+        self, storage: Storage
+    ) -> None:
+        await storage.clubs.put_member("club", Member("dormouse", at(1), left_at=at(5)))
+        await storage.clubs.put_member("club", Member("hare", at(2)))
+        await storage.clubs.look_again("club", None)
+        await storage.privacy.erase("hatter")
+        club = await storage.clubs.get("club")
+        assert club is not None
+        assert (club.host_id, [each.reader_id for each in club.members]) == ("hare", ["dormouse", "hare"])
+        assert list(await storage.clubs.list_to_look_at(at(10))) == ["club"]
+
     async def test_what_becomes_of_one_message_is_no_matter_to_others_of_its_channel(self, storage: Storage) -> None:
         await storage.privacy.note_posts([PersonalPost(number, "c", "hatter", "g") for number in "456"])
         await storage.privacy.erase("hatter")
