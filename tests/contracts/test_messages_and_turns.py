@@ -131,6 +131,8 @@ class TestMessages:
         assert (answer.id, answer.raw) == ("answer", None)
         [left] = await storage.turns.list_expiring()
         assert (left.asked_by, left.expires_at, left.trace_id) == ("hatter", at(60), None)
+        assert await storage.turns.begin_again(turn.id) is None, "its question is gone"
+        assert await storage.turns.list_expiring() == [left]
         titled = await storage.conversations.get("tea")
         assert titled is not None
         assert titled.title == UNTITLED

@@ -230,6 +230,13 @@ class TestErasure:
         assert (club.host_id, [each.reader_id for each in club.members]) == ("hare", ["dormouse", "hare"])
         assert list(await storage.clubs.list_to_look_at(at(10))) == ["club"]
 
+    async def test_of_what_tells_threads_names_only_that_of_their_threads_goes(self, storage: Storage) -> None:
+        told = [PersonalPost(f"told-{thread}", "c", "", "g", thread_id=thread) for thread in ("t1", "t2", "t3")]
+        await storage.privacy.note_posts(told)
+        await storage.privacy.erase("hatter")
+        gone = {each.message_id for each in await storage.privacy.list_removals() if each.channel_id == "c"}
+        assert gone == {"told-t1", "told-t2"}
+
     async def test_what_becomes_of_one_message_is_no_matter_to_others_of_its_channel(self, storage: Storage) -> None:
         await storage.privacy.note_posts([PersonalPost(number, "c", "hatter", "g") for number in "456"])
         await storage.privacy.erase("hatter")
