@@ -20,18 +20,8 @@ def finished(number: int, *, is_error: bool = False) -> ToolCallFinished:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def channel(clock: FakeClock) -> FakeChannel:
-    return FakeChannel(clock)
-
-
-@pytest.fixture
-def trace(clock: FakeClock, channel: FakeChannel) -> TraceMessage:
-    return TraceMessage(ChannelWriter(channel, now=clock.now, sleep=clock.sleep), "turn")
+def trace(writer: ChannelWriter) -> TraceMessage:
+    return TraceMessage(writer, "turn")
 
 
 def lines(channel: FakeChannel) -> list[str]:
@@ -76,3 +66,27 @@ async def test_what_a_reader_opened_stays_open(trace: TraceMessage, channel: Fak
 async def test_without_calls_there_is_no_card(trace: TraceMessage, channel: FakeChannel) -> None:
     assert await trace.settle() is None
     assert channel.requests == []
+
+
+async def test_a_card_that_was_erased_goes_at_once(trace: TraceMessage, channel: FakeChannel, clock: FakeClock) -> None:
+    trace.started(started(1))
+    await clock.advance(2)
+    trace.erase()
+    await clock.advance(2)
+    assert channel.shown == {}
+
+
+async def test_none_comes_in_the_place_of_a_card_that_was_erased(
+    trace: TraceMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    trace.started(started(1))
+    await clock.advance(2)
+    channel.hold()
+    trace.erase()
+    trace.finished(finished(1))
+    task = asyncio.create_task(trace.settle())
+    await clock.breathe()
+    channel.released.set()
+    await clock.advance(60)
+    await task
+    assert channel.shown == {}

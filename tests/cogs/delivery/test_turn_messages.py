@@ -16,21 +16,6 @@ PARAGRAPH = "Alice was beginning to get very tired of sitting by her sister on t
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def channel(clock: FakeClock) -> FakeChannel:
-    return FakeChannel(clock)
-
-
-@pytest.fixture
-def writer(clock: FakeClock, channel: FakeChannel) -> ChannelWriter:
-    return ChannelWriter(channel, now=clock.now, sleep=clock.sleep)
-
-
-@pytest.fixture
 def answer(writer: ChannelWriter) -> AnswerMessage:
     return AnswerMessage(writer, "turn")
 
@@ -183,6 +168,22 @@ async def test_an_answer_that_is_erased_while_it_is_made_into_messages_is_never_
     erased.set()
     assert (await settling).message_ids == ()
     assert channel.requests == []
+
+
+async def test_an_answer_that_was_erased_goes_and_none_comes_in_its_place(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show("It was the Hatter. " * 5)
+    await clock.advance(2)
+    assert len(channel.contents) == 1
+    channel.hold()
+    answer.erase()
+    task = asyncio.create_task(answer.settle("It was the Hatter's watch."))
+    await clock.breathe()
+    channel.released.set()
+    await clock.advance(60)
+    assert (await task).message_ids == ()
+    assert channel.contents == []
 
 
 async def test_nothing_that_was_shown_is_nothing_to_leave(answer: AnswerMessage, channel: FakeChannel) -> None:

@@ -2,21 +2,9 @@
 
 import asyncio
 
-import pytest
-
 from cogs.delivery.channel import REFRESH_S, Typing
 from cogs.delivery.message_group import NotAllowedError
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-def channel(clock: FakeClock) -> FakeChannel:
-    return FakeChannel(clock)
 
 
 async def test_it_is_refreshed_before_it_fades(clock: FakeClock, channel: FakeChannel) -> None:
