@@ -120,7 +120,7 @@ class Progress(commands.Cog):
         conversation, say = await self._own(interaction, conversation_id), speech_of(interaction)
         server = server_of(interaction)
         if server is not None and (thread := await thread_of(server, conversation)):
-            await dismiss_absent(thread, conversation, self._use_cases.company)
+            await dismiss_absent(thread, conversation, self._use_cases)
         book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
         people = await self._use_cases.company.of(conversation.id)
         positions = self._use_cases.positions

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Collection, Iterable
 from datetime import datetime
 from functools import partial
+from itertools import compress
 from typing import Any, Literal, TypeAlias
 
 import discord
@@ -27,8 +28,8 @@ from cogs.services import is_guest, server_of
 from domain.book import Book, one_line
 from domain.chat import MessageRole
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource
-from domain.errors import MarginaliaError
-from domain.turn.conversations import Company, ManageConversations
+from domain.errors import BookError, MarginaliaError
+from domain.turn.conversations import ManageConversations
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -37,7 +38,8 @@ NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
 SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME = 2, 20, 5
 LOOKING_TAKES_S = 1.0
-"""Before an answer in a group, Discord is asked which of at most this many people are still there, within this time."""
+"""Before an answer in a group, Discord is asked whether those who limit it are still there: at most so many people at
+once, and within this time."""
 CARDS_AMONG = 10
 """The first messages of a thread, among which its card and its first question are looked for."""
 A_WEEK: Literal[10080] = 10080
@@ -287,27 +289,33 @@ async def take_over_name(
 
 
 async def dismiss_absent(
-    thread: discord.Thread, conversation: Conversation, company: Company, asking: Collection[str] = ()
+    thread: discord.Thread, conversation: Conversation, use_cases: UseCases, asking: Collection[str] = ()
 ) -> None:
-    """Stop counting people who have left a thread or the server, or were removed from it.
+    """Stop counting people who limit what is told in a thread although they have left it or the server.
 
-    Discord is asked about everybody except those who are `asking` there now; without a timely reply a person still
-    counts.
+    Discord is asked about those who are furthest behind, except those who are `asking` there now; if all of them have
+    gone, about the next. Without a timely reply a person still counts.
     """
-    people = await company.of(conversation.id)
-    others = [each for each in people if each not in asking and each.isdecimal()]
-    if len(people) < SOME_COMPANY or not others:
-        return
-    free = asyncio.Semaphore(ASKED_AT_A_TIME)
+    company, free = use_cases.company, asyncio.Semaphore(ASKED_AT_A_TIME)
 
-    async def look(person: str) -> None:
+    async def is_dismissed(person: str) -> bool:
         async with free:
-            if await _has_gone(thread, int(person), is_owner=person == conversation.owner_id):
-                await company.dismiss(conversation.id, person)
+            has_gone = await _has_gone(thread, int(person), is_owner=person == conversation.owner_id)
+        if has_gone:
+            await company.dismiss(conversation.id, person)
+        return has_gone
 
-    with contextlib.suppress(TimeoutError):
+    with contextlib.suppress(TimeoutError, BookError):  # the turn tells that the book is gone
         async with asyncio.timeout(LOOKING_TAKES_S):
-            await asyncio.gather(*map(look, others[:LOOKED_AT]))
+            book = await use_cases.shelf.get(conversation.book_id)
+            people = {*await company.of(conversation.id)}
+            while len(people) >= SOME_COMPANY:
+                _, last = await use_cases.positions.lowest_of(people, book)
+                asked = [each for each in last if each not in asking and each.isdecimal()][:LOOKED_AT]
+                gone = {*compress(asked, await asyncio.gather(*map(is_dismissed, asked)))}
+                if not gone or gone < {*last}:
+                    return
+                people -= gone
 
 
 async def _has_gone(thread: discord.Thread, person: int, *, is_owner: bool) -> bool:

@@ -148,7 +148,8 @@ class ConversationWorker:
             return False
         try:
             waiting = await self._use_cases.chat.waiting(conversation.id)
-            await self._look_who_is_there(conversation, place, [message.author_id for message in waiting])
+            if waiting:
+                await self._look_who_is_there(conversation, place, [message.author_id for message in waiting])
             await self._play(self._use_cases.chat.answer(conversation.id), conversation, place)
             return self._presenter is not None and await self._conclude(self._presenter, conversation, place)
         finally:
@@ -156,7 +157,7 @@ class ConversationWorker:
 
     async def _look_who_is_there(self, conversation: Conversation, place: ThreadContext, asking: Sequence[str]) -> None:
         if isinstance(place.thread, discord.Thread):
-            await dismiss_absent(place.thread, conversation, self._use_cases.company, {*asking})
+            await dismiss_absent(place.thread, conversation, self._use_cases, {*asking})
 
     async def _answer_again(self, turn_id: str, conversation: Conversation, place: ThreadContext) -> None:
         """Answer again what a turn has answered; if that fails, show its answer as it was."""

@@ -102,7 +102,7 @@ class SharedBounds:
 
     async def of(self, people: Iterable[str], book: Book, conversation: Conversation | None = None) -> int:
         """How far these people may look together, as an offset; in a conversation never beyond its own bound."""
-        return _within(min((await self._each(people, book)).values(), default=book.length), conversation)
+        return _within(min((await self.each(people, book)).values(), default=book.length), conversation)
 
     async def binding(
         self,
@@ -114,7 +114,7 @@ class SharedBounds:
     ) -> tuple[int, Binding | None]:
         """The same offset, and who or what limits what the askers are told; None if no asker has read further."""
         asking = {*askers}
-        bounds = await self._each([*people, *asking], book)
+        bounds = await self.each([*people, *asking], book)
         lowest = min(bounds.values(), default=book.length)
         read_to = _within(lowest, conversation)
         if not any(bounds[asker] > read_to for asker in asking & bounds.keys()):
@@ -168,7 +168,8 @@ class SharedBounds:
         clubs = await self._clubs.get_by_reader(person, book.id)
         return any(member.hidden for club in clubs if (member := club.member(person)))
 
-    async def _each(self, people: Iterable[str], book: Book) -> dict[str, int]:
+    async def each(self, people: Iterable[str], book: Book) -> dict[str, int]:
+        """How far each of these people may look, as an offset."""
         known = sorted({*people} - {""})
         positions = await asyncio.gather(*(self.position(person, book) for person in known))
         return {person: position.bound(book.length) for person, position in zip(known, positions, strict=True)}
@@ -247,7 +248,7 @@ class ManagePositions:
         """How far these people may look together, and which of them is furthest behind; nobody if the whole book is
         open.
         """
-        bounds = {person: (await self.get(person, book)).bound(book.length) for person in sorted({*people} - {""})}
+        bounds = await self.bounds.each(people, book)
         lowest = min(bounds.values(), default=book.length)
         return lowest, [person for person, bound in bounds.items() if bound == lowest < book.length]
 

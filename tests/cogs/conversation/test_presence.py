@@ -36,6 +36,12 @@ def note_of(room: Scene) -> str:
     return [line for line in said_of(room).splitlines() if line.startswith("[")][-1]
 
 
+def looked_for(room: Scene) -> list[int]:
+    """Of whom Discord has been asked whether they are still there."""
+    calls = room.double.calls("GET /channels/{channel}/thread-members/{user}")
+    return [int(call.path.rsplit("/", 1)[1]) for call in calls]
+
+
 async def pressed(room: Scene, who: Actor, shown: Interaction, label: str) -> Interaction:
     press = await who.click(shown.messages[-1], label=label)
     await room.until(lambda: press.messages)
@@ -80,6 +86,20 @@ async def test_who_is_there_binds_and_so_does_who_comes_back(room: Scene) -> Non
     await room.ben.say(room.thread, "I'm back.", mention=room.double.bot)
     await room.until_delivered(5)
     assert BOUND_BY_BEN in await asked(room, 6)
+
+
+async def test_only_who_is_furthest_behind_is_asked_about(room: Scene) -> None:
+    cy = room.double.user("cy")
+    await stand_at(room, cy, "2")
+    await both_wrote(room)
+    await cy.say(room.thread, "So do I!", mention=room.double.bot)
+    await room.until_delivered(3)
+    known = looked_for(room)
+    assert BOUND_BY_BEN in await asked(room, 4)
+    assert looked_for(room)[len(known) :] == [room.ben.id]
+    await room.ben.leave(room.thread)
+    assert "has read to page 2" in await asked(room, 5)
+    assert looked_for(room)[len(known) :] == [room.ben.id, room.ben.id, cy.id]
 
 
 @pytest.mark.parametrize(("days", "bound"), [(30, OPEN), (0, BOUND_BY_BEN), (90, BOUND_BY_BEN)])
