@@ -358,6 +358,7 @@ _OPEN_CODE = re.compile(
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _CODE_SIGN = re.compile(r"[={}\[\]<>\\$#|+@→│├└]|;\s*$|\w[_./]\w|\w\(|(?<!\S)--?\w|^[ \t]*(?:[-*•]\s|\d)", re.MULTILINE)
 _KEY_BESIDE = re.compile(rf"\s{{0,4}}{_KEY}")
+_INCHES = re.compile(r"(?<!\w)\d['’′]\s?\d{1,2}\"(?!\w)")
 _NEAR = 60
 """Characters before words by which it is told whether they are quoted."""
 _STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))
@@ -367,12 +368,20 @@ def _read(text: str, before: str) -> str:
     """The text as the patterns read it, letter by letter: straight marks in code are none, emphasis may be one."""
     if "`" in text or "~" in text:
         text = _CODE.sub(_without_straight_marks, text)
+    if '"' in text:
+        text = _INCHES.sub(_as_inches, text)
     if "[quote]" in text:
         text = text.replace("[quote]", _SAID * 7).replace("[/quote]", _END_OF_SAID * 8)
     whole = before + text
     if _MAY_BE_SAID.search(whole):
         whole = _SAID_OTHERWISE.sub(_as_said, whole)
     return whole[len(before) :]
+
+
+def _as_inches(measure: re.Match[str]) -> str:
+    """A measure in feet and inches without its straight mark, unless a quotation ends there: 6'2"."""
+    line = measure.string[measure.string.rfind("\n", 0, measure.start()) + 1 : measure.start()]
+    return measure[0] if line.count('"') % 2 else f"{measure[0][:-1]}{_NEUTRAL}"
 
 
 def _without_straight_marks(code: re.Match[str]) -> str:
