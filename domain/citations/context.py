@@ -103,7 +103,7 @@ def is_of_known_script(word: str) -> bool:
 SIDE = rf"(?:(?:(?<=pa |op )|(?<=nde )|(?<={ORDINAL} ))side|(?<=sur )pago|(?<=der )sait)(?!\w)"
 """Words for page that mean something else elsewhere, behind the word that tells them: Danish, Esperanto and others."""
 FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
-NO_LABEL = re.compile(rf"{any_of('leading')}|{MONTHS}|\w+(?:ed|ing)|turn\w*|read\w*|look\w*")
+NO_LABEL = re.compile(rf"{any_of('leading')}|{MONTHS}|\w+(?:ed|ing)|turn\w*|(?:re)?read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
@@ -189,8 +189,6 @@ ASKS_FOR_ONE = re.compile(
 """Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
 MAY_BE_A_PAGE = re.compile(r"number|answer|total|\b(?:one|of|far|when|line|wann|weit|cu[aá]ndo|quando|когда)\b", re.I)
 """Where a number is asked for, what may mean a page as well: "which number?", but not "how old?"."""
-
-
 AGE_IN_BRACKETS = re.compile(
     r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+(?:\*\*|__)?\s\(\d{1,2}(?:(?:\s(?:or|oder|to|bis)\s|[-–/])\d{1,2})?\)\Z"
 )
@@ -252,8 +250,8 @@ CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _PARALLEL = r"[^.!?\n]*(?:[,;]|\b(?:and|und|et|y))\s(?:(?:and|und|et|y|while|but)\s)?"
 ANOTHERS_AGE = re.compile(
     rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)|\b[Aa]ges:\s(?:[A-Z]\w+ \d{{1,3}}, (?:and )?)*[A-Z]\w+"
-    rf"|\b(?:is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
-    r"(?:[A-ZÀ-Þ]|(?:his|her|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s(?:about\s|etwa\s|environ\s)?\Z"
+    rf"|\b(?:be|is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
+    r"(?:(?:d['’])?[A-ZÀ-Þ]|(?:his|her|the|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s(?:(?:about|etwa|environ|unos)\s)?\Z"
 )
 """What stands before the second number in "He is 25, she 31"."""
 _E_READER = (
@@ -318,7 +316,7 @@ TOLD = re.compile(
     rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS}|{_KEY}|{SOURCE})[^\W\d_]+: \0"
     rf"|(?:\b(?:half|quarter|(?:maj|min)orit[ye]|tiers|most"
     rf"|halfte|[vd]\w{{3}}tel|mehrheit|moitie|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
-    r"|\b(?:interest|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?(?!\")|taux|impots?|interes"
+    r"|\b(?:interest|payable|pays?|paid|borrow\w*|yield\w*|invest\w*|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?(?!\")|taux|impots?|interes"
     rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
     r"|f[ae]lls?|r[io]se|drop\w*|gr[eo]w\w*|shr[aiu]nk\w*|cut\w*|outs[eo]l\w+|w[io]n\w*|lost"
     r"|loses?|up|down|rais\w+|lower\w*|reduc\w+|\w\wcreas\w+|solution|costs?|should|must|keeps?|stay|ranges?)"
@@ -339,17 +337,21 @@ OF_THOSE = re.compile(rf"\b{_OF}{_SOME}\s[^\W\d_]+,\s\Z")
 ADDRESS = re.compile(
     r"\b(?:[Aa]ddress|[Aa]dresse|Anschrift)(?:\s(?:is|was|ist|war|lautet|est|était)|\s?:)\s(?:[A-ZÀ-Þ][\w'’.]*,?\s){1,3}\Z"
 )
-IN_WORK = re.compile(r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60})[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z")
+IN_WORK = re.compile(
+    r"[*_“„«\"](?P<title>[^*_“”„«»\"\n]{3,60}(?<!:))[*_”“»\"]{1,2},?\s(?:(?P<book>[IVXLC]{1,7})[,.:]\s?)?\Z"
+)
 """The end of a text that names a work and perhaps its book: "*Paradise Lost* X, "."""
 SHARED_OUT = re.compile(
     r"\b(?:are|were|has|have|had|gets?|got|received|takes?|took|went)\s(?P<most>\d{1,2})(?=[^,]*(?:,|\sand\s))"
     r"(?:,|\s(?:at|in|to|for|and)\b|\s[A-ZÀ-Þ][\w'’]*|\s\d{1,2}\b)+\s\Z"
 )
 """Before a smaller number that counts what the first one counts: "There are 29 at Carfax, 6 at Mile End, "."""
+_THEN = "(?:then|later|dann|spater|puis|luego|poi)"
 OF_THE_SAME = re.compile(
     rf"\b(?P<way>at|for|by)\s(?P<most>\d{{1,3}})[\s-]{any_of('units')}[^.!?;:\d\n]{{0,40}},[^.!?;:,\d\n]{{1,30}}\s(?P=way)\s\Z"
+    rf"|\d\s?(?:%|[^\W\d_]+s\b|{any_of('units')})[^.!?;:\d\n]{{0,30}},\s(?P<then>(?:and\s)?{_THEN}\s(?:\d+,\s|\Z)){{1,5}}"
 )
-"""Before one of the same unit: "at 11 knots, the launch at "."""
+"""Before one of the same unit, which is no larger without `then`: "at 11 knots, the launch at ", "5 mg, then "."""
 LISTS_NUMBERS = re.compile(
     r"\b(?:chapters|acts|parts|books|lines|verses|scenes|kapiteln|(?P<one>kapitel)|chapitres|capitulos|psalms?|genesis|[1-3]?\s?(?:kings|cor)"
     r"|days|nights|steps|phases|matthew|mark|luke|john|romans|aged?|ages|coordinates are)[.:]?\s(?:\d+|[ivxlc]{2,7})"
@@ -357,7 +359,7 @@ LISTS_NUMBERS = re.compile(
 )
 """The end of a text that lists chapters or verses."""
 PLACE = re.compile(
-    r"(?:\b(?:numbers?(?!\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
+    r"(?:\b(?:numbers?(?!\s\Z|\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
     rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z|[.!?:;,—–\n(]\s?up to \Z"
 )
 INTO = re.compile(
@@ -367,7 +369,7 @@ INTO = re.compile(
 READ = re.compile(r"(?:\bafter|\bна|\b(?:after|once|when)\b[^.!?]{0,20}\bread)\s\Z", re.IGNORECASE)
 OF_THE_BOOK = re.compile(
     r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
-    r"|\sin (?:mine|yours|(?:my|this|your|that|the)\s(?:\w+\s)?(?:copy|edition|book|paperback))\b"
+    r"|\swhere\b|\sin (?:mine|yours|(?:my|this|your|that|the)\s(?:\w+\s)?(?:copy|edition|book|paperback))\b"
 )
 BEHIND_A_MONTH = re.compile(
     rf"(?:(?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:(?:of|de)\s)?)|\b){MONTHS}\.?[,:]?\s(?:the\s)?{ROUGHLY}{{0,2}}\Z"
@@ -385,6 +387,7 @@ ASKS_WHERE = re.compile(
 )
 """Questions for a place in the book that have no word for page; as a text reads."""
 GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
+ON_A_DAY = re.compile(r"\b(?:on|by|from|since|after|before|for|to) the\s\Z")
 AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|before|um|gegen|vor)\s{ROUGHLY}?\Z")
 GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
@@ -393,7 +396,7 @@ IS_SO_OLD = re.compile(rf"\b(?:s?he|they)\s(?:is|was|are|were)\s{ROUGHLY}?\Z")
 AT_THE_TIME = re.compile(r"\s(?:when|as|at the time)\b")
 OF_AN_AGE = re.compile(r",\s(?:she|he)\s(?!says|said|tells|told|writes|wrote|describes|explains|mentions)")
 PART_OF_MEASURE = re.compile(
-    rf"\+(?=\s)|\s(?:by|x|×)\s\d|['’′]\d{{1,2}}[\"”″]|\scents?\b|[-–—]\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
+    rf"\+(?=\s)|\s(?:by|x|×)\s\d|['’′]\d{{1,2}}[\"”″]|\scents?\b|(?:[-–—]|\s(?:to|or|bis|oder|a|o)\s)[-−]?\d+\s?[%°]|(?:—|--)(?=[\"”'’),.;])|\.\s(?:{PART_OF_A_BOOK}|buch|buches|teil|teils|akt|szene|band)\b"
 )
 PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
 AT_A_TIME = re.compile(r"\b(?:at|bei|nach|ab|a|al?|alle) \0")
@@ -403,7 +406,7 @@ IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?
 ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
 THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
-ON_GERMAN = re.compile(r"\b(?:auf|ab|bis)\s(?:der\s)?\Z")
+ON_GERMAN = re.compile(r"\b(?:auf|ab|bei|bis)\s(?:der\s)?\Z")
 GERMAN_VERB = re.compile(r"\s(?:[a-zäöüß]*[^\Waeiou\d_]t|war|kam|wird|wurde|hatte|fand|sah)\s")
 DEALT = re.compile(
     r"\b(?P<most>\d{1,2})\s[^.!?;:\n]{0,60}?\b(?P<way>to|in|at|for)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s"
@@ -420,8 +423,6 @@ HEADS_NUMBERS = re.compile(
     r"|ages|alter|edades)\b(?!.*\d)"
 )
 """In a line above a list: its items have chapters, ages or counts."""
-
-
 _COUNTERS = _either(" ".join(_WORDS["counters"]))
 _NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{_either('й я го ой ая')}|{fold_letters('번째')})?"
 _NOT_OF_A_COPY = "".join(rf"(?<!\b{word} )" for word in " ".join(_WORDS["before_a_copy"]).split())
@@ -467,8 +468,6 @@ PLURALS = re.compile(
     r"|(?P<plural>[\s-][^\W\d_]+(?:s|men|people|children|feet|mice))(?![\w'’])"
 )
 """What follows on a number that counts it; without the group, what is no plural although it may look like one."""
-
-
 NO_SIDE = "".join(rf"(?<!{word} )" for word in " ".join(_WORDS["before_side"]).split())
 """German "Seite" and Swedish "sida" mean a side, too."""
 JOINS_REFERENCES = re.compile(rf"\W*(?:{any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")

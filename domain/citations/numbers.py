@@ -21,7 +21,6 @@ from domain.citations.context import (
     SHORT_PAGE,
     SMALL_ORDINAL,
     SOURCE,
-    takes_a_number,
 )
 from domain.citations.keys import (
     DATE,
@@ -46,7 +45,6 @@ _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z
 _STOPS = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]")
 A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]")
 """A part of every number. Most texts have none; looking for it takes a tenth of the time."""
-
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
 _NEAR_PAGE = re.compile(
     rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
@@ -85,12 +83,12 @@ _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
-_FEW, _LEAST_ROMAN, _LEAST_NOUN = 12, 3, 3
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
-_YEARS, _MOST_PAGES = range(1_000, 2_100), 10_000
+_FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
 _NAME_AND_VERB = re.compile(r"[\s*_]{1,4}[A-Z]\w+\s(?:[a-z]+(?:s|ed|t))\b")
+_NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
 _VERB_AND_NAME = re.compile(r"\s[^\W\d_]+\s[A-ZÀ-ÝА-ЯΑ-Ω]")
 _STREET = re.compile(r"(?:\s[A-Z][\w'’]+\.?){1,4}(?:[,;!?.]|\Z|\n)")
 _FIRST_WORDS = re.compile(
@@ -100,8 +98,6 @@ _FIRST_WORDS = re.compile(
 _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 12, 2, 30, 24
 _LEAST_LOCATION, _LEAST_CALLED, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 60, 45, 28
-
-
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 _BESIDE = 70
@@ -179,6 +175,7 @@ class Number:
         if self.written == "24/7" or context.SCRIPTURE.search(self.left):
             return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
+        cites |= parts[1] == ":" and (self.left.endswith("in ") or self.values[-1] >= _LEAST_CALLED)  # chapter and page
         cites |= parts[1] == "/" and (self.form == "line" or (self.form == "place" and self.values[-1] >= _LEAST_PAGES))
         return not cites or not ENDS.match(self.right)
 
@@ -231,11 +228,6 @@ class Number:
         return context.PAGES_IN.match(self.words_after) is not None
 
     @property
-    def is_had(self) -> bool:
-        """Whether somebody or something has so many: "the book has 470 pages"."""
-        return context.HAS.search(self.left) is not None
-
-    @property
     def is_of_an_address(self) -> bool:
         """Whether it is a house: "at 347 Piccadilly."; who does something has a verb: "at 347 Dracula says"."""
         if context.ADDRESS.search(self.before):
@@ -284,15 +276,17 @@ class Number:
         if not self.left.endswith(" "):
             return False
         around = f"{self.left}\0{self.right}"
-        same = context.OF_THE_SAME.search(self.left) or context.SHARED_OUT.search(self.before)
-        first = same or context.DEALT.search(around)
-        most = _LEAST_PAGES if context.IN_CHAPTERS.search(around) else int(first["most"]) if first else 0
+        same = context.OF_THE_SAME.search(self.left)
+        first = same or context.SHARED_OUT.search(self.before) or context.DEALT.search(around)
+        goes_on = (same and same["then"]) or context.IN_CHAPTERS.search(around)
+        most = _LEAST_PAGES if goes_on else int(first["most"]) if first else 0
         return max(self.values, default=_LEAST_PAGES) <= min(most, _LEAST_PAGES)
 
     def is_in_work(self, own: Container[str]) -> bool:
         """Whether it is a line of another work, or the number of its book before a line; `own` has this one's words."""
         named = context.IN_WORK.search(self.before)
-        if not named or not (self.is_decimal if named["book"] else re.match(r"[,.:]\s?\d", self.right)):
+        is_book = self.values[:1] <= [_MOST_CHAPTERS] and re.match(r"[,.:]\s?\d", self.right)
+        if not named or not (self.is_decimal if named["book"] else is_book):
             return False
         return not any(stem_of(word) in own for word in words_of(named["title"]))
 
@@ -301,11 +295,12 @@ class Number:
         """Whether it is a day or an hour where days or hours are told of, or one of a series such as "the 1st ship"."""
         around = f"{self.left} {self.right}"
         if _NTH.search(self.written) and not self.is_beside_page:
-            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(context.DATED.search(around))
+            is_dated = context.DATED.search(around) or context.ON_A_DAY.search(self.left)
+            is_day = max(self.values, default=_LAST_DAY + 1) <= _LAST_DAY and bool(is_dated)
             goes_on = any(int(thing[:9]) < max(self.values, default=0) for thing in _NTH_THING.findall(self.left))
             return is_day or goes_on or bool(context.IN_A_RANK.search(self.left))
         is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(context.AT_AN_HOUR.search(self.left))
-        return is_hour and bool(context.HOURS.search(around))
+        return is_hour and bool(context.HOURS.search(around) or self.left.endswith(" um "))
 
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it is how old somebody is; `is_asked` where ages are spoken of."""
@@ -415,10 +410,11 @@ class Number:
 
     @property
     def _is_telling(self) -> bool:
-        """Whether a verb follows rather than a noun: "47 relates that", "la 47 dit"."""
-        is_german = bool(context.ON_GERMAN.search(self.left) and context.GERMAN_VERB.match(self.after))
-        if is_german or not self.written.isdecimal():
-            return is_german
+        """Whether a verb follows rather than a noun: "47 relates that", "la 47 dit", "47 Ann drowns"."""
+        is_done = bool(context.ON_GERMAN.search(self.left) and context.GERMAN_VERB.match(self.after))
+        is_done |= self.is_decimal and _NAME_THAT_DOES.match(self.after) is not None
+        if is_done or not self.written.isdecimal():
+            return is_done
         return bool(
             (_BEGINS.search(self.left) and context.TELLS.match(self.words_after))
             or (context.THE_ONE.search(self.left) and not context.MONTH.match(self.words_after))
@@ -427,12 +423,14 @@ class Number:
     @property
     def is_taken(self) -> bool:
         """Whether a word stands before it that takes a number."""
-        taken = takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
-        if self.values[1:] and self.values[0] > self.values[1] and self.left.endswith(("from ", "between ")):
-            return True  # from nine to five: no pages are read backwards
+        taken = context.takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
+        is_span = " to " in self.read or self.left.endswith(("from ", "between "))
+        if is_span and self.form != "open" and self.values[1:] and self.values[0] > self.values[1]:
+            return True  # nine to five, odds of 20 to 1: no pages are read backwards
         if not taken:
             return self._is_listed or self._is_of_a_label or self.is_of_a_month
-        if taken["kind"] and ":" in self.written and self.form == "open" and ENDS.match(self.right):
+        is_pair = ":" in self.written or ("/" in self.written and self.values[-1] > _MOST_CHAPTERS)
+        if taken["kind"] and is_pair and self.form == "open" and ENDS.match(self.right):
             return False  # [Ch. 3:47]
         if taken["being"]:
             ends = ENDS.match(self.right) or context.OF_THE_BOOK.match(self.words_after)
@@ -445,7 +443,7 @@ class Number:
 
     def is_label_of(self, own: Container[str]) -> bool:
         """Whether the word that takes it is one of these, the book's own: "Dracula 88 has it"."""
-        name = None if takes_a_number().search(self.left) else _NAME_OF_IT.search(self.before)
+        name = None if context.takes_a_number().search(self.left) else _NAME_OF_IT.search(self.before)
         return name is not None and any(stem_of(word) in own for word in words_of(name[0]))
 
     @property
@@ -486,7 +484,7 @@ class Number:
             item = ITEM.match(self.right)
             return (start, end + item.end(), "") if item else (start, end, "…")
         if self.form == "sign" or (self.form == "joint" and ends):
-            is_between = self.right.startswith(",") and self.left.endswith(", ")  # then one comma stays
+            is_between = re.match(r",(?!\s\d)", self.right) is not None and self.left.endswith(", ")  # one comma stays
             return first + is_between, end + marks + is_between, ""
         if ends and not LEADS_ON.search(self.left):
             opening = len(self.left) - len(_WITHOUT_MARK.sub("", self.left))

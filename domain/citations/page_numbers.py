@@ -134,7 +134,7 @@ def _typed() -> re.Pattern[str]:
     return re.compile(
         rf"(?P<bracketed>{_BLANKS}{OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*[,;]?\s*{CLOSE}"
         rf"|{_BLANKS}{OPEN}\s*\d{{1,2}}:\d\d:\d\d\s*{CLOSE}|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
-        rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
+        rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:,\s?[\[{{]\s*{_BARE}[\]}}])*(?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
         rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
@@ -327,16 +327,14 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
 """Lines; a number alone in one belongs to the next, which tells what it is."""
 _HEADING = re.compile(r"\n#{1,6} \Z")
-_LATE_HEADING, _MOST_LISTED = 12, 100
-"""The highest number of a heading that follows on none, as where an answer goes on."""
-_ROW = re.compile(r"\n\s*\|[^\n]*\Z")
-_FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
-_CELL_BEGIN, _CELL_END = re.compile(r"(?:\n|\|)\s*\Z"), re.compile(r"\s*\|")
+_LATE_HEADING, _MOST_LISTED, _REMEMBERED = 12, 100, 120
+"""The highest number of a heading that follows on none, and of a list's item; characters kept of what came before."""
+_ROW, _FIRST_CELL = re.compile(r"\n\s*\|[^\n]*\Z"), re.compile(r"\n\s*\|\s*\Z")
+_CELL_BEGIN = re.compile(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
+_CELL_END = re.compile(r"(?:,\s\d{1,4}){0,9}\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 _BELOW = re.compile(r"\n[^\n.!?]{1,60}(?:(?::|\s[–—-])\s|\s\()\Z")
 _ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^\n:]{1,60}:\s|\s*\Z")
-_REMEMBERED = 120
-"""Characters of what stands before a piece."""
 
 
 class TypedPages:
@@ -434,7 +432,7 @@ class TypedPages:
         if number.is_share:
             return number.is_of_book or not ENDS.match(number.right)
         if _PAGES.match(number.right):
-            return number.is_had or number.is_in_plain_use
+            return number.is_in_plain_use or context.HAS.search(number.left) is not None
         return (
             self._is_item(number)
             or number.is_homograph
@@ -463,9 +461,11 @@ class TypedPages:
         return True
 
     def _is_cell(self, number: Number) -> bool:
-        """Whether it is alone in a table's cell."""
+        """Whether it is alone in a table's cell, or there is nothing but numbers."""
         is_in_row = self._columns is not None or self._line.lstrip().startswith("|") or _ROW.search(number.left)
-        return bool(is_in_row and (_CELL_BEGIN.search(number.left) or _CELL_END.match(number.right)))
+        begins, ends = _CELL_BEGIN.search(number.left), _CELL_END.match(number.right)
+        is_listed = re.match(r",\s\d", number.right) or re.search(r"\d,\s\Z", number.left)
+        return bool(is_in_row and (begins and ends if is_listed else begins or ends))
 
     def _is_below_heading(self, number: Number) -> bool:
         """Whether it is the chapter, the age or the count of an item of a list that has these: "Ages:"."""
