@@ -37,14 +37,17 @@ from domain.citations.keys import (
 from domain.library.numerals import RESULT_OF_A_SUM, are_small, is_in_telephone_number, is_score, values_of
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
+_OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]"
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
-_STOPS = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]")
-A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]")
-"""A part of every number. Most texts have none; looking for it takes a tenth of the time."""
+_STOPS, ITEM = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]"), re.compile(r"[.)][^\S\n]+(?=\S)")
+A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|{_OTHER_NUMBERS}")
+"""A part of every number. Most texts have none, and looking takes a tenth of the time."""
+LARGER_NUMBER = re.compile(rf"\d|[{CARDINAL}-{SMALL_ORDINAL}]{{4}}|{_OTHER_NUMBERS}")
+"""The same without the shortest words, such as "one", which are not looked for among the numbers that were given."""
 ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
 _NEAR_PAGE = re.compile(
     rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
@@ -99,7 +102,6 @@ _LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 12, 2, 30, 24
 _LEAST_LOCATION, _LEAST_CALLED, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 60, 45, 28
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
-ITEM = re.compile(r"[.)][^\S\n]+(?=\S)")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 

@@ -30,11 +30,12 @@ from domain.citations.keys import (
     end_of_decided,
     ends_between,
     key_groups,
+    marked,
     telling_words,
     with_reference,
 )
 from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
-from domain.citations.numbers import Number, numbers_of
+from domain.citations.numbers import LARGER_NUMBER, Number, numbers_of
 from domain.citations.page_numbers import (
     LONGEST_WORD,
     TypedPages,
@@ -68,7 +69,6 @@ _STEP = 32
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _MOST_SHORTENED = 2
 """How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
-_DIGIT = re.compile(r"\d")
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
@@ -229,7 +229,7 @@ class AnswerComposer:
     async def _release(self, length: int, *, last: bool = False) -> str:
         await compile_patterns()
         ready, self._pending = self._pending[:length], self._pending[length:]
-        if _DIGIT.search(ready):
+        if self._unread and LARGER_NUMBER.search(marked(as_seen(self._before + ready).text)):
             while self._unread:
                 self._learn_numbers(*self._unread.pop())
                 await asyncio.sleep(0)

@@ -98,8 +98,9 @@ async def test_other_tasks_run_between_hundreds_of_sentences_that_were_held_back
     assert 0 < most <= 2 * SENTENCES_AT_ONCE
 
 
-@pytest.mark.parametrize("filler", ["They counted 12 lamps. ", "12 ", "灯12", "She turned 12 pages, and then "])
-async def test_other_tasks_run_while_the_numbers_of_a_long_text_are_learnt(filler: str) -> None:
+@pytest.mark.parametrize("number", ["38", "xxxviii", "thirty-eight"])
+@pytest.mark.parametrize("filler", ["They counted 12 lamps. ", "12 ", "xii ", "灯12", "She turned 12 pages, and then "])
+async def test_other_tasks_run_while_the_numbers_of_a_long_text_are_learnt(filler: str, number: str) -> None:
     ran = 0
 
     async def others() -> None:
@@ -110,11 +111,11 @@ async def test_other_tasks_run_while_the_numbers_of_a_long_text_are_learnt(fille
 
     running = asyncio.create_task(others())
     composer = AnswerComposer(cite, Quotations(Looking().stands_in_book))
-    composer.learn_figures(f"Dunmore paid 38 crowns for the lamp. {filler * (12_000 // len(filler))}")
-    await composer.feed(TextChunk("Dunmore gave (38) for the lamp."))
+    composer.learn_figures(f"Dunmore paid {number} crowns for the lamp. {filler * (12_000 // len(filler))}")
+    await composer.feed(TextChunk(f"Dunmore gave {number} for the lamp."))
     await composer.finish()
     running.cancel()
-    assert composer.text == "Dunmore gave (38) for the lamp."
+    assert composer.text == f"Dunmore gave {number} for the lamp."
     assert ran >= 20
 
 

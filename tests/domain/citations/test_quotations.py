@@ -36,7 +36,7 @@ def quotations() -> Quotations:
         "“Ann kept the light for forty years.\n\n“In 1911 the Perpetua struck the rocks below.”",
         "the sailors' boats and the keepers' house don't count, 'tis all one",
         "no quotation at all",
-        "He stood 6'2\" there, and she 5'4\" in her shoes.\n\"Ann kept the light for forty years\", 6'2\"",
+        'He stood 6\'2" there, and she 5\'4" in her shoes.\n"Ann kept the light for forty years", 6\'2"',
     ],
 )
 async def test_true_quotations_are_left_alone(text: str) -> None:
