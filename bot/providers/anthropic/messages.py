@@ -1,6 +1,8 @@
 """Anthropic's Messages API: messages of the domain as a request, and a streamed reply as events of the domain."""
 
 import hashlib
+import json
+import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -227,11 +229,16 @@ _STOP_REASONS: Final = {
     "pause_turn": StopReason.PAUSE,
     "refusal": StopReason.REFUSAL,
     "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
+    # proxies that pass on what the API of chat completions says
+    "stop": StopReason.END_TURN,
+    "tool_calls": StopReason.TOOL_USE,
+    "length": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.REFUSAL,
 }
 
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 
-_OF_REPLY: Final = frozenset({"message_start", "content_block_start"})
+_OF_REPLY: Final = frozenset({"message", "message_start", "content_block_start"})
 """Events that a model's work has begun."""
 
 
@@ -239,7 +246,8 @@ class MessageAccumulator:
     """Assembles a reply from the events of its stream.
 
     The SDK's own accumulator is not used: it fails on calls with invalid JSON, and shows a call that was cut off as
-    one without arguments.
+    one without arguments. Servers that imitate the API leave out fields and events, number all blocks 0, or send the
+    message in one piece.
     """
 
     def __init__(
@@ -250,7 +258,8 @@ class MessageAccumulator:
         self._model = model
         self._prefix = prefix
         self._call_tools = call_tools
-        self._blocks: dict[int, Block] = {}
+        self._blocks: list[Block] = []
+        self._by_index: dict[int, Block] = {}
         self._written: dict[int, str] = {}
         self._characters = WholeCharacters()
         self._usage: dict[str, int] = {}
@@ -273,24 +282,35 @@ class MessageAccumulator:
         self._has_begun = self._has_begun or event["type"] in _OF_REPLY
         match event["type"]:
             case "message_start":
-                self._count(event["message"].get("usage"))
+                self._count((event.get("message") or {}).get("usage"))
             case "content_block_start":
-                yield from self._start(event["index"], event["content_block"])
+                yield from self._start(event.get("index", 0), event["content_block"])
             case "content_block_delta":
-                yield from self._extend(event["index"], event["delta"])
+                yield from self._extend(event.get("index", 0), event["delta"])
             case "content_block_stop":
-                yield from self._finish(event["index"])
+                yield from self._finish(event.get("index", 0))
             case "message_delta":
-                self._stop = event["delta"].get("stop_reason")
-                self._count(event.get("usage"))
-                self._is_counted = token_count((event.get("usage") or {}).get("output_tokens")) > 0
+                self._end(event.get("delta") or {}, event.get("usage"))
+            case "message":
+                for block in event["content"]:
+                    yield from self._start(0, block)
+                    yield from self._finish(0)
+                self._end(event, event.get("usage"))
+
+    def _end(self, told: Event, usage: Event | None) -> None:
+        """Note why the reply ended; a later event may only count."""
+        self._stop = told.get("stop_reason") or self._stop
+        self._count(usage)
+        self._is_counted = token_count((usage or {}).get("output_tokens")) > 0
 
     def response(self) -> ChatResponse:
         """The complete reply. Calls count only if all are complete and the model stopped to have them carried out; some
         servers say of such a reply that it just ended.
         """
-        text = "".join(block["text"] for block in self._blocks.values() if block["type"] == "text")
-        calls = [_invocation(block) for block in self._blocks.values() if block["type"] == "tool_use"]
+        for index in [*self._written]:  # nobody has told that their blocks are complete
+            self._read_arguments(index)
+        text = "".join(block["text"] for block in self._blocks if block["type"] == "text")
+        calls = [_invocation(block) for block in self._blocks if block["type"] == "tool_use"]
         reason = _STOP_REASONS.get(self._stop or "", StopReason.OTHER)
         if reason in _COMPLETE and calls and self._call_tools:
             return ChatResponse(
@@ -308,18 +328,24 @@ class MessageAccumulator:
         )
 
     def _start(self, index: int, block: Block) -> Iterator[ProviderEvent]:
-        self._blocks[index] = {**block}
+        self._read_arguments(index)
+        started = self._by_index[index] = {**block}
+        self._blocks.append(started)
         if block["type"] == "text":
-            self._blocks[index]["text"] = ""
-            yield from self._say(index, self._characters.feed(block["text"]))
+            started["text"] = ""
+            yield from self._say(started, self._characters.feed(block.get("text") or ""))
         elif block["type"] == "tool_use":
-            self._blocks[index] |= {"id": plain_id(block["id"]), "name": tool_name(block["name"])}
+            call_id, arguments = block.get("id") or f"call_{uuid.uuid4().hex[:12]}", block.get("input") or {}
+            read = read_arguments(arguments) if isinstance(arguments, str) else arguments
+            started |= {"id": plain_id(call_id), "name": tool_name(block["name"]), "input": read}
 
     def _extend(self, index: int, delta: Event) -> Iterator[ProviderEvent]:
-        block = self._blocks[index]
+        if index not in self._by_index:
+            yield from self._start(index, {"type": "text"})
+        block = self._by_index[index]
         match delta["type"]:
             case "text_delta":
-                yield from self._say(index, self._characters.feed(delta["text"]))
+                yield from self._say(block, self._characters.feed(delta.get("text") or ""))
             case "citations_delta":
                 cited = delta["citation"]
                 block["citations"] = [*(block.get("citations") or ()), cited]
@@ -327,23 +353,28 @@ class MessageAccumulator:
                     first, last = cited["start_block_index"], cited["end_block_index"]
                     yield CitationMark(cited["source"], first, last, cited["cited_text"])
             case "input_json_delta":
-                self._written[index] = self._written.get(index, "") + delta["partial_json"]
+                piece = delta["partial_json"]
+                written = piece if isinstance(piece, str) else json.dumps(piece)
+                self._written[index] = self._written.get(index, "") + written
             case "thinking_delta":
-                block["thinking"] += delta["thinking"]
+                block["thinking"] = (block.get("thinking") or "") + (delta.get("thinking") or "")
             case "signature_delta":
                 block["signature"] = delta["signature"]
 
     def _finish(self, index: int) -> Iterator[ProviderEvent]:
-        block = self._blocks[index]
-        if index in self._written:
-            block["input"] = read_arguments(self._written.pop(index))
-        if block["type"] == "text":
-            yield from self._say(index, self._characters.end())
+        self._read_arguments(index)
+        block = self._by_index.get(index, {})
+        if block.get("type") == "text":
+            yield from self._say(block, self._characters.end())
             yield TextBlockEnd()
 
-    def _say(self, index: int, text: str) -> Iterator[ProviderEvent]:
+    def _read_arguments(self, index: int) -> None:
+        if index in self._written:
+            self._by_index[index]["input"] = read_arguments(self._written.pop(index))
+
+    def _say(self, block: Block, text: str) -> Iterator[ProviderEvent]:
         if text:
-            self._blocks[index]["text"] += text
+            block["text"] += text
             yield TextChunk(text)
 
     def _count(self, usage: Event | None) -> None:
@@ -364,7 +395,7 @@ class MessageAccumulator:
         )
 
     def _written_tokens(self) -> int:
-        blocks = self._blocks.values()
+        blocks = self._blocks
         said = (block.get("text") or block.get("thinking") or str(block.get("input") or "") for block in blocks)
         return sum(map(estimate_text, [*said, *self._written.values()]))
 
@@ -372,7 +403,7 @@ class MessageAccumulator:
         """The blocks to send back: without blank text, which is refused, and without calls that nobody will answer."""
         kept = [
             block
-            for block in self._blocks.values()
+            for block in self._blocks
             if (with_calls or block["type"] != "tool_use") and (block["type"] != "text" or block["text"].strip())
         ]
         if all(block["type"] in _THINKING for block in kept):

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 from bot.providers.anthropic.client import AnthropicChat
 from domain.citations.keys import key_of
 from domain.errors import LLMError, LLMErrorCode
-from domain.tool_use import ChatResponse, ToolInvocation
+from domain.tool_use import ChatResponse, StopReason, ToolInvocation
 from tests.bot.providers.talk import SEARCH, passage, reply, result, user
 
 C = LLMErrorCode
@@ -211,3 +211,84 @@ async def test_counts_that_can_be_none_are_estimated(server: Server) -> None:
     assert usage.output_tokens > 0
     assert usage.cache_read_tokens == 0
     await chat.aclose()
+
+
+def _call(**changes: Any) -> Json:
+    return {"type": "tool_use", "id": "c1", "name": "search_book", "input": {}, **changes}
+
+
+def _block(block: Json, *deltas: Json, **where: int) -> list[Json]:
+    begun = {"type": "content_block_start", **where, "content_block": block}
+    return [begun, *({"type": "content_block_delta", **where, "delta": delta} for delta in deltas)]
+
+
+WRITTEN: Json = {"type": "input_json_delta", "partial_json": '{"query": "Hobb"}'}
+PLAIN: Json = {"type": "text", "text": ""}
+ENDS = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}]
+
+
+def _said(text: str | None) -> Json:
+    return {"type": "text_delta", "text": text}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [*_block({"type": "text"}, _said("Hobb."), index=0), *ENDS],
+        [*_block(PLAIN, _said(None), _said("Hobb.")), *ENDS],
+        [*_block(PLAIN, _said("Ho"), index=0), *_block(PLAIN, _said("bb."), index=0), *ENDS],
+        [
+            *_block({"type": "thinking"}, {"type": "thinking_delta", "thinking": "Who?"}),
+            *_block(PLAIN, _said("Hobb.")),
+            *ENDS,
+        ],
+        [*_block(PLAIN, _said("Hobb."), index=0)[1:], *ENDS],
+        [*SAID[:5], {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 3}}],
+        [*SAID[:4], {"type": "message_delta", "delta": {"stop_reason": "stop"}}],
+        [{"type": "message", "content": [{"type": "text", "text": "Hobb."}], "stop_reason": "end_turn", "usage": None}],
+    ],
+)
+async def test_what_a_server_leaves_out_of_a_text_is_not_missed(server: Server, events: list[Json]) -> None:
+    chat, server.reply = server.chat(), tuple(events)
+    response = await chat.chat_with_tools([user("Who?")], [SEARCH])
+    await chat.aclose()
+    assert (response.text, response.stop_reason) == ("Hobb.", StopReason.END_TURN)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        _block(_call(), WRITTEN, index=0),
+        _block(_call(id=""), WRITTEN, index=0) + _block(_call(id=None), WRITTEN, index=0),
+        _block({"type": "tool_use", "name": "search_book"}, {**WRITTEN, "partial_json": {"query": "Hobb"}}),
+        _block(_call(input='{"query": "Hobb"}'), index=0),
+    ],
+)
+@pytest.mark.parametrize("reason", ["tool_use", "tool_calls"])
+async def test_what_a_server_leaves_out_of_a_call_is_not_missed(
+    server: Server, events: list[Json], reason: str
+) -> None:
+    chat = server.chat()
+    server.reply = (*events, {"type": "message_delta", "delta": {"stop_reason": reason}})
+    calls = (await chat.chat_with_tools([user("Who?")], [SEARCH])).tool_invocations or ()
+    await chat.aclose()
+    begun = sum(event["type"] == "content_block_start" for event in events)
+    assert [call.arguments for call in calls] == [{"query": "Hobb"}] * begun
+    assert len({call.tool_use_id for call in calls} - {""}) == begun
+
+
+async def test_a_reply_in_one_piece_is_read(server: Server) -> None:
+    async def whole(request: web.Request) -> web.Response:
+        await request.read()
+        return web.json_response(
+            {"type": "message", "content": [_call(input={"query": "x"})], "stop_reason": "tool_use"}
+        )
+
+    application = web.Application()
+    application.router.add_post("/v1/messages", whole)
+    async with TestServer(application) as listening:
+        server.url = str(listening.make_url(""))
+        chat = server.chat()
+        response = await chat.chat_with_tools([user("Who?")], [SEARCH])
+        await chat.aclose()
+    assert response.tool_invocations == (ToolInvocation("search_book", {"query": "x"}, "c1"),)
