@@ -56,7 +56,7 @@ _SAID: Final = (
     (
         LLMErrorCode.OUT_OF_CREDIT,
         r"insufficient[ _](?:user_)?(?:credits?|balance|quota|funds)|(?:balance|quota) is insufficient"
-        r"|\b(?:any|enough|more|no|of) credits?\b|credit balance|billing"
+        r"|\b(?:any|enough|more|no|of) credits?\b(?! were charged)|credit balance|billing"
         r"|budget has been exceeded|arrear|in good standing|spending limit|(?:余额|额度)不足|欠费",
     ),
     (
@@ -68,7 +68,7 @@ _SAID: Final = (
     ),
     (
         LLMErrorCode.REFUSED,
-        r"content (?:management )?policy|requires moderation|input was flagged|inappropriate content",
+        r"content (?:management )?policy|requires moderation|(?:input|prompt) was flagged|inappropriate content",
     ),
     (
         LLMErrorCode.RATE_LIMITED,
@@ -131,8 +131,8 @@ _NO_ADDRESS: Final = re.compile(
 )
 """Any other 404 is about the address if it says nothing but that."""
 _NOT_FOUND: Final = 404
-_OF_REGION: Final = re.compile(r"\bcountry|\bregion|\bterritor|\blocation", re.IGNORECASE)
-"""What a 403 speaks of that is not about the key, but about where the request comes from."""
+_OF_REGION: Final = re.compile(r"\bcountry|\bregion|\bterritor|\blocation|requires a subscription", re.IGNORECASE)
+"""What a 403 speaks of that is not about the key: where the request comes from, or what the account has booked."""
 _FORBIDDEN: Final = 403
 _OF_PROXY: Final = re.compile(
     r"""(?:LiteLLM: model group '|Received Model Group=|model=\S{1,200} context_window_fallbacks=)(?:[^"\\]|\\.)*""",
@@ -144,10 +144,11 @@ _PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for
 
 _NOT_LOADED: Final = re.compile(
     # LM Studio
-    r"no models? (?:is |are )?(?:currently )?loaded|failed to load (?:the )?(?:model|llm)\b|error loading model"
+    r"no models? (?:is |are )?(?:currently )?loaded|error loading model"
+    r"|(?:failed to|could not|unable to) load (?:the )?(?:model|llm|runner)\b"
     r"|model loading aborted|model name=\S+ failed to load"
     # Ollama, and others
-    r"|more system memory\b|model failed to load|unable to load model|out of memory"
+    r"|more system memory\b|model failed to load|out of memory"
     r"|llama[ -](?:runner|server)\b.{0,40}\b(?:terminated|exited)",
     re.IGNORECASE | re.DOTALL,
 )

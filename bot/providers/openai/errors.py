@@ -36,6 +36,7 @@ _CODES: Final = {
     "model_not_found": LLMErrorCode.UNKNOWN_MODEL,
     "insufficient_quota": LLMErrorCode.OUT_OF_CREDIT,
     "rate_limit_exceeded": LLMErrorCode.RATE_LIMITED,
+    "exceeded_current_quota_error": LLMErrorCode.OUT_OF_CREDIT,  # Kimi's type
     "context_length_exceeded": LLMErrorCode.CONTEXT_EXCEEDED,
     "exceed_context_size_error": LLMErrorCode.CONTEXT_EXCEEDED,  # llama.cpp's type
     "content_filter": LLMErrorCode.REFUSED,  # Azure
@@ -81,7 +82,7 @@ LENGTH_OF_STATUS: Final = 3
 """Digits; Mistral's own codes have four."""
 _PLAIN: Final = frozenset({401, 402, 405, 408, 429, 504, 524, 529})
 """The status of errors that needs no words to be understood; others are used for more than one thing."""
-_NO_BALANCE: Final = re.compile(r"insufficient (?:balance|credits?|funds)", re.IGNORECASE)
+_NO_BALANCE: Final = re.compile(r"insufficient (?:balance|credits?|funds)|余额不足|欠费", re.IGNORECASE)
 """Z.ai says so with the status of a rate limit; others speak of billing there that only have a rate limit."""
 _TOO_LARGE: Final = re.compile(r"\brequest too large for\b", re.IGNORECASE)
 """Groq says so where a single request exceeds what it accepts in a minute: waiting does not help, less does."""

@@ -112,6 +112,18 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("a web server's page", 404, "<html><title>404 Not Found</title><body>nginx</body></html>", C.UNKNOWN_ADDRESS),
     ("lm studio, no such route", 200, {"error": "Unexpected endpoint or method. (POST /x)"}, C.UNKNOWN_ADDRESS),
     ("gemini", 404, [{"error": {"message": "models/x is not found for API version v1", "code": 404}}], C.UNKNOWN_MODEL),
+    ("ollama cloud", 403, {"error": {"message": "this model requires a subscription"}}, C.API_CALL_FAILED),
+    ("openai flags", 400, {"error": {"message": "Invalid prompt: your prompt was flagged as such."}}, C.REFUSED),
+    (
+        "openrouter flags",
+        403,
+        {"error": {"message": "x requires moderation. Your input was flagged for y. No credits were charged."}},
+        C.REFUSED,
+    ),
+    ("kimi", 429, {"error": {"message": "Suspended", "type": "exceeded_current_quota_error"}}, C.OUT_OF_CREDIT),
+    ("z.ai balance", 429, {"error": {"code": "1113", "message": "您的账户已欠费，请充值后重试。"}}, C.OUT_OF_CREDIT),
+    ("localai", 500, {"error": {"code": 500, "message": "could not load model: rpc error"}}, NOT_LOADED),
+    ("docker", 500, {"error": {"message": "unable to load runner: it terminated"}}, NOT_LOADED),
     ("moonshot", 404, {"error": {"message": "Not found the model x or Permission denied"}}, C.UNKNOWN_MODEL),
     ("openrouter, no model", 404, {"error": {"message": "No endpoints found for a/b:free."}}, C.UNKNOWN_MODEL),
     (
