@@ -80,8 +80,10 @@ def read_arguments(written: str) -> dict[str, Any]:
     if not written.strip():
         return {}
     try:
-        # Twice: lone surrogates and infinite numbers are written as escapes and digits, and appear once parsed.
-        arguments = _loaded(encodable(json.dumps(_loaded(written), ensure_ascii=False)))
+        loaded = _loaded(written)
+        loaded = _loaded(loaded) if isinstance(loaded, str) else loaded  # some servers encode them twice
+        # Once more: lone surrogates and infinite numbers are written as escapes and digits, and appear once parsed.
+        arguments = _loaded(encodable(json.dumps(loaded, ensure_ascii=False)))
     except (ValueError, RecursionError):
         arguments = None
     if isinstance(arguments, dict) and not _is_deeper(arguments, _MOST_LEVELS):
@@ -285,8 +287,7 @@ C = TypeVar("C", bound=Closable)
 
 
 class LateClient(Generic[C]):
-    """An SDK's client, created at the first request and in a thread, because importing an SDK takes more than a
-    second.
+    """An SDK's client, created at the first request and in a thread, because importing an SDK takes over a second.
 
     Connections belong to the event loop in which they were opened. In another loop, as in a script that calls
     asyncio.run more than once, new ones are opened.
@@ -362,7 +363,6 @@ class CountsTokens(Protocol):
     @property
     def used(self) -> TokenUsage | None:
         """The tokens of the reply as far as it has arrived, and of its request; None as long as nothing has."""
-        ...
 
 
 class OpenRequest:

@@ -115,15 +115,15 @@ class _Call:
         call_id = self.id or f"call_{uuid.uuid4().hex[:12]}"
         return ToolInvocation(tool_name(self.name), read_arguments("".join(self.written)), call_id)
 
-    def is_followed_by(self, call_id: str | None, name: str | None) -> bool:
-        """Whether a piece with the same index begins another call: its id differs, or it has none and this call is
-        complete.
+    def is_followed_by(self, call_id: str | None, name: str | None, written: str) -> bool:
+        """Whether a piece with the same index begins another call: its id differs, or this call is complete.
 
-        Some servers give every call of a reply the same index, or none; some give no ids.
+        Some servers give every call of a reply the same index, or none; some give no ids, or the same to all.
         """
-        if call_id and self.id:
-            return call_id != self.id
-        return bool(name and self.name) and complete("".join(self.written))
+        if call_id and self.id and call_id != self.id:
+            return True
+        goes_on = call_id and self.id and not written.lstrip().startswith("{")  # name and id may be in every piece
+        return bool(name and self.name and not goes_on) and complete("".join(self.written))
 
 
 class CompletionAccumulator:
@@ -271,14 +271,15 @@ class CompletionAccumulator:
 
     def _extend_call(self, piece: Json) -> None:
         index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or piece
+        arguments = function.get("arguments") or ""
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
         call = self._by_index.get(index)
-        if call is None or call.is_followed_by(call_id, function.get("name")):
+        if call is None or call.is_followed_by(call_id, function.get("name"), written):
             call = self._by_index[index] = _Call()
             self._calls.append(call)
         call.id = call_id or call.id
         call.name = function.get("name") or call.name
-        written = function.get("arguments") or ""
-        call.written.append(written if isinstance(written, str) else json.dumps(written))
+        call.written.append(written)
 
     def _response(self) -> ChatResponse:
         text = "".join(self._text)
@@ -308,6 +309,18 @@ _UNREAD_CALL: Final = re.compile(
     re.MULTILINE,
 )
 """How the models of Qwen, Llama, Mistral, Kimi and DeepSeek begin a call that their server is to read."""
+_BARE_CALL: Final = re.compile(
+    r"\s*(?:```\w*\s*)?\[?\s*(?:\{\s*(?:\"type\"\s*:\s*\"function\"\s*,\s*)?\"(?:name|function|tool)\"\s*:\s*\"(?P<named>\w+)\""
+    r"|(?P<called>\w+)\()"
+)
+"""The same without a mark: JSON or code and nothing else, as small models write it."""
+
+
+def _is_unread_call(text: str, tools: Sequence[ToolDefinition]) -> bool:
+    """Whether a reply is a call that nobody has read; one without a mark has to be of one of the tools."""
+    bare = _BARE_CALL.match(text)
+    is_bare = bare is not None and (bare["named"] or bare["called"]) in {tool.name for tool in tools}
+    return is_bare or _UNREAD_CALL.search(text) is not None
 
 
 class ToolUse:
@@ -339,7 +352,7 @@ class ToolUse:
         Where the server counts no tokens, a reply without a call is doubted, and only after a few of them it is
         certain: the model may have had nothing to look up.
         """
-        if tools and _UNREAD_CALL.search(response.text or ""):
+        if tools and _is_unread_call(response.text or "", tools):
             return True, not self._has_called
         usage, of_tools = response.usage, estimate((), tools)
         counted = usage.input_tokens if usage and not usage.estimated else 0

@@ -14,6 +14,7 @@ from domain.tool_use import UNREADABLE_ARGUMENTS
         ('{"query": "x"}', {"query": "x"}),
         ("", {}),
         (" \n", {}),
+        ('"{\\"query\\": \\"x\\"}"', {"query": "x"}),
         ("[]", {UNREADABLE_ARGUMENTS: "[]"}),
         ("null", {UNREADABLE_ARGUMENTS: "null"}),
         ("{'query': 'x'}", {UNREADABLE_ARGUMENTS: "{'query': 'x'}"}),

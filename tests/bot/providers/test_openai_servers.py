@@ -444,6 +444,9 @@ async def test_thinking_is_taken_back_where_only_its_end_tells_that_it_was_it(
         "Let me look.\n\n<function=search_book>{}</function>",
         '[TOOL_CALLS][{"name": "search_book"}]',
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.search_book:0",
+        '{"name": "search_book", "parameters": {"query": "fan"}}',
+        '```json\n[{"type": "function", "name": "search_book", "arguments": {}}]\n```',
+        '[search_book(query="fan")]',
     ],
 )
 async def test_passages_are_handed_over_where_the_server_cannot_read_calls(
@@ -456,6 +459,20 @@ async def test_passages_are_handed_over_where_the_server_cannot_read_calls(
     assert isinstance(events[-1], StrategyOutcome)
     assert events[-1].messages[-1].content == "It was Hobb."
     assert not chat.supports_tools
+
+
+@pytest.mark.parametrize("said", ['{"name": "Hobb", "age": 40}', "search_book finds it.", "wait(ing) for Hobb"])
+async def test_code_that_calls_no_tool_is_an_answer(server: OpenAIDouble, chat: OpenAIChat, said: str) -> None:
+    server.script(Verbatim((words(said), SAID)))
+    _, response = await collected(chat.stream([user("Who?")], [SEARCH]))
+    assert response.text == said
+
+
+async def test_calls_that_share_an_index_and_an_id_are_two(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    pieces = [piece(each, "search_book", index=0, id="a") for each in ('{"query": ', '"fan"}', "", '{"query": "key"}')]
+    server.script(Verbatim((*pieces, CALLED)))
+    _, response = await collected(chat.stream([user("Who?")], [SEARCH]))
+    assert [call.arguments for call in response.tool_invocations or ()] == [{"query": "fan"}, {"query": "key"}]
 
 
 async def test_a_server_that_has_read_calls_keeps_its_tools_after_one_it_could_not_read(
