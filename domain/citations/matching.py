@@ -79,12 +79,14 @@ _LEAD = re.compile(
     rf"|(?:in|at|from|by|im|aus|dans|en)\s{_A_FEW}{_TEXT}\b[^,.;:!?\n]{{0,20}},\s"
     r"|(?:according to|laut|nach|selon|d'après|según)\s[^,.;:!?\n]{1,40}[,:]\s"
     rf"|(?:as|wie|comme|como)\s{_A_FEW}{_SAYS}(?:\s[^,.;:!?\n]{{1,20}})?,\s"
-    r"|(?:based on|from|to answer|as far as (?:i|we|you)|soweit (?:ich|man)|autant que je|que yo)\s[^,.;:!?\n]{1,40},\s"
+    r"|(?:based on|from|to answer|let me tell|as far as (?:i|we|you)|soweit (?:ich|man)|autant que je|que yo)"
+    r"\s[^,.;:!?\n]{1,40}[,:]\s"
     rf"|{_A_FEW}(?:[^\W\d_]+\s){_SAYS}(?:\s(?:us|me|him|her|them|later|here|to\s[^\W\d_]+))?,?\s(?:that|dass|que)\s"
-    r"|(?:I|we|you)\s(?:can\s)?(?:learn|read|see|find(?:\sout)?|know|think|believe|are\stold)\s(?:that\s)?)",
+    r"|(?:I|we|you)\s(?:can\s)?(?:learn|read|see|find(?:\sout)?|tell\syou(?=\sthat\b)|know|think|believe|are\stold)\s(?:that\s)?)",
     re.IGNORECASE,
 )
 """Words before a sentence that only introduce it, at the beginning of one: "Harker writes that", "In chapter 2,"."""
+_CHAPTER = re.compile(rf"\b(?:{CHAPTER})\.?\s(\w{{1,12}})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -246,9 +248,6 @@ def _introduced(sentence: str) -> str:
     return sentence[lead.end() :] if lead and is_plain else ""
 
 
-_CHAPTER = re.compile(rf"\b(?:{CHAPTER})\.?\s(\w{{1,12}})", re.IGNORECASE)
-
-
 def leads_elsewhere(sentence: str, chapter: str) -> bool:
     """Whether the words that introduce a sentence name another chapter by its number: "In chapter 3,"."""
     lead = _LEAD.match(sentence)
@@ -344,6 +343,7 @@ _OF_TALK = re.compile(
     rf"|(?:^\W*|[,;:–—]\s|\b(?:please|just|or|and)\s){any_of('asking')}\sm(?:e|ir|ich)\b|(?<!\S)/[a-z]+\b"
 )
 """What is said to the reader rather than of the book, as it reads; who tells a story may be an "I", too."""
+_ASIDE = re.compile(r",\s(?:i\s(?:think|believe|suppose|guess)|you\sknow)(?=\W*\Z)|\A\W*you\ssee,\s", re.IGNORECASE)
 _SAYS_NOTHING = re.compile(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)
 """What follows "I find" in an answer that claims nothing."""
 
@@ -393,7 +393,7 @@ def _is_of_talk(sentence: str) -> bool:
     """Whether a sentence is said to the reader. "I think that" is, but not what follows."""
     told = _introduced(sentence)
     claim = sentence if _SAYS_NOTHING.match(told) else told or sentence
-    return _OF_TALK.search(fold_letters(claim)) is not None
+    return _OF_TALK.search(fold_letters(_ASIDE.sub("", claim))) is not None
 
 
 class GivenSentences:

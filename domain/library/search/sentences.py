@@ -192,9 +192,11 @@ def _is_other_word(last_three: str) -> bool:
 _AUXILIARY_WORDS = """
     is was are were has had have does did will would can could became isn't wasn't hasn't hadn't didn't doesn't
     ist war sind waren hat hatte haben wird wurde kann est était sont ont avait fut es era fue son tiene ha è
+    meurt meurent tue vit aime épouse part revient devient muere mueren mata vive ama vuelve muore muoiono uccide sposa
+    sterft morre мёртв мертв мертва мёртва жив жива убит убита zmarł zmarła umiera żyje umírá žije
 """
 _GREETING_WORDS = """
-    point question task job lesson note
+    point question task job lesson note interesting
     good great nice happy hello hi hey dear welcome thanks thank sorry sure please yes no okay well next first last
     guten gute gut viel gern danke bitte hallo bonjour bonne bon merci hola buenos buenas gracias
 """
@@ -210,7 +212,9 @@ _AUXILIARIES, _NO_SUBJECTS, _NO_VERBS = (
 """Verbs that end like none, words that begin a greeting or a fragment, and words that only end like verbs."""
 _CAPITAL = "[A-ZÀ-ÞА-ЯЁ]"
 _ADVERB = r"(?:(?:also|then|never|later|soon|often|\w+ly)\s)?"
-_NOUN = rf"(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Dd](?:er|ie|as)|{_CAPITAL}[^\W\d_]*['’]s)\s[^\W\d_]+"
+_NOUN = (
+    rf"(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Dd](?:er|ie|as)|[EeIi]l|[Ll][ea]|{_CAPITAL}[^\W\d_]*['’]s)\s[^\W\d_]+"
+)
 _PERSON = (
     r"(?:[Ss]?[Hh]e|[Tt]hey|[Ee]r|[Ii]l|[Ee]lle|Él|Ella|Lui|Lei|Он[аи]?|(?:No|Every|Some)body|(?:No\s|Every|Some)one"
     r"|Niemand|Keiner|Personne|Nadie|Nessuno|Никто)(?:\s(?:l[aeo]|n[e']|не))?"
@@ -220,7 +224,8 @@ _SOME = (
     r"|One|T(?:wo|hree|en|w(?:elve|enty)|hirty)|F(?:our|ive|orty|ifty)|S(?:ix|even)|Eight|Nine)(?:\s[^\W\d_]+){1,4}"
 )
 _IT_WAS = (
-    rf"(?:[Ii]t|Th(?:is|at)|[Ee]s|Das|[Cc]['’])\s?(?:is|was|ist|war|est|était)\s(?!Chap|Kapitel){_CAPITAL}[^\W\d_]"
+    rf"(?!Here|There|That|What|How|Let|It){_CAPITAL}[^\W\d_]+['’]s\s(?:alive|an?|dead|gone|ill|lost|mad|never|not|safe|the)\b"
+    rf"|(?:[Ii]t|Th(?:is|at)|[Ee]s|Das|[Cc]['’])\s?(?:is|was|ist|war|est|était)\s(?!Chap|Kapitel){_CAPITAL}[^\W\d_]"
     r"|(?:(?:[Ss]?[Hh]e|[Tt]hey)['’](?:s|d|re|ve|ll)|Th(?:e|o)se\s(?:are|were)|[Ii]t\s(?!depends|seems|was)[a-z]{3,}(?:s|ed))"
     r"\s(?!all\b|the\b)[^\W\d_]"
     r"|(?:[Ii]t\swas\s(?:the|an?|his|her)|[Ee]s\swar\s(?:der|die|das|eine?)|[Cc]['’]était\s(?:l[ea]|une?))\s[^\W\d_]"
@@ -228,7 +233,7 @@ _IT_WAS = (
 )
 _TELLS = re.compile(
     rf"(?:\b(?P<noun>{_NOUN})|\b(?P<person>{_PERSON})|\b(?P<name>(?!(?:[Ii]t|Es)\s){_CAPITAL}[^\W\d_]*\.?))"
-    rf"\s{_ADVERB}(?P<verb>[a-zà-ÿа-яё]+(?:['’][ts])?)"
+    rf"(?=\s{_ADVERB}(?P<verb>[a-zà-ÿа-яёąćęłńóśźżčěřšůžý]+(?:['’][ts])?))"
 )
 """Somebody or something, and the word behind it."""
 _FINITE = re.compile(r"\w+(?:ed|ete|[bgkmß]t|eht|tet|hrt|[аяеи]т|[аяеиу]л[аи]?)")
