@@ -360,7 +360,7 @@ LISTS_NUMBERS = re.compile(
 """The end of a text that lists chapters or verses."""
 PLACE = re.compile(
     r"(?:\b(?:numbers?(?!\s\Z|\s(?:on|over|above)\s(?:the|an?|his|her|its|their)\s(?:[a-z]+\s)?[a-z]{3,}\s(?:was|is)\s)|place|reference|passage|pasaje|referencia|spot|corner|sources?|location|position|citation|stelle|where|paperback"
-    rf"|edition|copy)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z|[.!?:;,—–\n(]\s?up to \Z"
+    rf"|edition|copy|penguin|norton|hardcover)\b|[{PAGE}-{FOREIGN}])[^.!?]*\Z|(?:[.!?:;,—–\n(]\s?|read )up to \Z"
 )
 INTO = re.compile(
     r"[\s-]\S+\s(?:in(?=\W*[.,;:!?)…]|\s*\Z|\s(?:the|this|my|your|to)\b)|into|before|after|short|from|later|earlier|past|behind|ahead|deep|on"
@@ -406,7 +406,7 @@ IN_ENGLISH = re.compile(r"\b(?:on|at|in|see|by|per|from|as|says?|to)\s(?:the\s)?
 ABBREVIATED = re.compile(r"\s(?!b\.\s?c|a\.\s?d)[a-z]\.\s?[a-z]\.")
 """As "m. w. N." after a reference, which is no number of metres."""
 THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
-ON_GERMAN = re.compile(r"\b(?:auf|ab|bei|bis)\s(?:der\s)?\Z")
+ON_GERMAN = re.compile(r"\b(?:auf|ab|bei|bis|um)\s(?:der\s)?\Z")
 GERMAN_VERB = re.compile(r"\s(?:[a-zäöüß]*[^\Waeiou\d_]t|war|kam|wird|wurde|hatte|fand|sah)\s")
 DEALT = re.compile(
     r"\b(?P<most>\d{1,2})\s[^.!?;:\n]{0,60}?\b(?P<way>to|in|at|for)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s"

@@ -88,7 +88,7 @@ _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
-_NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
+_NTH, _LATER = re.compile(r"\d(?:st|nd|rd|th)\Z"), re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _NTH_THING = re.compile(r"(?<!\b(?:on|at|in|of)\sthe\s)(?<=\s)(\d+)(?:st|nd|rd|th)\s(?!of\b|to\b|and\b|or\b)[^\W\d_]")
 _NAME_AND_VERB = re.compile(r"[\s*_]{1,4}[A-Z]\w+\s(?:[a-z]+(?:s|ed|t))\b")
 _NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
@@ -98,9 +98,8 @@ _FIRST_WORDS = re.compile(
     r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
-_LATER = re.compile(r"\(\d{1,3}, (?:later|then|spater|dann) \Z")
 _OLDEST, _LAST_DAY, _NOON, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 12, 2, 30, 24
-_LEAST_LOCATION, _LEAST_CALLED, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 60, 45, 28
+_LEAST_LOCATION, _LEAST_CALLED, _LAST_VERSE, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 99, 60, 45, 28
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
@@ -177,9 +176,14 @@ class Number:
         if self.written == "24/7" or context.SCRIPTURE.search(self.left):
             return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
-        cites |= parts[1] == ":" and (self.left.endswith("in ") or self.values[-1] >= _LEAST_CALLED)  # chapter and page
-        cites |= parts[1] == "/" and (self.form == "line" or (self.form == "place" and self.values[-1] >= _LEAST_PAGES))
-        return not cites or not ENDS.match(self.right)
+        cites |= (parts[1] == ":" and self.left.endswith("in ")) or (parts[1] == "/" and self.form == "line")
+        is_pair = parts[1] == "/" and self.form == "place" and self.values[-1] >= _LEAST_PAGES
+        return not (is_pair or self._is_chapter_and_page or (cites and ENDS.match(self.right)))
+
+    @property
+    def _is_chapter_and_page(self) -> bool:
+        """Whether nothing but a page can follow on the colon: "6:213"; no hour and no verse is as late."""
+        return ":" in self.written and self.values[-1:] > [_LAST_VERSE] and not context.SCRIPTURE.search(self.left)
 
     @property
     def is_year(self) -> bool:
@@ -223,11 +227,6 @@ class Number:
         way = placed.lastgroup if placed else None
         is_noun = self.after.lstrip(" -*_")[:1].isupper() == (way == "german")  # in German nouns are, elsewhere names
         return way == "surely" or not (is_noun and self.is_counting and not _VERB_AND_NAME.match(self.after))
-
-    @property
-    def is_apart(self) -> bool:
-        """Whether it is how many pages lie between a place and another, or the beginning or end: "42 pages later"."""
-        return context.PAGES_IN.match(self.words_after) is not None
 
     @property
     def is_of_an_address(self) -> bool:
@@ -349,7 +348,7 @@ class Number:
             return not any(word[:size] in COUNTED_BY_NOTHING for size in range(1, 5))
         if word in COUNTED_BY_NOTHING or word in context.NO_THINGS or (following["joint"] and len(word) < _LEAST_NOUN):
             return False
-        if context.IN_ENGLISH.search(self.left) and self.written.isdecimal() and self.values != [1]:
+        if context.IN_ENGLISH.search(self.left) and self.is_decimal and self.values != [1]:
             is_name = self.after[following.start("word") :][:2].istitle()
             return bool((context.COUNTED_NAME if is_name else context.COUNTED_THINGS).match(self.words_after))
         return True
@@ -364,7 +363,7 @@ class Number:
     @property
     def is_in_plain_use(self) -> bool:
         """Whether a word right beside it says that it is something else, such as a chapter, a month or a unit."""
-        return self.is_of_a_month or context.plain_use().search(self._around) is not None
+        return self.is_of_a_month or (not self._is_chapter_and_page and bool(context.plain_use().search(self._around)))
 
     @property
     def is_of_a_month(self) -> bool:
@@ -432,7 +431,8 @@ class Number:
         if not taken:
             return self._is_listed or self._is_of_a_label or self.is_of_a_month
         is_pair = ":" in self.written or ("/" in self.written and self.values[-1] > _MOST_CHAPTERS)
-        if taken["kind"] and is_pair and self.form == "open" and ENDS.match(self.right):
+        is_cited = is_pair and self.form == "open" and ENDS.match(self.right)
+        if taken["kind"] and (is_cited or self._is_chapter_and_page):
             return False  # [Ch. 3:47]
         if taken["being"]:
             ends = ENDS.match(self.right) or context.OF_THE_BOOK.match(self.words_after)

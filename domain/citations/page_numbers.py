@@ -397,7 +397,7 @@ class TypedPages:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
         if number.is_placed or number.is_near_page:
             return False
-        if number.is_apart:
+        if context.PAGES_IN.match(number.words_after):  # how many lie between two places: "42 pages later"
             return self._is_known(number)
         if number.is_beside_page:
             return number.is_word or number.is_counting
