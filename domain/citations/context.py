@@ -230,7 +230,7 @@ TELLS = re.compile(
     r"|the (?:story|scene))\b"
 )
 AT_AN_AGE = re.compile(
-    rf"\b{any_of('life_events')}\sat\s{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
+    rf"\b{any_of('life_events')}\sat\s(?:\d{{1,3}}\b[^.!?;:\d\n]{{1,30}}\sat\s)?{ROUGHLY}?\Z|\bmit\s{ROUGHLY}?\Z"
     rf"|\b(?:(?:age(?:\sat\s[a-z]+)?|alter|edad|eta|idade)\s?:|aged?|the age of|alter von|s?he look(?:s|ed)"
     rf"|(?:s?he|age) (?:is|was)(?: between| given as)?|(?:er|sie) (?:ist|war) zwischen)\s{ROUGHLY}?\Z"
 )
@@ -246,12 +246,13 @@ ONLY = re.compile(rf"{_A_NAME}\s(?:only|just|barely|merely|already|now|nur|erst|
 BEHIND_A_NAME = re.compile(
     rf"(?:{_A_NAME}\s\((?:(?:about|around|nearly|etwa|fast) |ca\.? |~)?|\(\d{{1,3}}, (?:later|then|später|dann) )\Z"
 )
+BEHIND_ITS_BEARER = re.compile(rf"(?:{_A_NAME}|\b(?:[Ss]?[Hh]e|[Ee]lle|[Ll]ui|[Ee]r|[Ss]ie))\W{{1,4}}\Z")
 CLOSES_AGE = re.compile(r"(?:, (?:later|then|spater|dann) \d{1,3})?\)")
 _PARALLEL = r"[^.!?\n]*(?:[,;]|\b(?:and|und|et|y))\s(?:(?:and|und|et|y|while|but)\s)?"
 ANOTHERS_AGE = re.compile(
     rf"(?:\d{_PARALLEL}(?:s?he|er|sie|lui|elle|él|ella)|\b[Aa]ges:\s(?:[A-Z]\w+ \d{{1,3}}, (?:and )?)*[A-Z]\w+"
-    rf"|\b(?:be|is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b{_PARALLEL}"
-    r"(?:(?:d['’])?[A-ZÀ-Þ]|(?:his|her|the|seine?|ihre?|sa|son|su)\s)[^\W\d_]+)\s(?:(?:about|etwa|environ|unos)\s)?\Z"
+    rf"|(?:\b(?:be|is|was|ist|war|has|had|a|avait|tiene|tenía|aged?)\s(?:\w+\s)?\d{{1,3}}\b|\d\s(?:года?|лет)\b){_PARALLEL}"
+    r"(?:(?:d['’])?[A-ZÀ-Þ]|(?:his|her|their|the|d(?:er|ie|as)|seine?|ihre?|sa|son|su)\s(?:[a-z]+\s(?=[A-Z]))?|[а-яё])[^\W\d_]+)\s(?:(?:about|etwa|environ|unos)\s)?\Z"
 )
 """What stands before the second number in "He is 25, she 31"."""
 _E_READER = (
@@ -316,7 +317,7 @@ TOLD = re.compile(
     rf"|[\n,;]\W*(?!{_IN_FILES}|{_PROGRESS}|{_KEY}|{SOURCE})[^\W\d_]+: \0"
     rf"|(?:\b(?:half|quarter|(?:maj|min)orit[ye]|tiers|most"
     rf"|halfte|[vd]\w{{3}}tel|mehrheit|moitie|mitad|mayoria)|{SMALL_ORDINAL}+)(?: (?!book|story)[^\W\d_]+){{0,3}} \(\0"
-    r"|\b(?:interest|payable|pays?|paid|borrow\w*|yield\w*|invest\w*|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?(?!\")|taux|impots?|interes"
+    r"|\b(?:likely|rain|showers|snow|interest|payable|pays?|paid|borrow\w*|yield\w*|invest\w*|rates?|odds|chances?|tax\w*|\w*zins\w*|\w*quoten?(?!\")|taux|impots?|interes"
     rf"|(?:{fold_letters('ставк|налог|вырос|упал|сни[зж]|увелич|сокра|повы')})\w*)\b|\b(?:lent|peak(?:s|ed)|st(?:an|oo)ds?|set"
     r"|f[ae]lls?|r[io]se|drop\w*|gr[eo]w\w*|shr[aiu]nk\w*|cut\w*|outs[eo]l\w+|w[io]n\w*|lost"
     r"|loses?|up|down|rais\w+|lower\w*|reduc\w+|\w\wcreas\w+|solution|costs?|should|must|keeps?|stay|ranges?)"
@@ -388,7 +389,7 @@ ASKS_WHERE = re.compile(
 """Questions for a place in the book that have no word for page; as a text reads."""
 GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
 ON_A_DAY = re.compile(r"\b(?:on|by|from|since|after|before|for|to) the\s\Z")
-AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|before|um|gegen|vor)\s{ROUGHLY}?\Z")
+AT_AN_HOUR = re.compile(rf"\b(?:at|by|until|till|before|um|gegen|vor|a las)\s{ROUGHLY}?\Z")
 GOES_ON = re.compile(
     r"(?!\sin the (?:book|novel))\s(?:by|in|at|when|as|on|during|after|before|bei|im|am|beim|als|nach)\s"
 )
@@ -409,7 +410,7 @@ THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
 ON_GERMAN = re.compile(r"\b(?:auf|ab|bei|bis|um)\s(?:der\s)?\Z")
 GERMAN_VERB = re.compile(r"\s(?:[a-zäöüß]*[^\Waeiou\d_]t|war|kam|wird|wurde|hatte|fand|sah)\s")
 DEALT = re.compile(
-    r"\b(?P<most>\d{1,2})\s[^.!?;:\n]{0,60}?\b(?P<way>to|in|at|for)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s"
+    r"\b(?P<most>\d{1,2})\s[^.!?;:\n]{0,60}?\b(?P<way>to|in|at|for|from|with)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s"
     r"(?:\d{1,2}\s(?P=way)\s[^.!?;:\d\n]{1,40}(?:,|\s(?:and|und))\s)*\0\s(?P=way)\s"
 )
 """A number, here as NUL, with the same preposition as a larger one before it: "29 went to Carfax, 6 to Mile End"."""
@@ -452,8 +453,9 @@ OTHER_USE = re.compile(
     rf"{_LAW}[^\0]*§\s*\0|§\s*\0.*{_LAW}|\d\s?[×÷*+]\s?\d+\s(?:(?!on|at|in|see)[^\W\d_]+\s){{1,3}}\0"
     rf"|(?:\d|{CARDINAL}),\s(?:almost|nearly|perhaps|maybe|fast|beinahe|presque|casi)\s\0|\0['’]?{FOREIGN_SHORT}(?!\w)"
     r"|\0\s(?:in (?:all|total)|altogether)(?=\W*(?:[.,;:!?)]|\Z))|\d\s(?:ft|feet|foot) \0"
+    r"|\b(?:(?:highs?|lows?) (?:of|near)|feels like) \0|°[cf]?\s?(?:on|in|at)\b[^.!?\n]*, (?:and )?\0 (?:on|in|at)\b"
 )
-"""Uses in which a number, here as NUL, is no page unless one was asked for: laws, results, decades, totals."""
+"""Uses in which a number, here as NUL, is no page unless one was asked for: laws, results, decades, totals, weather."""
 OPENS = re.compile(r"(?:\A|[\n.!?:;=(–—])\W*\Z")
 """The end of a text after which a clause begins."""
 SCORED = re.compile(r"\b(?:scores?d?|w[io]ns?|lo(?:st|ses?)|beats?|match|game)\b[^.!?\n]*\Z")
@@ -472,8 +474,6 @@ NO_SIDE = "".join(rf"(?<!{word} )" for word in " ".join(_WORDS["before_side"]).s
 """German "Seite" and Swedish "sida" mean a side, too."""
 JOINS_REFERENCES = re.compile(rf"\W*(?:{any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")
 """A word that may precede a reference, or join two."""
-
-
 _BY_NOW = r"(?: (?:now|only|just|so far|still|already))?"
 THE_READER_IS = re.compile(
     rf"\byou(?:(?:['’]re| are){_BY_NOW}|(?:['’]ve| have)?{_BY_NOW}"
@@ -492,7 +492,7 @@ def takes_a_number() -> re.Pattern[str]:
         rf"|(?P<thing>nos?|nr|numbers?|nummer|numero|{fold_letters('номер')}|items?|sections?|sect?|lines?|pos|positions?|notes?|house|table|figure))"
         rf"\.?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of)\s?\Z|(?<=\s)['’.−-]\Z"
         rf"|(?<=[a-z])(?<!\bmid)-\Z|(?:(?:\A|[\n.!?]\s?)(?:only\s|just\s)?|\ba\s)(?:1|{CARDINAL}{{3}})\sin\s\Z"
-        rf"|[\d{CARDINAL}]\spast\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
+        rf"|[\d{CARDINAL}]\s(?:past|vor|nach)\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
         r"|\d\s(?:less|(?:[a-z]{1,6}\s)?by)\s\Z|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|://\S{0,60}\Z"
         r"|\b(?:divided by|multiplied by|minut\w{1,2}|geteilt durch|divise par)\s\Z"
         rf"|(?<![\w{PAGE}-{FOREIGN_SHORT}])(?!{SOURCE})(?P<named>[a-z_]{{1,20}})\s[=%<>]=?\s\Z"

@@ -301,10 +301,10 @@ class Number:
             goes_on = any(int(thing[:9]) < max(self.values, default=0) for thing in _NTH_THING.findall(self.left))
             return is_day or goes_on or bool(context.IN_A_RANK.search(self.left))
         is_hour = max(self.values, default=_NOON + 1) <= _NOON and bool(context.AT_AN_HOUR.search(self.left))
-        return is_hour and bool(context.HOURS.search(around) or self.left.endswith(" um "))
+        return is_hour and bool(context.HOURS.search(around) or self.left.endswith((" um ", " a las ")))
 
-    def is_age(self, *, is_asked: bool) -> bool:
-        """Whether it is how old somebody is; `is_asked` where ages are spoken of."""
+    def is_age(self, *, is_asked: bool, is_answer: bool = False) -> bool:
+        """Whether it is how old somebody is; `is_asked` where ages are spoken of, `is_answer` where a reader asks."""
         if not (self.is_decimal or self.is_in_words) or max(self.values, default=_OLDEST + 1) > _OLDEST:
             return False
         if self.form == "open" or _LATER.search(self.left):
@@ -315,13 +315,13 @@ class Number:
         if beside and self.right.startswith(","):
             is_author = self.before[: beside.start()].endswith(("(", "["))  # (Smith, 38, …)
             return not is_author and self.words_after[1:3].strip().isalpha()
-        begins = self.left.endswith("at ") and _BEGINS.search(self.left[:-3])
-        is_at_an_age = begins and context.OF_AN_AGE.match(self.right)
+        is_first = self.left.endswith("at ") and _BEGINS.search(self.left[:-3]) and context.OF_AN_AGE.match(self.right)
         is_in_a_series = context.ONE_OF_A_SERIES.search(self.left) and context.GOES_ON.match(self.right)
-        is_anothers = not self.form and context.ANOTHERS_AGE.search(self.before)
+        is_anothers = not self.form and bool(is_answer or context.ANOTHERS_AGE.search(self.before))
+        is_anothers |= is_answer and self.form == "joint" and bool(context.BEHIND_ITS_BEARER.search(self.before))
         is_told = context.AT_AN_AGE.search(self.left) or context.ONLY.search(self.before)
         is_own = not self.form and context.IS_SO_OLD.search(self.left) and context.AT_THE_TIME.match(self.right)
-        return bool(is_at_an_age or is_in_a_series or is_told or is_own or is_anothers)
+        return bool(is_first or is_in_a_series or is_told or is_own or is_anothers)
 
     @property
     def is_counting(self) -> bool:

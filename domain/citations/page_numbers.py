@@ -409,7 +409,7 @@ class TypedPages:
             or number.is_compound
             or number.is_measure
             or number.is_date
-            or number.is_age(is_asked=self._are_ages_told)
+            or number.is_age(is_asked=self._are_ages_told, is_answer=self._tells_ages)
             or number.is_counting
             or (number.is_taken and not number.is_label_of(self._titles))
             or number.is_telephone

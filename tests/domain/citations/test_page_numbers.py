@@ -330,6 +330,14 @@ def test_other_numbers_stay(text: str) -> None:
     assert bare(text) == text
 
 
+def test_ages_stay_where_they_are_asked_for() -> None:
+    pages = TypedPages(lambda number: False, "How old are they?")
+    assert pages.remove("- Meg – 16\n- Jo: 15\nShe is 38, their mother 43; elle, 20.\n") == (
+        "- Meg – 16\n- Jo: 15\nShe is 38, their mother 43; elle, 20.\n"
+    )
+    assert pages.remove("He left the house, 38. The lamp: 213.\n") == "He left the house. The lamp.\n"
+
+
 def test_a_number_that_was_given_is_no_typed_page() -> None:
     assert (
         bare("Ann (38) fell on 38, and it sank (40) on 40.", known=38)
@@ -378,6 +386,10 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Two children, ages 4 and 7; a village of 300 men, of whom 40 can read. Um 5 geht der Zug, um 7 der nächste.",
         "They left on the 26th. It rains from the 12th to the 15th. He takes 5 mg, then 10; it runs 30 miles, then 40.",
         "The king claims to be 70, the duke 30. Athos is 30, d'Artagnan 18. The numbers 3 and 4 are red.",
+        "Highs of 18 and lows of 7; 14 °C on Monday, 16 on Tuesday, feels like 9. Rain is likely (70%).",
+        "Holden is 16, his sister Phoebe 10; sie ist 38, der Sohn 12. Ему 23 года, сестре 20. Es ist 10 vor 8.",
+        "Llega a las 5 y se va a las 7. Clocks are striking 13 in District 12. He died at 84, she at 79.",
+        "9 men came from Ware, 3 from Hythe.",
         "| Ann | 3, 4, 9 |\n12 Londoners died. 10 Downing Street is his.",
         "Es steht in § 218 des Strafgesetzbuchs. Open http://localhost:9090. x = 25; timeout = 30.",
         "It takes 4 hours 40.",
