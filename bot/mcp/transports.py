@@ -28,6 +28,7 @@ The SDK turns this into the same error that a server may report for a call.
 """
 
 _CONNECT_S, _READ_S = 30.0, 300.0
+_NO_ANSWER = "The server's answer has no result."
 
 _log = logging.getLogger(__name__)
 Streams = tuple[Any, Any]
@@ -94,21 +95,33 @@ def _message_in(line: bytes, program: ServerProgram) -> Item:
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            message = types.jsonrpc_message_adapter.validate_json(_whole_characters(line), by_name=False)
+            message = types.jsonrpc_message_adapter.validate_json(_mended(line), by_name=False)
     except (ValueError, RecursionError) as error:
         return error
     program.has_answered = True
     return SessionMessage(message)
 
 
-def _whole_characters(line: bytes) -> bytes:
-    """The message with a replacement for each half of a character, as a server sends that has cut a text in two.
+def _mended(line: bytes) -> bytes:
+    """The message with a replacement for each half of a character, as a server sends that has cut a text in two, and
+    with an error in place of a result or an error of another form: nobody would hear of it, and the call would wait.
 
     Raises:
         ValueError: it is not JSON.
         RecursionError: it is nested too deeply.
     """
-    return to_json(json.loads(line.decode(errors="replace"))).encode()
+    message = json.loads(line.decode(errors="replace"))
+    is_answer = isinstance(message, dict) and message.get("id") is not None and "method" not in message
+    if is_answer and not isinstance(message.get("result"), dict):
+        error = message.get("error")
+        said = error.get("message") if isinstance(error, dict) else error
+        reason = said if isinstance(said, str) and said else _NO_ANSWER
+        message = {
+            "jsonrpc": "2.0",
+            "id": message["id"],
+            "error": {"code": types.INTERNAL_ERROR, "message": reason},
+        }
+    return to_json(message).encode()
 
 
 async def _send(

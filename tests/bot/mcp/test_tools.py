@@ -608,3 +608,26 @@ class TestStart:
             assert tools.missing()["mute"] == "it is still starting"
             await until(lambda: list(tools.missing()) == ["mute"])
             assert (await call(tools, "double_echo", text="joined")).content == "joined"
+
+
+ANSWERS_ODDLY = """
+import json, sys
+
+odd = {"null": {"result": None}, "text": {"result": ""}, "plain": {"error": "no key"}, "mute": {"error": {"code": 1}}}
+hello = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+listed = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in odd]}
+for message in map(json.loads, sys.stdin):
+    print(json.dumps({"level": "info", "message": "a log in the wrong place"}))
+    said = {"initialize": {"result": hello}, "tools/list": {"result": listed}}.get(message["method"])
+    said = said or odd.get(message.get("params", {}).get("name"), {"error": {"code": -32601, "message": "no"}})
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **said}), flush=True)
+"""
+
+
+async def test_an_answer_of_another_form_is_an_error_at_once() -> None:
+    async with open_mcp_tools([program("odd", sys.executable, "-c", ANSWERS_ODDLY)]) as tools:
+        await tools.ready()
+        said = [error_of(await call(tools, f"odd_{name}")) for name in ("null", "text", "plain", "mute")]
+    nothing = "The server's answer has no result."
+    assert said == [nothing, nothing, "no key", nothing]
