@@ -49,6 +49,8 @@ _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
 _SHORT_PARAGRAPH = 120
 _LONG_SECTION = 6_000
+_SHORTEST_NOVEL = 100_000
+_LONGEST_FRONT_OF_NOVEL = 2_000
 _WORD = re.compile(r"\w")
 _LEADERS = re.compile(r"(?:(?:[.…·_]\s?){4}|(?:\s\.){2})\s?[\divxlc]*\s*\Z")
 """The end of a line of contents: "4 Functions . . . . . 17"."""
@@ -370,7 +372,11 @@ def _holds_chapters(
     if sum(_is_part(head) for head in heads) * 2 > len(heads):
         return True
     undivided = [each for each in beside if not each.label and lengths[each.start] > _SHORTEST_STORY]
-    with_text = sum(has_words(text, parents[start].end, children[0].start) for start, children in families.items())
+    are_novels = middle(each[-1].start + lengths[each[-1].start] - each[0].start for each in families.values()) >= (
+        _SHORTEST_NOVEL
+    )
+    front = _LONGEST_FRONT_OF_NOVEL if are_novels else 0
+    with_text = sum(has_words(text, parents[start].end + front, each[0].start) for start, each in families.items())
     is_alone = len(heads) == 1 and not undivided and not others
     if is_alone and (not beside or not with_text):
         return True
@@ -380,13 +386,12 @@ def _holds_chapters(
         return chapters * 2 <= len(heads) and len(undivided) < len(heads)
     children = [child for each in families.values() for child in each]
     if kind == "numbered" and not _count_on(children):
-        return (
-            with_text * 2 <= len(heads)
-            and len(undivided) * 4 < len(heads)
-            and len(heads) <= _MOST_TITLED_PARTS
-            and not any(head.rank is Rank.CHAPTER for head in heads)
+        are_parts = (
+            len(undivided) * 4 < len(heads) <= _MOST_TITLED_PARTS
             and middle(lengths[child.start] for child in children) >= _LONG_SECTION
         )
+        is_chapter = any(head.rank is Rank.CHAPTER for head in heads)
+        return with_text * 2 <= len(heads) and not is_chapter and (are_novels or are_parts)
     are_subtitles = len(children) <= len(heads) and not all(child.label for child in children)
     return not are_subtitles and with_text * 2 <= len(heads)
 

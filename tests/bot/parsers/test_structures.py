@@ -173,6 +173,19 @@ def test_stories_that_are_divided_by_numbers_stay_whole() -> None:
     assert titles(book) == ["The Cask", "The Gold Bug", "Ligeia", "Berenice"]
 
 
+@pytest.mark.parametrize("front", ["", "<p>Book of the Water Trilogy</p>", "<p>by Ada Perrin</p><p>For Nell</p>"])
+@pytest.mark.parametrize("form", ["{}", "The {} Ferry"])
+def test_novels_in_one_volume_hold_chapters_whatever_stands_on_their_title_pages(front: str, form: str) -> None:
+    novels = ("The Weir", "The Tide", "The Gale")
+    chapters = [form.format(number) for number in (*"123", "Epilogue")]
+    long = f"<p>{'</p><p>'.join([paragraph(7, 20)] * 30)}</p>"
+    page = "".join(
+        f"<h1>{novel}</h1>{front}" + "".join(f"<h2>{each}</h2>{long}" for each in chapters) for novel in novels
+    )
+    book = check(read_book(page.encode(), "a.html"))
+    assert [chapter.parent for chapter in leaves(book)] == [novel for novel in novels for _ in chapters]
+
+
 def test_letters_and_days_and_scenes() -> None:
     scenes = [
         f"ACT {act}\n\nSCENE I. A street" if scene == 1 else "SCENE II. A room"
