@@ -1,12 +1,23 @@
 """The last step of every parser: from a draft to a BookText with its pages, chapters, title and author."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from bot.parsers.chapters import chapters_from
-from bot.parsers.draft import Block, BookDraft, PageMark, ReadingLimits, check_length, has_words
+from bot.parsers.draft import (
+    MOST_PAGES,
+    PAGE_CHARACTERS,
+    Block,
+    BookDraft,
+    PageMark,
+    ReadingLimits,
+    check_length,
+    estimated_pages,
+    has_words,
+    pages_between,
+)
 from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_of, parse_label, with_numbers
 from bot.parsers.text.blocks import blocks_of
 from bot.parsers.text.headings import find_headings
@@ -210,62 +221,6 @@ def _title(blocks: Sequence[Block]) -> str:
 
 def _fits_a_title_page(block: Block) -> bool:
     return block.is_short and len(block.text) <= _LONGEST_LINE
-
-
-PAGE_CHARACTERS = 1_800
-MOST_PAGES = 20_000
-"""With more pages than this, the file's pages are replaced by estimated ones."""
-_SHORTEST_STRETCH = 300
-_SLACK = 240
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？][”」』]*\s*")
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
-
-
-def estimated_pages(text: str, chapter_starts: Iterable[int]) -> tuple[Page, ...]:
-    """Pages that cover `text`, numbered from 1."""
-    return pages_between([*_cuts(text, chapter_starts)], len(text))
-
-
-def pages_between(starts: Sequence[int], end: int, labels: Sequence[str] = ()) -> tuple[Page, ...]:
-    """Pages from the offsets at which they start, in order; without `labels` they are numbered."""
-    names = labels or [str(number) for number in range(1, len(starts) + 1)]
-    ends = [*starts[1:], end]
-    return tuple(
-        Page(number, label, start, stop)
-        for number, (label, start, stop) in enumerate(zip(names, starts, ends, strict=True), start=1)
-    )
-
-
-def _cuts(text: str, chapter_starts: Iterable[int]) -> Iterator[int]:
-    start = 0
-    for stretch_end in [*chapter_starts, len(text)]:
-        if stretch_end - start >= _SHORTEST_STRETCH or stretch_end == len(text):
-            yield from _equal_parts(text, start, stretch_end)
-            start = stretch_end
-
-
-def _equal_parts(text: str, start: int, end: int) -> Iterator[int]:
-    if start == end and start:
-        return
-    yield start
-    left = max(1, round((end - start) / PAGE_CHARACTERS))
-    while left > 1:
-        start = _pause_near(text, start + (end - start) // left, end)
-        left -= 1
-        if start >= end:
-            return
-        yield start
-
-
-def _pause_near(text: str, wish: int, end: int) -> int:
-    """The offset after the paragraph, sentence or word that ends nearest to `wish`."""
-    low, high = wish - _SLACK, min(wish + _SLACK, end)
-    for pause in (_PARAGRAPH_END, _SENTENCE_END):
-        ends = [match.end() for match in pause.finditer(text, low, high)]
-        if ends:
-            return min(ends, key=lambda offset: abs(offset - wish))
-    space = text.rfind(" ", low, high)
-    return space + 1 if space >= low else wish
 
 
 _FEWEST_CHAPTERS = 2

@@ -1,13 +1,14 @@
-"""The input and output of every format's parser: its limits, and a text that grows block by block."""
+"""What every format's parser is given and makes: limits, a text that grows block by block, and pages."""
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.headings import Heading
+from domain.book import Page
 from domain.errors import BookError, BookErrorCode, Worded
 
 if TYPE_CHECKING:
@@ -284,6 +285,62 @@ def _tidy_lines(text: str) -> str:
     if " \n" in text or "\t\n" in text:
         text = _LINE_END.sub("\n", text)
     return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text
+
+
+PAGE_CHARACTERS = 1_800
+MOST_PAGES = 20_000
+"""With more pages than this, the file's pages are replaced by estimated ones."""
+_SHORTEST_STRETCH = 300
+_SLACK = 240
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？][”」』]*\s*")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+
+
+def estimated_pages(text: str, chapter_starts: Iterable[int]) -> tuple[Page, ...]:
+    """Pages that cover `text`, numbered from 1."""
+    return pages_between([*_cuts(text, chapter_starts)], len(text))
+
+
+def pages_between(starts: Sequence[int], end: int, labels: Sequence[str] = ()) -> tuple[Page, ...]:
+    """Pages from the offsets at which they start, in order; without `labels` they are numbered."""
+    names = labels or [str(number) for number in range(1, len(starts) + 1)]
+    ends = [*starts[1:], end]
+    return tuple(
+        Page(number, label, start, stop)
+        for number, (label, start, stop) in enumerate(zip(names, starts, ends, strict=True), start=1)
+    )
+
+
+def _cuts(text: str, chapter_starts: Iterable[int]) -> Iterator[int]:
+    start = 0
+    for stretch_end in [*chapter_starts, len(text)]:
+        if stretch_end - start >= _SHORTEST_STRETCH or stretch_end == len(text):
+            yield from _equal_parts(text, start, stretch_end)
+            start = stretch_end
+
+
+def _equal_parts(text: str, start: int, end: int) -> Iterator[int]:
+    if start == end and start:
+        return
+    yield start
+    left = max(1, round((end - start) / PAGE_CHARACTERS))
+    while left > 1:
+        start = _pause_near(text, start + (end - start) // left, end)
+        left -= 1
+        if start >= end:
+            return
+        yield start
+
+
+def _pause_near(text: str, wish: int, end: int) -> int:
+    """The offset after the paragraph, sentence or word that ends nearest to `wish`."""
+    low, high = wish - _SLACK, min(wish + _SLACK, end)
+    for pause in (_PARAGRAPH_END, _SENTENCE_END):
+        ends = [match.end() for match in pause.finditer(text, low, high)]
+        if ends:
+            return min(ends, key=lambda offset: abs(offset - wish))
+    space = text.rfind(" ", low, high)
+    return space + 1 if space >= low else wish
 
 
 _UNNESTED_NAMES = """

@@ -22,9 +22,8 @@ from string import Formatter
 from typing import IO, TYPE_CHECKING, Any
 
 import bot.parsers
-from bot.parsers.assembly import MOST_PAGES
 from bot.parsers.chapters import MOST_CHAPTERS
-from bot.parsers.draft import MIB, PicturesOnlyError, ReadingLimits
+from bot.parsers.draft import MIB, MOST_PAGES, PicturesOnlyError, ReadingLimits
 from bot.parsers.formats import read_book, read_pictures
 from bot.parsers.sandbox.lockdown import FIXED_LIMITS, Confinement, code_folders, knows_landlock, limit, lock_down
 from domain.book import BookText, Chapter, Page

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.assembly import PAGE_CHARACTERS, estimated_pages
+from bot.parsers.draft import PAGE_CHARACTERS, estimated_pages
 from tests.bot.parsers.prose import prose
 
 
