@@ -92,23 +92,18 @@ _LONGEST_LINE = 120
 _MOST_TITLE_BLOCKS = 4
 _FEWEST_LISTED = 3
 _CREDITS = re.compile(
-    r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
+    r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version|digiti[sz]ed by|https?://).*",
+    re.IGNORECASE,
 )
 _IMPRINT = re.compile(
     r"(?:copyright\b.{0,60}?\d{4}|.{0,30}?(?:©|\(c\))\s{0,3}\d{4}|all rights reserved\b|abstract\W*$)", re.IGNORECASE
 )
-_WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
-_NAMED = r"(?P<name>[^\W\d_].{1,80})"
-_BY_A_PERSON = re.compile(rf"(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
-_BY_NAME = re.compile(rf"(?:{_WRITTEN_BY}|(?:{BY_ELSEWHERE}):?\s+){_NAMED}", re.IGNORECASE)
-_OTHER_WORK = "edit|transl|illust|publ|print|introd|select|collect"
-_BY_ALONE = re.compile(rf"(?!.*(?:{_OTHER_WORK}))(?:[^\W\d_]+ ){{0,3}}by:?|(?:{BY_ELSEWHERE}|de):?", re.IGNORECASE)
-"""A line of its own above the author's name: "by", "Screenplay by", "von"."""
-_CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
-_CJK_TITLE_AND_AUTHOR = re.compile(
-    r"《(?P<title>[^《》]{1,60})》\s*(?:作者\s*[：:]\s*)?(?P<author>[\u3400-\u9fff·]{2,8}?)\s*(?:[（(〔][^（）()〔〕]{1,6}[）)〕])?\s*[著撰]?"
+_DECLARED = re.compile(
+    r"^[ \t]*(?:(?P<title>title|titel|titre|título|titolo|titulo|название)"
+    r"|(?:author|autor|auteur|autore|автор)s?)[ \t]*:\s*(?P<value>\S.*)",
+    re.MULTILINE | re.IGNORECASE,
 )
-_NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
+"""A line of what manuscripts and screenplays declare at their top: "Title: The Weir"."""
 _KIND_WORDS = """
     novel novels novella romance story stories tale tales memoir memoirs autobiography biography fable fables poem poems
     essays letters plays comedy tragedy roman romane novelle novellen erzählung erzählungen erinnerungen
@@ -118,6 +113,19 @@ _KIND_WORDS = """
 """
 _KINDS = frozenset(_KIND_WORDS.split())
 """Words that say what kind of book it is: "A Memoir"."""
+_OF_A_KIND = rf"(?P<kind>(?:an? |ein |un |une )?(?:[^\W\d_]+ )?(?:{'|'.join(_KINDS)})\s+)?"
+_WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
+_NAMED = r"(?P<name>[^\W\d_].{1,80})"
+_BY_A_PERSON = re.compile(rf"{_OF_A_KIND}(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
+_BY_NAME = re.compile(rf"{_OF_A_KIND}(?:{_WRITTEN_BY}|(?:{BY_ELSEWHERE}):?\s+){_NAMED}", re.IGNORECASE)
+_OTHER_WORK = "edit|transl|illust|publ|print|introd|select|collect"
+_BY_ALONE = re.compile(rf"(?!.*(?:{_OTHER_WORK}))(?:[^\W\d_]+ ){{0,3}}by:?|(?:{BY_ELSEWHERE}|de):?", re.IGNORECASE)
+"""A line of its own above the author's name: "by", "Screenplay by", "von"."""
+_CJK_TITLE = re.compile("[《『「](?P<title>[^《》『』「」]{1,60})[》』」]")
+_CJK_TITLE_AND_AUTHOR = re.compile(
+    r"《(?P<title>[^《》]{1,60})》\s*(?:作者\s*[：:]\s*)?(?P<author>[\u3400-\u9fff·]{2,8}?)\s*(?:[（(〔][^（）()〔〕]{1,6}[）)〕])?\s*[著撰]?"
+)
+_NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
 _NO_NAME_WORDS = """
     a an the of to from in on at for by with and or my our your his her its this that notes edition volume book books
     contents inhalt
@@ -125,12 +133,15 @@ _NO_NAME_WORDS = """
 _NO_NAME = _KINDS | frozenset(_NO_NAME_WORDS.split())
 
 
-def read_title_page(front: str) -> tuple[str, str]:
-    """Title and author, or empty strings if they are not obvious. `front` is the text before the first chapter.
+def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
+    """Title and author, or empty strings if they are not obvious. `front` is the text before the first chapter, or
+    with `has_prose` the beginning of a book without chapters.
 
-    Obvious means a title followed by a line "by …", or short lines only in front of an imprint or the first chapter,
-    the first of which is then the title.
+    Obvious means what the first lines declare ("Title: …"), a title followed by a line "by …", or short lines only in
+    front of an imprint or the first chapter, the first of which is then the title.
     """
+    if declared := _declared(front[:_READ]):
+        return declared
     printed = takewhile(lambda block: not _IMPRINT.match(block.text), blocks_of(front[:_READ]))
     blocks = [block for block in printed if not _CREDITS.match(block.text)]
     blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
@@ -138,10 +149,17 @@ def read_title_page(front: str) -> tuple[str, str]:
         return "", ""
     if named := _byline(blocks) or _cjk_title_and_author(blocks[0].text):
         return named
-    if not front or not all(map(_fits_a_title_page, blocks)):
+    if has_prose or not all(map(_fits_a_title_page, blocks)):
         return "", ""
     name = _name_below([block.text for block in blocks])
     return calm(blocks[0].text), name if _is_name(name) and letters(name) != letters(blocks[0].text) else ""
+
+
+def _declared(front: str) -> tuple[str, str] | None:
+    """The title and the author where a text begins with a line that declares one of them."""
+    declared = {bool(each["title"]): each["value"].strip("_* \t\r") for each in reversed([*_DECLARED.finditer(front)])}
+    is_first = _DECLARED.match(front.lstrip())
+    return (declared.get(True, ""), author_name(declared.get(False, ""))) if is_first else None
 
 
 def _cjk_title_and_author(line: str) -> tuple[str, str] | None:
@@ -204,7 +222,8 @@ def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
         if not _fits_a_title_page(block):
             return None
         title = _title(blocks[:at])
-        if (match := _BY_NAME.fullmatch(block.text)) and _may_follow_by(match["name"]):
+        match = _BY_NAME.fullmatch(block.text)
+        if match and (_is_name(match["name"]) if match["kind"] else _may_follow_by(match["name"])):
             return title, calm(match["name"])
         if _BY_ALONE.fullmatch(block.text) and at + 1 < len(blocks):
             return title, calm(blocks[at + 1].text)
@@ -421,7 +440,9 @@ def _only_parts(chapters: Sequence[Chapter]) -> bool:
 
 
 def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:
-    return read_title_page(text[: chapters[0].start]) if chapters else ("", "")
+    if len(chapters) < _FEWEST_CHAPTERS:
+        return read_title_page(text[:_READ], has_prose=True)
+    return read_title_page(text[: chapters[0].start])
 
 
 def _pages(text: str, marks: Sequence[PageMark], chapters: Sequence[Chapter]) -> tuple[tuple[Page, ...], bool]:

@@ -2,7 +2,9 @@
 
 import pytest
 
+from bot.parsers.formats import read_book
 from bot.parsers.titles import author_name, book_title, chapter_title, page_label, title_from_filename
+from tests.bot.parsers.prose import prose
 
 
 @pytest.mark.parametrize(
@@ -150,3 +152,33 @@ def test_an_article_behind_a_dash_opens_a_title() -> None:
 def test_what_an_archive_says_before_a_title_is_no_part_of_it() -> None:
     assert book_title('Full text of "The Ferry"') == ("The Ferry", "")
     assert book_title("Full text of the Treaty") == ("Full text of the Treaty", "")
+
+
+@pytest.mark.parametrize("chapters", ["", "\n\n\nChapter 1\n\n", "\n\n\nChapter {}\n\n"])
+@pytest.mark.parametrize(
+    "front",
+    [
+        "THE WEIR\n\nby Ada Perrin",
+        "The Weir\nBy Ada Perrin",
+        "THE WEIR\n\nA novel by Ada Perrin",
+        "The Weir\n\nPoems by Ada Perrin",
+        "DAS WEHR\n\nEin Roman von Ada Perrin",
+        "Title: The Weir\nAuthor: Ada Perrin\nRating: Teen\nSummary: A gate breaks.",
+        "Title: The Weir\n\nAuthor: Ada Perrin",
+        "Titel: Das Wehr\nAutor: Ada Perrin",
+        "Title:\n    _**The Weir**_\nCredit: Written by\nAuthor: Ada Perrin\nDraft date: 1/2/2021",
+        "Digitized by the Internet Archive in 2010\n\nhttps://archive.example/weir\n\nTHE WEIR\n\nby Ada Perrin",
+    ],
+)
+def test_a_text_says_its_title_and_author_whether_it_has_chapters_or_not(front: str, chapters: str) -> None:
+    told = "".join(f"{chapters.format(number)}{prose(number, 9)}\n\n" for number in (1, 2, 3))
+    book = read_book(f"{front}\n\n\n{told}".encode(), "scan_0001.txt")
+    assert (book.title, book.author) in (("The Weir", "Ada Perrin"), ("Das Wehr", "Ada Perrin"))
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["“Where is she?”\n\nBy the river, he thought.", "Tales\n\nStories by the Fire", "By Monday\n\nShe left."],
+)
+def test_words_after_by_name_no_author_in_a_story(opening: str) -> None:
+    assert read_book(f"{opening}\n\n{prose(1, 9)}".encode(), "weir.txt").author == ""
