@@ -1,12 +1,14 @@
 """Decoding text files, whatever encoding they are in."""
 
 import codecs
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -40,75 +42,18 @@ _AMID_LATIN = 6.0
 """The cost of a letter of another script directly after a Latin letter."""
 _AFTER_LATIN = re.compile(rb"[A-Za-z][\x80-\xff]")
 
-_ENGLISH = "éèêàïöüçñæœô"
-_LATIN = {
-    "western": (
-        _ENGLISH,
-        "éàèêçùîôâûœëïÿæü",  # French
-        "äüößéàèê",  # German
-        "áíóéñúüª",  # Spanish
-        "àèòùìéóí",  # Italian
-        "ãçáéíóõêâúàôü",  # Portuguese
-        "åäöéüøæ",  # Swedish, Finnish
-        "åøæéòôêäö",  # Danish, Norwegian
-        "ëéïèöüóáê",  # Dutch
-        "áíðéóöýþúæ",  # Icelandic
-    ),
-    "central": (
-        "íáéřěýčžšůúťóňď",  # Czech
-        "áíéýčžšľúťôňóďäŕĺ",  # Slovak
-        "łęąóżśćźń",  # Polish
-        "áéőóöíüűúâê",  # Hungarian
-        "ăîâşţ",  # Romanian
-        "ăîâșț",
-        "čšžćđ",  # Slovene, Croatian, Serbian
-    ),
-    "turkish": ("ışüğçöîâ",),
-    "baltic": ("ėųšąžįūčę", "āīšēņļūžģčķ", "äõüöšž"),
-    "vietnamese": ("đáàạảãâấầậăắặêếềệôốồộơớờợưứừựúíóéý",),
-}
-_CYRILLIC = (
-    "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",  # Russian
-    "оаинвіеирстклудмпязьбгчйхжїцющшєфґ",  # Ukrainian, Belarusian
-    "аоиетнрвсдлкпмзягбучъцжщшхюфйь",  # Bulgarian, Macedonian
-    "аоиенрсјутдклвмпзгбшчцћхжљђњфџ",  # Serbian
+_LETTERS = json.loads(Path(__file__).with_name("encoding.json").read_text(encoding="utf-8"))
+"""The letters beyond ASCII, or the usual characters, of each language, the most frequent first."""
+_LATIN_NAMES = ("western", "central", "turkish", "baltic", "vietnamese")
+_LATIN = {name: (*_LETTERS[name].values(),) for name in _LATIN_NAMES}
+_CYRILLIC, _GREEK, _HEBREW, _ARABIC, _THAI = (
+    (*_LETTERS[name].values(),) for name in ("cyrillic", "greek", "hebrew", "arabic", "thai")
 )
-_GREEK = ("ατοιενσρκπυμςληίωάγδόέήθχβφώύξζψϊΐϋΰ",)
-_HEBREW = ("יוהלאתמרבשנדקפחעכצגטזםסןךףץ\u05b8\u05b7\u05b0\u05b4\u05b6\u05b5\u05bc",)
-_ARABIC = ("الينمروتبدهعفقسكحجصةأطشخضذىئءزغثظإآؤـًٌٍَُِّْ،؟؛", "ایردنهموتبسشکزگعلخجقفپحغچصضطظثژآئ،")
-_THAI = ("านรกอเงมยลวดทตสะใปบคหแจพชขไผโณถธศษญภซฟ่้ิีัื์ุูำ็ึๆ",)
-_KANA = (
-    "のにいたはをとるがしてでなっかれらもうすりこだまさきめくあけどえよつやわちみそせろばおじひげべぐびずごぶむねぎほへふゆぬ"
-    "ンスルトーイラリックアシドレタフロジコマプグバテサムオカキブニメチパナデビハミツエウダィャュョセヒモベ々ノピソゴ"
+_KANA, _KANJI, _HANZI, _SIMPLIFIED, _TRADITIONAL, _HANGUL = (
+    "".join(_LETTERS[name]) for name in ("kana", "kanji", "hanzi", "simplified", "traditional", "hangul")
 )
-_KANJI = (
-    "一人日大年出本中子見国言上分生手自行者二間事思時気会十家女三前的方入小地合後目長場代私下立部学物月田何来彼話体動社知"
-    "理山内同心発高実作当新世今書度明五戦力名金性対意用男主通関文屋感郎業定政持道外取所現四先戸天水川口君父母声面夜老風"
-    "頭顔足身神王花海白車馬雨空門犬猫鳥石木火土朝昼春夏秋冬赤青黒早正村町東西南北飲食走歩止切親友強弱遠近"
-    "來會學國體聲當實發對與讀舊惡變應氣樂澤灣邊經戰圖寫眞爲尙"
-)
+_ENGLISH = _LATIN["western"][0]
 _KANJI_SHARE = 0.35
-_HANZI = (
-    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事"
-    "成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长把机十民第公此"
-    "已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代"
-    "内信表化老给世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安"
-    "少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光"
-    "放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运笑道"
-)
-_SIMPLIFIED = (
-    "这个们来为国说时会对着过发后里种经么学现当没动还进样开从实军无与长机关点业将两间问并应战头体见产话给门儿东声员"
-    "论处义几认条气题尔变总电数报结务场计许统区队决马听达难权设记类规张觉术领确传师观让识带导争运"
-)
-_TRADITIONAL = (
-    "這個們來為國說時會對著過發後裡種經麼學現當沒動還進樣開從實軍無與長機關點業將兩間問並應戰頭體見產話給門兒東聲員"
-    "論處義幾認條氣題爾變總電數報結務場計許統區隊決馬聽達難權設記類規張覺術領確傳師觀讓識帶導爭運"
-)
-_HANGUL = (
-    "이다는에의을가고하지를은도한로기사어나그리시자인대서들아해있게으일수정라만보니여부전스주장제적었것과구상내것면신말오"
-    "무성동공조습생러우소원안년비던연국당관더세중문모방선실경계불된력없진위때화회저음모않려할야두역체마까치심했되와미렇듯"
-    "같레각난반임영물람요데간속며누쓰결용운차감행민직명단학집손터눈알머또히절후양드른달남트점울금재글린본질건복질희분왔"
-)
 _CJK_PUNCTUATION = "、。，「」『』！？：；（）《》“”‘’…—　・·"
 _CJK_PUNCTUATION_SHARE = 0.15
 
