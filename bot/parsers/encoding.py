@@ -265,6 +265,9 @@ _MOST_UNMARKED_ZEROS = 0.005
 """The share of zero bytes above which bytes without a byte order mark are either UTF-16, recognisable by its Latin
 letters, blanks and line feeds, or no text.
 """
+_FEWEST_NEWER = 3
+_FEWEST_NEWER_SHARE = 0.1
+"""Lines with accents in UTF-8 for each line that is not: of those in an older encoding, hardly any is UTF-8 as well."""
 _UTF16_SAMPLE = 100_000
 _USUAL_IN_UTF16 = re.compile("[\t\n\r -~\u2010-\u2027\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
 _LEAST_USUAL = 0.95
@@ -421,7 +424,32 @@ def _damaged_utf8(data: bytes) -> tuple[str, tuple[str, ...]] | None:
     return text, _DAMAGED
 
 
+def _mixed(data: bytes) -> str | None:
+    """The text of files in UTF-8 and in an older encoding that were joined: each line is in one of them."""
+    lines = data.split(b"\n")
+    read = [*map(_utf8, lines)]
+    older = [line for line, text in zip(lines, read, strict=True) if text is None]
+    newer = sum(text is not None and not text.isascii() for text in read)
+    if newer < max(_FEWEST_NEWER, _FEWEST_NEWER_SHARE * len(older)):
+        return None
+    guess = guess_encoding(b"\n".join(older))
+    if guess is None or not guess.is_text:
+        return None
+    return "\n".join(
+        line.decode(guess.encoding, "replace") if text is None else text for line, text in zip(lines, read, strict=True)
+    )
+
+
+def _utf8(line: bytes) -> str | None:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def _legacy(data: bytes) -> tuple[str, tuple[str, ...]]:
+    if mixed := _mixed(data):
+        return mixed, ()
     guess = guess_encoding(data)
     text = data.decode(guess.encoding, "replace") if guess else "\ufffd"
     if (broken := text.count("\ufffd")) > max(1, _MOST_REPLACED * len(text)) or guess is None:

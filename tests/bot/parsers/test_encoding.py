@@ -213,3 +213,26 @@ def test_what_was_encoded_twice_is_read_as_it_was(text: str) -> None:
 )
 def test_what_only_looks_encoded_twice_stays(text: str) -> None:
     assert decode(text.encode()) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (_FRENCH, "cp1252"),
+        (_ENGLISH, "cp1252"),
+        (_GERMAN, "cp1252"),
+        ("Мальчик увидел звезду над лесом.", "cp1251"),
+    ],
+)
+@pytest.mark.parametrize("shares", [(5, 5), (40, 9), (3, 12)])
+def test_files_in_two_encodings_that_were_joined(text: str, encoding: str, shares: tuple[int, int]) -> None:
+    newer, older = shares
+    lines = [*[text.encode()] * newer, *[text.encode(encoding)] * older, b"", text.encode()]
+    assert decode(b"\r\n".join(lines)) == ("\r\n".join([*[text] * (newer + older), "", text]), ())
+
+
+def test_a_file_of_no_encoding_is_refused_though_some_lines_could_be_read() -> None:
+    cut = [_FRENCH.encode()[at : at + 60] for at in range(0, 300, 61)]
+    noise = bytes(range(0x80, 0x100)) * 2
+    with pytest.raises(BookError, match="how the letters"):
+        decode(b"\n".join([*cut, *[noise] * 50]))
