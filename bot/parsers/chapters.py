@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from bot.parsers.draft import has_words
+from bot.parsers.draft import has_words, middle
 from bot.parsers.headings import (
     Heading,
     Label,
@@ -22,17 +22,6 @@ from bot.parsers.headings import (
 )
 from bot.parsers.titles import BY_ELSEWHERE, calm, chapter_title, joined, letters, one_line, stories_over_parts
 from domain.book import Chapter
-
-
-def middle(values: Iterable[float]) -> float:
-    """The upper median of some values.
-
-    Raises:
-        IndexError: there are none.
-    """
-    ordered = sorted(values)
-    return ordered[len(ordered) // 2]
-
 
 MOST_CHAPTERS = 5_000
 _FRONT_MATTER_CHARACTERS = 6_000
@@ -60,6 +49,7 @@ _PAGE_BEHIND = re.compile(r"\s(?:\d{1,4}|[ivxl]{1,7})\s*\Z")
 _SECTION = re.compile(r"\W{0,3}(?:[^\W\d_]{1,12}\s){0,2}(?P<number>\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\.?(?!\w)")
 """A section with the number of its chapter or appendix: "3.2", "Section 3.2.1", "A.1"."""
 _NAMED_AS_MATTER = re.compile(r"\W*(?:the )?(?:index|cover|credits|table|illustrations?)\W*", re.IGNORECASE)
+_NAMED_AS_END = re.compile(r"\W*(?:the end|end|fin|finis|ende|das ende|конец)\W*", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<value>\d{1,3})\.?\s")
 _NUMBERED = (Rank.CHAPTER, Rank.NUMERAL)
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
@@ -96,13 +86,16 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
 
 
 def _with_chapters_named_as_matter(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """The headings; an "Index" or "Cover" between chapters that tells something is a chapter as the one before."""
+    """The headings; an "Index" or "Cover" between chapters that tells something is a chapter as the one before, and so
+    is "The End" behind chapters that have names alone.
+    """
     last = max((heading.start for heading in headings if not _is_outside(heading)), default=0)
     result: list[Heading] = []
     for heading, after in zip_longest(headings, headings[1:]):
         before = result[-1] if result and not _is_outside(result[-1]) else None
-        is_between = before is not None and heading.start < last and _NAMED_AS_MATTER.fullmatch(heading.title)
-        if before and is_between and _tells(text[heading.end : after.start]):
+        named = _NAMED_AS_MATTER if heading.start < last else _NAMED_AS_END
+        may_be_chapter = before and (heading.start < last or not label_of(before)) and named.fullmatch(heading.title)
+        if before and may_be_chapter and _tells(text[heading.end : after.start if after else len(text)]):
             heading = replace(heading, level=before.level, label=Label(None, heading.title, "", ""))
         result.append(heading)
     return result

@@ -97,6 +97,16 @@ def has_words(text: str, start: int, end: int) -> bool:
     return bool(_WORD.search(text, start, end))
 
 
+def middle(values: Iterable[float]) -> float:
+    """The upper median of some values.
+
+    Raises:
+        IndexError: there are none.
+    """
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
+
+
 def clean(text: str) -> str:
     """The text in NFC, with ligatures as letters and without soft hyphens, invisible or control characters; line feeds
     stay.

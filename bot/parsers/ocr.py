@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bot.parsers.chapters import middle
+from bot.parsers.draft import middle
 from bot.parsers.pdf.document import DOTS_PER_INCH, LONGEST_SIDE, POINTS_PER_INCH, PdfLine, PdfPage, Picture
 
 MOST_LANGUAGES = 4

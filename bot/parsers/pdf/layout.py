@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter, sub
 
-from bot.parsers.chapters import middle
-from bot.parsers.draft import MARK, PageBreak
+from bot.parsers.draft import MARK, PageBreak, middle
 from bot.parsers.headings import parse_label
 from bot.parsers.pdf.document import NOTE_GAP, SPLIT, PdfLine, PdfPage, mend_words
 from bot.parsers.titles import is_caption, roman

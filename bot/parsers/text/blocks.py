@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from bot.parsers.chapters import MOST_CHAPTERS, chapters_from, middle
-from bot.parsers.draft import Block, has_words
+from bot.parsers.chapters import MOST_CHAPTERS, chapters_from
+from bot.parsers.draft import Block, has_words, middle
 from bot.parsers.headings import (
     Heading,
     Label,

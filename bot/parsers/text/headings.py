@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from bot.parsers.chapters import chapters_from, middle
-from bot.parsers.draft import Block, has_words
+from bot.parsers.chapters import chapters_from
+from bot.parsers.draft import Block, has_words, middle
 from bot.parsers.headings import (
     AROUND_A_NUMBER,
     NAMED_PARTS,

@@ -675,3 +675,20 @@ def test_an_index_between_chapters_is_none(entry: str) -> None:
     bodies = (prose(1, 9), "\n\n".join([entry] * 90), prose(3, 9))
     page = "".join(f"<h2>{name}</h2><p>{body}</p>" for name, body in zip(names, bodies, strict=True))
     assert "Index" not in titles(check(read_book(page.replace("\n\n", "</p><p>").encode(), "a.html")))
+
+
+@pytest.mark.parametrize("name", ["The End", "Fin", "Ende"])
+def test_the_last_chapter_may_be_called_the_end(name: str) -> None:
+    names = ("The Ford", "The Weir", "The Reed", "The Bell", "The Ferry", "The Mouth", name)
+    page = "".join(f"<h2>{each}</h2><p>{prose(9 * at, 9)}</p>" for at, each in enumerate(names))
+    assert titles(check(read_book(page.replace("\n\n", "</p><p>").encode(), "a.html"))) == list(names)
+    told = "\n\n\n\n".join(f"{each}\n\n{prose(9 * at, 9)}" for at, each in enumerate(names))
+    assert titles(check(read_plain(told))) == list(names)
+
+
+@pytest.mark.parametrize("form", ["{}", "Chapter {}", "Chapter {}: Under the Weir"])
+def test_the_end_behind_the_last_chapter_is_none(form: str) -> None:
+    told = "\n\n\n\n".join(f"{form.format(number)}\n\n{prose(9 * number, 9)}" for number in range(1, 5))
+    book = check(read_plain(f"{told}\n\n\n\nTHE END\n\n\n\n{prose(70, 9)}"))
+    assert "The End" not in titles(book)
+    assert printed(book) == ["1", "2", "3", "4"]
