@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from bot.parsers.draft import ReadingLimits, Report, check_length
+from domain.book import encodable
 from domain.errors import BookError, BookErrorCode, Worded
 
 _LINE_BREAK = "\r\n"
@@ -78,7 +79,8 @@ class LineReader:
             text, has_places = self._text(text_page)
             if len(text) > _LONGEST_STAMP and self._is_cipher(text_page, text):
                 return None
-            return tuple(self._placed_lines(text_page, text) if has_places else _unplaced_lines(text))
+            lines = self._placed_lines(text_page, text) if has_places else _unplaced_lines(text)
+            return tuple(line._replace(text=encodable(line.text)) for line in lines)
         finally:
             self._pdfium.FPDFText_ClosePage(text_page)
 
@@ -95,7 +97,7 @@ class LineReader:
 
     def _text(self, text_page: Any) -> tuple[str, bool]:
         """The text, and whether its characters correspond to PDFium's one by one, so that their positions can be
-        looked up.
+        looked up. As there, a letter beyond U+FFFF, as in formulas, is two characters.
         """
         count = self._pdfium.FPDFText_CountChars(text_page)
         if count <= 0:
@@ -104,6 +106,8 @@ class LineReader:
             self._buffer = (ctypes.c_ushort * (count + 1))()
         written = self._pdfium.FPDFText_GetText(text_page, 0, count, self._buffer) - 1
         text = ctypes.string_at(self._buffer, 2 * max(0, written)).decode("utf-16-le", "replace")
+        if len(text) < written:
+            text = "".join(map(chr, self._buffer[:written]))
         return text, written == count == len(text)
 
     def _placed_lines(self, text_page: Any, text: str) -> Iterator[PdfLine]:

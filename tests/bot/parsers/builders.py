@@ -101,7 +101,7 @@ def numbered_pdf(
     )
     objects[7] = b"<< /Type /FontDescriptor /FontName /F /Flags 4 /FontBBox [0 0 999 999] /Ascent 800 /Descent -200 >>"
     if letter:
-        rows = [f"<{number(sign):04X}> <{ord(letter(sign)):04X}>" for sign in map(chr, range(32, 127))]
+        rows = [f"<{number(sign):04X}> <{letter(sign).encode('utf-16-be').hex()}>" for sign in map(chr, range(32, 127))]
         table = (
             f"1 begincodespacerange <0000> <FFFF> endcodespacerange {len(rows)} beginbfchar {' '.join(rows)} endbfchar"
         )

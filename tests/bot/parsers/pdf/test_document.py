@@ -84,3 +84,11 @@ def test_lines_of_one_size_have_it_whatever_their_letters_are() -> None:
     lines = ["A sea of ooze", "no one came.", "jetty, quay", "Tall flag pole", "o", "’tis so —"]
     document = read_document(builders.pdf([lines]), DEFAULT_LIMITS, ignore_progress)
     assert {line.size for line in document.pages[0].lines} == {11}
+
+
+def test_a_page_with_letters_of_formulas_has_places_like_any_other() -> None:
+    lines = ["The head x of the weir, and", "the square of x, give its", "flow at every hour."]
+    data = builders.numbered_pdf([lines], ord, lambda sign: "\U0001d465" if sign == "x" else sign)
+    (page,) = read_document(data, DEFAULT_LIMITS, ignore_progress).pages
+    assert [line.text for line in page.lines] == [line.replace("x", "\U0001d465") for line in lines]
+    assert {(line.left, line.size) for line in page.lines} == {(50, 11)}
