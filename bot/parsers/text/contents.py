@@ -13,7 +13,16 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from bot.parsers.draft import Block
-from bot.parsers.headings import Heading, Label, Rank, is_contents, is_not_the_book, parse_any_label, parse_numeral
+from bot.parsers.headings import (
+    Heading,
+    Label,
+    Rank,
+    is_bare_label,
+    is_contents,
+    is_not_the_book,
+    parse_any_label,
+    parse_numeral,
+)
 from bot.parsers.titles import letters
 
 _DENSE = 320
@@ -264,9 +273,11 @@ def _is_list(text: str, block: Block) -> bool:
 
 
 def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
-    """Where the lines of a table end: at the first prose, or where the first name occurs again."""
+    """Where the lines of a table end: at the first prose, or where the first name occurs again, perhaps below its
+    label.
+    """
     seen: Counter[str] = Counter()
-    start = end = blocks[number].start
+    start = end = before_label = blocks[number].start
     for block in blocks[number : number + _MOST_ENTRIES]:
         if block.start - start > _LONGEST_TABLE:
             break
@@ -275,9 +286,9 @@ def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
             break
         names = [letters(_name_of(line)) for line in lines]
         if len(lines) <= 2 and len(names[0]) > 3 and seen[names[0]] and seen.total() >= _FEWEST_UNDER_A_NAME:
-            break
+            return before_label
         seen.update(name for name in names if name)
-        end = block.end
+        before_label, end = end if is_bare_label(block.text) else block.end, block.end
     return end
 
 

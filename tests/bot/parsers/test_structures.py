@@ -117,6 +117,19 @@ def test_a_contents_page_with_volumes_books_and_chapters_is_no_chapter() -> None
     assert all(chapter.start > book.text.index("BOOK SECOND") for chapter in book.chapters)
 
 
+@pytest.mark.parametrize(
+    "line", ["{number}. {title} . . . {page}", "{number}. {title} {page}", "{title} . . . . {page}"]
+)
+@pytest.mark.parametrize("label", ["CHAPTER {number}", "CHAPTER {number}.", "{number}"])
+def test_the_first_label_right_below_the_contents_is_no_line_of_them(line: str, label: str) -> None:
+    names = ("THE WEIGHHOUSE", "A TOLL OF ASHES", "UNDER THE LIME TREES", "LOW WATER")
+    chapters = [*zip(_ROMAN, names, (1, 15, 30, 44), strict=False)]
+    contents = "\n".join(line.format(number=number, title=title, page=page) for number, title, page in chapters)
+    told = "".join(f"\n\n\n{label.format(number=n)}\n\n{title}\n\n{prose(page)}" for n, title, page in chapters)
+    book = check(read_plain(f"THE SALT ROAD\n\nBY\n\nMAREN QUILL\n\n\nCONTENTS\n\n{contents}\n\n{told}"))
+    assert printed(book) == [*_ROMAN[:4]]
+
+
 def test_titles_that_only_the_contents_mark_as_such() -> None:
     names = ("The Rose", "To the Sea", "An Ode on Nothing", "Spring")
     table = "Contents\n\n" + "\n".join(f"{name} . . . . . . {10 * page}" for page, name in enumerate(names))
