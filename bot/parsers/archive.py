@@ -248,13 +248,22 @@ def first_text(root: Element, name: str) -> str:
     return next((text for element in descendants(root, name) if (text := text_of(element))), "")
 
 
+def _main_title(root: Element) -> str:
+    """The title of an EPUB that is called its main one, or else the first: a series or an edition may have one, too."""
+    kinds = _refined(root, "title-type")
+    titles = {kinds.get(attribute(title, "id"), ""): text_of(title) for title in descendants(root, "title")}
+    return titles.get("main") or first_text(root, "title")
+
+
+def _refined(root: Element, name: str) -> Mapping[str, str]:
+    """What an EPUB's metadata say about the elements with certain ids: the role of a person, the type of a title."""
+    metas = (meta for meta in descendants(root, "meta") if attribute(meta, "property") == name)
+    return {attribute(meta, "refines").lstrip("#"): text_of(meta) for meta in metas}
+
+
 def authors(root: Element) -> str:
     """The creators who wrote an EPUB: those with the role "aut", or else all."""
-    refined = {
-        attribute(meta, "refines").lstrip("#"): text_of(meta)
-        for meta in descendants(root, "meta")
-        if attribute(meta, "property") == "role"
-    }
+    refined = _refined(root, "role")
     creators = [(text_of(creator), _role(creator, refined)) for creator in descendants(root, "creator")]
     names = [name for name, role in creators if role in ("", "aut")] or [name for name, _ in creators]
     return ", ".join(dict.fromkeys(filter(None, names)))
@@ -303,6 +312,7 @@ class Package:
     """`spine` is in reading order, ending with files outside the reading flow (notes, mostly).
 
     `wrapping` are paths of covers, contents and copyright pages; `missing` are files in the spine that do not exist.
+    With `is_fixed`, each file is a page as it is printed.
     """
 
     spine: tuple[Item, ...]
@@ -310,6 +320,7 @@ class Package:
     ncx: Item | None
     wrapping: frozenset[str]
     missing: tuple[str, ...]
+    is_fixed: bool
     title: str
     author: str
     language: str
@@ -346,10 +357,17 @@ def _package(archive: Archive, path: str, root: Element) -> Package:
         ncx=ncx or next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None),
         wrapping=frozenset(_wrapping(archive, folder, root)),
         missing=tuple(attribute(manifest[name], "href") for name in order if name in manifest and name not in items),
-        title=first_text(root, "title"),
+        is_fixed=any(map(_is_fixed, descendants(root, "meta"))),
+        title=_main_title(root),
         author=authors(root),
         language=first_text(root, "language"),
     )
+
+
+def _is_fixed(meta: Element) -> bool:
+    """Whether metadata say that pages have a fixed layout, in the way of EPUB 3 or of Kindle."""
+    layout = attribute(meta, "property") == "rendition:layout" and text_of(meta) == "pre-paginated"
+    return layout or (attribute(meta, "name") == "fixed-layout" and attribute(meta, "content").lower() == "true")
 
 
 def _item(archive: Archive, folder: str, entry: Element) -> Item | None:

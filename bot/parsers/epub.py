@@ -208,6 +208,9 @@ def read(
     contents = read_contents(archive, package)
     builder = TextBuilder(limits)
     documents = _documents(archive, package, limits)
+    if package.is_fixed and not contents.pages:
+        numbers = (Entry(str(number), Target(item.path, ""), 1) for number, item in enumerate(package.spine, start=1))
+        contents = replace(contents, pages=tuple(numbers))
     lost = [*package.missing, *_read_spine(archive, documents, contents, builder, report)]
     pictures = len(_pictures(archive, package)) if builder.length < _LITTLE_TEXT else 0
     if pictures * _FEWEST_LETTERS > builder.length:

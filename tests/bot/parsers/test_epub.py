@@ -426,3 +426,29 @@ def test_a_title_that_the_contents_leave_out_is_that_of_the_heading() -> None:
     }
     contents = nav_of(*((f"Chapter {at}", f"{at}.xhtml") for at in (1, 2, 3)))
     assert titles(read(build(documents, nav=contents))) == [f"Chapter {at}. {name}" for at, name in enumerate(names, 1)]
+
+
+_SERIES = '<dc:title id="a">The Water Books</dc:title><dc:title id="b">The Weir</dc:title>'
+_TYPES = (
+    '<meta refines="#a" property="title-type">collection</meta><meta refines="#b" property="title-type">main</meta>'
+)
+
+
+@pytest.mark.parametrize(("types", "title"), [(_TYPES, "The Weir"), ("", "The Water Books")])
+def test_the_main_title_is_the_books_though_its_series_has_one(types: str, title: str) -> None:
+    assert read(build({"a.xhtml": ONE}, metadata=f"{_SERIES}{types}")).title == title
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ['<meta property="rendition:layout">pre-paginated</meta>', '<meta name="fixed-layout" content="true"/>'],
+)
+def test_each_file_of_a_fixed_layout_is_a_page(layout: str) -> None:
+    pages = {f"p{number}.xhtml": f"<p>{paragraph(number)}</p>" if number != 3 else "<img/>" for number in range(1, 8)}
+    contents = (
+        '<nav epub:type="toc"><ol><li><a href="p2.xhtml">Dusk</a></li><li><a href="p5.xhtml">Dawn</a></li></ol></nav>'
+    )
+    book = read(build(pages, nav=contents, metadata=f"<dc:title>The Weir</dc:title>{layout}"))
+    assert not book.pages_estimated
+    labels = {book.text[page.start : page.end].split(" begins")[0].strip(): page.label for page in book.pages}
+    assert labels | {"": ""} == {"": ""} | {f"Paragraph {number}": str(number) for number in (1, 2, 4, 5, 6, 7)}
