@@ -181,7 +181,7 @@ def parse_any_label(line: str) -> Label | None:
         return None
     if (joined := _JOINED.match(text)) and joined["word"].casefold() in RANK_OF:
         text = f"{joined['word']} {text[joined.end() :]}"
-    if text[0].islower():
+    if text[0] != text[0].title():
         return _label_in_small_letters(text)
     if opens_cjk_label(text) and (label := _cjk_label(text)):
         return label

@@ -22,7 +22,7 @@ _PART = re.compile(r"[^\W\d_]+")
 
 ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})"
 """A pattern for Roman numerals, in capitals unless case is ignored; old books print IIII."""
-_ROMAN = re.compile(ROMAN, re.IGNORECASE)
+_ROMAN = re.compile(ROMAN, re.IGNORECASE | re.ASCII)  # the Turkish İ is no I
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 HAN = "〇零一二三四五六七八九十百千廿壱弐参"

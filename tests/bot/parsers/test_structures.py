@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.parsers.formats import read_book
-from bot.parsers.headings import parse_any_label
+from bot.parsers.headings import parse_any_label, parse_numeral
 from bot.parsers.text.parser import read_plain
 from domain.book import BookText, Chapter
 from domain.library.numerals import number_value
@@ -86,6 +86,16 @@ def test_letters_count_in_hebrew_and_greek(headings: tuple[str, ...], values: tu
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_chapters_are_numbered_in_every_language(language: str) -> None:
     assert len(plain(*LANGUAGES[language]).chapters) == 3
+
+
+def test_a_heading_may_begin_with_any_letter() -> None:
+    """Georgian has no capitals at the beginning of a word, and "İ" is a letter in the index of a Turkish book."""
+    for letter in filter(str.isalpha, map(chr, range(0x80, 0x1_0000))):
+        for form in ("{}", "{}a 1", "{}V.", "V{}"):
+            parse_any_label(form.format(letter))
+            parse_numeral(form.format(letter))
+    page = "".join(f"<h2>{name}</h2><p>{prose(at)}</p>" for at, name in enumerate(("თავი 1", "İ", "ª", "თავი 2")))
+    assert titles(check(read_book(page.encode(), "a.html"))) == ["თავი 1", "İ", "ª", "თავი 2"]
 
 
 def test_a_misspelt_a_doubled_and_a_bare_heading_in_a_regular_series() -> None:
