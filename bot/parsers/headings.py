@@ -4,6 +4,7 @@ none.
 
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -41,13 +42,8 @@ RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items
 NAMED_PARTS = frozenset([*_PARTS, *_APPENDICES])
 """Words that are headings by themselves."""
 
-RANK_OF_CJK = {
-    "卷": Rank.BOOK, "巻": Rank.BOOK, "部": Rank.PART, "篇": Rank.PART, "編": Rank.PART, "编": Rank.PART,
-    "集": Rank.PART, "권": Rank.BOOK, "부": Rank.PART, "幕": Rank.ACT, "折": Rank.ACT, "章": Rank.CHAPTER,
-    "回": Rank.CHAPTER, "话": Rank.CHAPTER, "話": Rank.CHAPTER, "夜": Rank.CHAPTER, "장": Rank.CHAPTER,
-    "화": Rank.CHAPTER,
-    "場": Rank.SCENE, "场": Rank.SCENE, "节": Rank.SCENE, "節": Rank.SCENE,
-}  # fmt: skip
+RANK_OF_CJK = {word: Rank[name.upper()] for name, words in _WORDS["cjk_divisions"].items() for word in words.split()}
+"""Words right behind a number, in scripts without blanks: 第五章."""
 
 CONTENTS = (
     "table of contents|(?:brief |detailed |short )?contents|inhalt(?:sverzeichnis|sübersicht)?|"
@@ -85,7 +81,12 @@ _JOINED = re.compile(r"(?P<word>[^\W\d_]{2,20})(?=\d{1,3}(?!\w))")
 """The word of "Chapter12"."""
 _HALF = re.compile(r"\.\d(?![\d.])")
 """The end of "Chapter 2.5", which stands between two others."""
-_TOKEN = re.compile(r"[^\W_]+(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת]))[^\W_]+)*")
+_SIGNS = "".join(sign for sign in map(chr, range(0x300, 0x1000)) if unicodedata.category(sign)[0] == "M")
+"""Signs of the letter before them, such as the vowels of Hindi and Thai; for `re`, they are no part of a word."""
+LETTERS = rf"(?:[^\W\d_]++[{_SIGNS}]*+)++"
+"""A pattern for letters in a row, with their signs."""
+_PART_OF_WORD = rf"(?:[^\W_]++[{_SIGNS}]*+)++"
+_TOKEN = re.compile(rf"{_PART_OF_WORD}(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת])){_PART_OF_WORD})*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
 _OF_A_PART = re.compile(

@@ -15,6 +15,7 @@ from bot.parsers.chapters import chapters_from
 from bot.parsers.draft import Block, has_words, middle
 from bot.parsers.headings import (
     AROUND_A_NUMBER,
+    LETTERS,
     NAMED_PARTS,
     RANK_OF,
     Heading,
@@ -69,7 +70,7 @@ _SHORTEST_NUMBERED_SECTION = 200
 _LONGEST_STEP = 2_000
 _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』"
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = re.compile(LETTERS)
 _LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"introductory", "author", "to", "al", "au"}
 
