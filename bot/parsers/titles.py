@@ -362,9 +362,13 @@ _LONGEST_TITLE_IN_CAPITALS = 420
 _FEWEST_TITLES = 3
 OPENING_MARKS = "\"“”'‘’«»„*[(-–—"
 _STOPS = ".,;:!?…。，；：！？।"
-_FRONT_MATTER = re.compile(
-    r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*", re.IGNORECASE
+_NO_TITLE = re.compile(
+    r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*"
+    r"|(?-i:INT|EXT|EST|I/E)[./ ].*",  # where a scene of a film takes place: "INT. MILL - NIGHT"
+    re.IGNORECASE,
 )
+_SHORT_WORD = 3
+_SHORTEST_PARAGRAPH_CJK = 40
 _ANNOUNCING_WORDS = """
     in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
     in welchem, in dem, worin, wie, wo, von, vom, was, handelt von,
@@ -407,15 +411,15 @@ def with_title_lines(
         at = bisect_left(starts, heading.end)
         if heading.end not in ends or at >= len(blocks):
             continue
-        is_direction = each.label.rank in (Rank.ACT, Rank.SCENE) and blocks[at].text.endswith("._")
-        if (blocks[at].start in named and not is_label(blocks[at].text)) or (
-            may_be_title(blocks[at]) and not is_direction
-        ):
-            titles[heading.start] = blocks[at]
-        elif is_direction:
-            continue
-        elif _announces(blocks[at]) or _is_line_above_prose(*blocks[at : at + 2]):
-            less_certain[heading.start] = blocks[at]
+        below = blocks[at]
+        is_of_play = each.label.rank in (Rank.ACT, Rank.SCENE)
+        may_follow = may_be_title(below) and not (is_of_play and below.text.endswith("._"))
+        if may_follow or (below.start in named and not is_label(below.text)):
+            titles[heading.start] = below
+        elif is_of_play and below.text.rstrip("_").endswith("."):
+            continue  # "Enter Hamlet."
+        elif _announces(below) or _is_line_above_prose(*blocks[at : at + 2]):
+            less_certain[heading.start] = below
     fewest = 1 if len(titles) * 2 >= bare else _FEWEST_TITLES
     if len(less_certain) >= fewest and (len(titles) + len(less_certain)) * 10 >= bare * 6:
         titles |= less_certain
@@ -461,12 +465,19 @@ def _unemphasised(block: Block) -> str:
 def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
     """Whether a block is one line, neither speech nor a sentence, with a paragraph below it rather than a verse."""
     text = _unemphasised(block)
-    if not text or len(block.lines) != 1 or below is None or below.end - below.start <= LONGEST_TITLE:
+    shortest = _SHORTEST_PARAGRAPH_CJK if text[:1] >= "\u2e80" else LONGEST_TITLE
+    if not text or len(block.lines) != 1 or below is None or below.end - below.start <= shortest:
         return False
-    if len(text) > LONGEST_TITLE or text[-1] in _STOPS or not text[0].isalpha():
+    if len(text) > LONGEST_TITLE or not text[0].isalpha() or (text[-1] in _STOPS and not _is_capitalised(text)):
         return False
-    is_another = is_date(text) or is_label(text) or is_not_the_book(text) or _FRONT_MATTER.fullmatch(text)
+    is_another = is_date(text) or is_label(text) or is_not_the_book(text) or _NO_TITLE.fullmatch(text)
     return not (text[0].islower() or is_another)
+
+
+def _is_capitalised(text: str) -> bool:
+    """Whether it is a title that ends with a full stop, as in old books: "The Return of the Ferry."."""
+    words = [word for word in text.split() if len(word) > _SHORT_WORD]
+    return text[-1] == "." and bool(words) and all(not word[0].islower() for word in words)
 
 
 def may_be_title(block: Block) -> bool:
@@ -474,7 +485,7 @@ def may_be_title(block: Block) -> bool:
     text = _unemphasised(block)
     if not text or is_date(text) or text[0] in OPENING_MARKS or is_label(text) or is_not_the_book(text):
         return False
-    if _FRONT_MATTER.fullmatch(text):
+    if _NO_TITLE.fullmatch(text):
         return False
     if in_capitals(text):
         return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not goes_on(text)

@@ -526,6 +526,31 @@ def test_a_title_in_italics_below_a_label() -> None:
     assert titles(book) == ["Chapter 1. The Lamp", "Chapter 2. The Cart"]
 
 
+@pytest.mark.parametrize(
+    ("label", "names", "told"),
+    [
+        ("CHAPTER {}.", ("The Weighhouse.", "A Toll of Ashes.", "Under the Lime Trees."), prose(1)),
+        ("第{}章", ("暴风", "静屋", "来客"), "那一年的冬天特别冷，" * 5),
+        ("अध्याय {}", ("तूफ़ान", "शांत घर", "राख"), "नदी गाँव के पास से बहती थी और किसी को नहीं पता था। " * 4),
+    ],
+)
+def test_a_title_below_a_label_in_the_way_of_its_country(label: str, names: tuple[str, ...], told: str) -> None:
+    chapters = (f"{label.format(at)}\n\n{name}\n\n{told}\n\n{told}" for at, name in enumerate(names, 1))
+    book = check(read_plain("\n\n\n\n".join(chapters)))
+    assert [title.partition(". ")[2] for title in titles(book)] == [name.rstrip(".") for name in names]
+
+
+@pytest.mark.parametrize("direction", ["Enter Karl and Nell.", "_Enter Nell._", "Karl. Nell."])
+def test_a_direction_below_a_scene_is_no_title(direction: str) -> None:
+    scenes = (f"Scene {at}\n\n{direction}\n\n{prose(at)}" for at in (1, 2, 3, 4))
+    assert titles(check(read_plain("\n\n\n\n".join(scenes)))) == [f"Scene {at}" for at in (1, 2, 3, 4)]
+
+
+def test_a_scenes_place_in_a_screenplay_is_no_title_of_the_act() -> None:
+    acts = (f"Act {at}\n\nINT. MILL - NIGHT\n\n{prose(at)}\n\nEXT. WEIR - DAY\n\n{prose(9 * at)}" for at in (1, 2, 3))
+    assert titles(check(read_plain("\n\n\n\n".join(acts)))) == ["Act 1", "Act 2", "Act 3"]
+
+
 def verses(chapter: int) -> str:
     return "\n\n".join(f"{chapter}:{verse} {paragraph(verse, 1)}" for verse in range(1, 20))
 
