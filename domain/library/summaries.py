@@ -53,7 +53,7 @@ PREFACE = re.compile(
     r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
     r"|contents\b|dramatis|persons|(?:list of |cast of |the )?(?:characters|cast)(?: (?:of|in) the \w+)?\W*$|widmung"
     r"|vorwort|einleitung|zueignung|(?:die )?personen|personnages|personajes|prólogo|préface|avant-propos|introducción"
-    r"|prefacio|dedicatoria)",
+    r"|prefacio|dedicatoria|praise for\b)",
     re.IGNORECASE,
 )
 """How titles begin of chapters that stand before the story and are no part of it."""
@@ -61,7 +61,7 @@ PREFACE = re.compile(
 BACK_MATTER = re.compile(
     r"(?:appendi[xc]|after ?word|index\b|glossar|bibliograph|licen[cs]e|(?:un)?copyright|colophon|imprint|footnotes"
     r"|endnotes|acknowledge?ment|about the (?:author|book)|also by|transcriber|errata|advertisement|nachwort|anhang"
-    r"|anmerkung|danksagung|postface|remerciement)",
+    r"|anmerkung|danksagung|postface|remerciement|(?:an )?excerpt\b|sneak peek|preview of|leseprobe)",
     re.IGNORECASE,
 )
 """How titles begin of chapters that stand behind the story and are no part of it."""

@@ -205,13 +205,17 @@ class TestTale:
 
 
 class TestFrontMatter:
-    """A contents page that names somebody, a dedication, a half-title, and one chapter."""
+    """A contents page that names somebody, a dedication, a half-title, one chapter, and a part of the next novel."""
 
     FRONT = "The Dark Lamp\n\nContents\n\nThe Keeper's Diary 4.\n\nThe Widow Ode's Letter 9.\n\n"
     CHAPTERS = (
         ("Dedication", "To all the keepers of the northern lights."),
         ("The Dark Lamp", ""),
         ("I", "The Keeper came down the stair at dusk and lit the great lamp of the island. The Keeper saw nobody."),
+        (
+            "Excerpt from The Skerries",
+            "A widow rowed out to the skerries before the thaw and never looked back at land.",
+        ),
         ("Colophon", "This edition was set by the Keeper Press in the spring of the year after."),
     )
 
@@ -227,7 +231,7 @@ class TestFrontMatter:
     async def test_it_is_not_told_as_the_story(self, companion: ReadingCompanion, book: Book) -> None:
         told = await companion.recap(book, book.length)
         assert "lit the great lamp" in told.text
-        for each in ("Dedication", "northern lights", "Colophon", "edition"):
+        for each in ("Dedication", "northern lights", "skerries", "Colophon", "edition"):
             assert each not in told.text
 
     async def test_nobody_is_met_there(self, companion: ReadingCompanion, book: Book) -> None:
