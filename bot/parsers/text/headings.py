@@ -360,11 +360,24 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
 
 
 def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
-    """Bare numerals that count 1, 2, 3 and are between complete sentences, unlike page numbers."""
+    """Bare numerals that count 1, 2, 3 and are between complete sentences, unlike page numbers. Roman ones may go on
+    with XXI, as in a second volume.
+    """
+    if found := _counted(text, blocks, labelled, 0):
+        return found
+    usual = usual_gap(blocks)
+    set_apart = (block.text for block in blocks if len(block.lines) == 1 and block.gap > usual)
+    first = next((label for line in set_apart if line.isupper() and (label := parse_numeral(line))), None)
+    is_roman = first is not None and not first.title and first.number.isascii() and first.number.isalpha()
+    found = _counted(text, blocks, labelled, first.value - 1) if first and first.value and is_roman else []
+    return found if len(found) >= _FEWEST_TITLES else []
+
+
+def _counted(text: str, blocks: Sequence[Block], labelled: Sequence[Heading], last: int) -> list[Heading]:
+    """The bare numerals that count on from `last`."""
     ends_of_headings = {heading.end for heading in labelled}
     found: list[HeadingCandidate] = []
     outer: dict[_Series, int] = {}
-    last = 0
     for number, block in enumerate(blocks):
         first = _first_line(text, block)
         label = parse_numeral(first) if first and _may_be_numeral(first) else None
@@ -391,7 +404,7 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
     headings = with_title_lines(found, blocks)
     whole = sum(
         not each.block
-        or each.label.value == 1
+        or each.label.value in (1, found[0].label.value)
         or _may_end_before_heading(text, blocks[each.block - 1], ends_of_headings)
         for each in found
     )

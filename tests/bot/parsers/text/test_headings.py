@@ -546,3 +546,14 @@ def test_sections_of_sections_are_no_chapters() -> None:
 def test_numbers_in_brackets_of_any_kind_are_chapters(left: str, right: str) -> None:
     book = check(read_plain(book_of(*(f"\n\n{left}{number}{right}¶" for number in "一二三四五"))))
     assert [chapter.printed for chapter in book.chapters] == [*"一二三四五"]
+
+
+def test_a_second_volume_goes_on_with_its_numerals() -> None:
+    numerals = ("XXI", "XXII", "XXIII", "XXIV")
+    told = "\n\n\n\n".join(f"{numeral}\n\n{prose(at, 9)}" for at, numeral in enumerate(numerals))
+    assert [chapter.printed for chapter in read_plain(f"THE LONG WALK\n\n\n\n{told}").chapters] == [*numerals]
+
+
+def test_pages_that_begin_later_are_no_chapters() -> None:
+    told = "\n\n\n".join(f"{page}\n\n\n{prose(page)}" for page in range(21, 40))
+    assert read_plain(told).chapters == ()
