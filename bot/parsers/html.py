@@ -460,16 +460,17 @@ def _shows(node: "LexborNode") -> bool:
     return bool((node.text_content or "").strip()) if node.tag == "-text" else little_text(node) != ""
 
 
-def _meta_fields(tree: "LexborHTMLParser") -> dict[str, str]:
-    fields: dict[str, str] = {}
+def _meta_fields(tree: "LexborHTMLParser") -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
     for node in tree.css("meta[name][content]"):
         name = (node.attributes.get("name") or "").lower()
-        fields.setdefault(name, " ".join((node.attributes.get("content") or "").split()))
+        fields.setdefault(name, []).append(" ".join((node.attributes.get("content") or "").split()))
     return fields
 
 
-def _first(fields: dict[str, str], names: tuple[str, ...]) -> str:
-    return next((fields[name] for name in names if fields.get(name)), "")
+def _first(fields: dict[str, list[str]], names: tuple[str, ...]) -> str:
+    known = next((fields[name] for name in names if any(fields.get(name, ()))), [])
+    return ", ".join(dict.fromkeys(filter(None, known)))
 
 
 def _text_of(tree: "LexborHTMLParser", selector: str) -> str:
@@ -485,12 +486,11 @@ def _without_site(title: str, heading: str) -> str:
 
 def _author_in_word(markup: str) -> str:
     """The author as a word processor writes it, in a comment for itself."""
-    found = _AUTHOR_IN_WORD.search(markup, 0, _LONGEST_HEAD)
-    if found is None:
-        return ""
-    from html import unescape  # 3 ms that hardly any book needs
+    if found := _AUTHOR_IN_WORD.search(markup, 0, _LONGEST_HEAD):
+        from html import unescape  # 3 ms that hardly any book needs
 
-    return unescape(found[1])
+        return unescape(found[1])
+    return ""
 
 
 def _language(tree: "LexborHTMLParser") -> str:

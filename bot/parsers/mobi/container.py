@@ -6,7 +6,7 @@ bounded. `struct.error`, `IndexError` and `ValueError` all mean that a file is d
 
 import re
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -64,11 +64,11 @@ class MobiHeader:
     skeletons: int
     flows: int
     name: str
-    properties: Mapping[int, bytes] = field(repr=False)
+    properties: Mapping[int, Sequence[bytes]] = field(repr=False)
 
-    def text_property(self, kind: int) -> str:
-        """A text of the EXTH header by its number, empty if absent."""
-        return self.properties.get(kind, b"").decode(self.encoding, "replace").strip("\0 ")
+    def text_properties(self, kind: int) -> list[str]:
+        """The texts of the EXTH header with a number, such as the names of several authors."""
+        return [value.decode(self.encoding, "replace").strip("\0 ") for value in self.properties.get(kind, ())]
 
 
 def read_header(database: PalmDatabase, base: int = 0) -> MobiHeader:
@@ -103,9 +103,9 @@ def read_header(database: PalmDatabase, base: int = 0) -> MobiHeader:
     )
 
 
-def _properties(block: bytes) -> dict[int, bytes]:
-    """The records of the EXTH header; of several with one number, the first."""
-    found: dict[int, bytes] = {}
+def _properties(block: bytes) -> dict[int, list[bytes]]:
+    """The records of the EXTH header by their number."""
+    found: dict[int, list[bytes]] = {}
     if block[:4] != b"EXTH":
         return found
     at = 12
@@ -113,7 +113,7 @@ def _properties(block: bytes) -> dict[int, bytes]:
         if at + 8 > len(block):
             break
         kind, length = struct.unpack_from(">LL", block, at)
-        found.setdefault(kind, block[at + 8 : at + length])
+        found.setdefault(kind, []).append(block[at + 8 : at + length])
         at += max(8, length)
     return found
 

@@ -91,7 +91,7 @@ def _locked() -> BookError:
 def _best_header(database: PalmDatabase) -> MobiHeader:
     """The header of the new part in a file that has both."""
     header = read_header(database)
-    starts = header.properties.get(_KF8_STARTS, b"")
+    starts = next(iter(header.properties.get(_KF8_STARTS, ())), b"")
     base = int.from_bytes(starts) if len(starts) == 4 else ABSENT
     if header.version < 8 and base < len(database) and database[base][16:20] == b"MOBI":
         return read_header(database, base)
@@ -226,9 +226,9 @@ def _opf(header: MobiHeader, count: int) -> str:
     items = "".join(f'<item id="i{n}" href="{n}.html" media-type="text/html"/>' for n in range(count))
     spine = "".join(f'<itemref idref="i{n}"/>' for n in range(count))
     fields = {
-        "title": header.text_property(_TITLE) or header.name,
-        "creator": header.text_property(_AUTHOR),
-        "language": header.text_property(_LANGUAGE),
+        "title": next(iter(header.text_properties(_TITLE)), "") or header.name,
+        "creator": ", ".join(dict.fromkeys(header.text_properties(_AUTHOR))),
+        "language": next(iter(header.text_properties(_LANGUAGE)), ""),
     }
     metadata = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in fields.items())
     ncx = '<item id="ncx" href="contents.ncx" media-type="application/x-dtbncx+xml"/>'

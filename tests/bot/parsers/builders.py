@@ -376,15 +376,14 @@ def _mobi_head(
 ) -> bytes:
     code = {"none": 1, "palmdoc": 2, "huff": 0x4448}[compression]
     name = b"A Test"
-    exth = b"".join(
-        struct.pack(">LL", kind, 8 + len(value)) + value for kind, value in ((100, b"Ann Author"), (524, b"en"))
-    )
+    fields = ((100, b"Ann Author"), (100, b"Bob Smith"), (524, b"en"))
+    exth = b"".join(struct.pack(">LL", kind, 8 + len(value)) + value for kind, value in fields)
     head = bytearray(struct.pack(">HHLHHHH", code, 0, 0, count, 4_096, encryption, 0) + b"MOBI" + bytes(260))
     values = {20: 264, 28: 65_001, 36: version, 84: 280 + 12 + len(exth), 88: len(name), 128: 0x40}
     absent = dict.fromkeys((112, 192, 244, 248, 252), ABSENT)
     for offset, value in (absent | values | dict(places)).items():
         struct.pack_into(">L", head, offset, value)
-    return bytes(head) + b"EXTH" + struct.pack(">LL", 12 + len(exth), 2) + exth + name
+    return bytes(head) + b"EXTH" + struct.pack(">LL", 12 + len(exth), len(fields)) + exth + name
 
 
 def _index(entries: Sequence[tuple[str, Mapping[int, Sequence[int]], str]]) -> list[bytes]:

@@ -333,3 +333,9 @@ def test_what_a_wiki_puts_around_a_book_is_no_text() -> None:
     assert (book.title, book.author, titles(book)) == ("The Ferry", "Mary Dunn", list(names))
     told = "\n\n".join(f"{name}\n\n{paragraph(at)}" for at, name in enumerate(names))
     assert book.text == f"The Ferry\n\n{told}\n\nA note."
+
+
+@pytest.mark.parametrize("name", ["author", "DC.creator", "citation_author"])
+def test_every_author_that_a_page_declares_is_named_once(name: str) -> None:
+    metas = "".join(f'<meta name="{name}" content="{person}">' for person in ("Ann Moor", "Bob Smith", "Ann Moor"))
+    assert read(f"<p>{paragraph(1)}</p>", metas).author == "Ann Moor, Bob Smith"

@@ -24,7 +24,7 @@ _CONTENTS = [("The Pool", _TEXT.index(_ONE), 0), ("The Mill", _TEXT.index(_TWO) 
 @pytest.mark.parametrize("compression", ["none", "palmdoc", "huff"])
 def test_text_and_contents_are_those_of_the_book(compression: str) -> None:
     book = check(read(mobi(_TEXT, compression=compression, contents=_CONTENTS), "a.mobi"))
-    assert (book.title, book.author, book.language, book.format) == ("A Test", "Ann Author", "en", "mobi")
+    assert (book.title, book.author, book.language, book.format) == ("A Test", "Ann Author, Bob Smith", "en", "mobi")
     assert titles(book) == ["The Pool", "The Mill"]
     assert "Ça va, “naïf”?" in book.text
     assert book.text.startswith("The Pool")
