@@ -1,26 +1,33 @@
 """Plain text: unchanged unless it has a notation, so that offsets in the file are those of the book.
 
-The notation of Aozora Bunko is supported: readings, notes on layout, and letters outside the character set.
+The notation of Aozora Bunko is supported: readings, notes on layout, and letters outside the character set. So is what
+shows where the pages of the printed book begin: marks such as "[Pg 12]", and the heads of pages in scanned texts.
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
+from typing import NamedTuple
 
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
+    MOST_PAGES,
     MOST_READINGS,
     BookDraft,
+    PageMark,
     ReadingLimits,
     Report,
     hiragana,
     ignore_progress,
 )
 from bot.parsers.encoding import decode
-from bot.parsers.headings import Heading
+from bot.parsers.headings import Heading, is_bare_label
 from domain.book import BookText
+from domain.library.numerals import number_value
 
 # The notation of Aozora Bunko, a Japanese library of plain texts.
 _NOTE = re.compile(r"［＃[^］\n]{1,200}］")
@@ -129,6 +136,172 @@ def _letter(note: re.Match[str]) -> str:
         return "※"
 
 
+# The pages of the printed book, where a text still shows them.
+_PAGE_MARK = re.compile(r"[\[{] ?(?:Pg|Page|P|S|Seite)\.? ?(?P<label>\d{1,4}|[ivxlc]{1,7}) ?[\]}]", re.IGNORECASE)
+"""A mark of those who typed the book: "[Pg 12]"."""
+_HEAD = re.compile(r"(?P<left>\d{1,4})\s.*[^\W\d_].*|.*[^\W\d_].*\s(?P<right>\d{1,4})")
+"""The head of a scanned page, with its number on the outer side: left on even pages, right on odd ones."""
+_FOOT = re.compile(r"\W{0,3}(\d{1,4})\W{0,3}")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
+_LONGEST_HEAD = 90
+_LONGEST_EDGE = 400
+_BLANK_LINE = 2
+_SHORTEST_LINE = 40
+_FEWEST_PAGES = 8
+_FEWEST_IN_ORDER = 0.8
+_MOST_IN_FULL = 1.6
+"""How many times as many pages a book may have as heads were found: the first pages of chapters have none."""
+_ENDS_OF_SENTENCES = '.!?…:;"”’»)'
+_GAP = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class _PageTurn:
+    """The span of what shows that a page begins, and the page's label."""
+
+    start: int
+    end: int
+    label: str
+
+
+def with_printed_pages(text: str) -> tuple[str, list[PageMark]]:
+    """The text without the marks, heads and numbers of its pages, and where those pages begin."""
+    pieces: list[str] = []
+    marks: list[PageMark] = []
+    length = at = 0
+    for turn in _marked_pages(text) or _fed_pages(text) or _headed_pages(text):
+        before, turned = text[at : turn.start], text[max(at, turn.start) : turn.end]
+        gap = max((each.count("\n") for each in _GAP.findall(turned)), default=0)
+        gap = max(gap, _BLANK_LINE) if "\f" in turned else gap
+        joint = "\n" * (min(gap, 1) if _goes_on(before, text[turn.end : turn.end + 1]) else gap)
+        pieces += (before, joint)
+        length += len(before) + len(joint)
+        marks.append(PageMark(length, turn.label))
+        at = turn.end
+    return "".join([*pieces, text[at:]]), marks
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a sentence goes on behind the head of a page: it may do so with a name."""
+    is_full = len(before) - before.rfind("\n") > _SHORTEST_LINE
+    return before[-1:] not in _ENDS_OF_SENTENCES and (is_full or after.islower())
+
+
+def _marked_pages(text: str) -> list[_PageTurn]:
+    marks = [*_PAGE_MARK.finditer(text)]
+    values = [number_value(mark["label"]) or 0 for mark in marks]
+    in_order = sum(below == above + 1 for above, below in pairwise(values))
+    if not _FEWEST_PAGES <= len(marks) <= MOST_PAGES or in_order < _FEWEST_IN_ORDER * (len(marks) - 1):
+        return []
+    return [_PageTurn(*_with_gaps(text, *mark.span()), mark["label"]) for mark in marks]
+
+
+def _fed_pages(text: str) -> list[_PageTurn]:
+    """The pages between form feeds, as where a program took the text out of a PDF, if most have a number at an edge."""
+    if not _FEWEST_PAGES <= text.count("\f") <= MOST_PAGES:
+        return []
+    starts = [0, *(feed.end() for feed in re.finditer("\f", text)), len(text) + 1]
+    edges = [_edges(text, start, end - 1) for start, end in pairwise(starts)]
+    firsts = Counter(line.number - at for at, lines in enumerate(edges) for line in lines if line.number)
+    first, times = firsts.most_common(1)[0] if firsts else (0, 0)
+    if times * 2 < len(edges):
+        return []
+    turns: list[_PageTurn] = []
+    for number, (start, (_, foot), (head, _)) in enumerate(zip(starts[1:], edges, edges[1:], strict=False), first + 1):
+        begin = foot.start if foot.number == number - 1 else start - 1
+        end = head.end if head.number == number else start
+        turns.append(_PageTurn(*_widened(text, begin, end), str(number)))
+    head, _ = edges[0]
+    opening = _widened(text, 0, head.end) if head.number == first else (0, 0)
+    return [_PageTurn(*opening, str(first)), *turns] if first > 0 else turns
+
+
+class _Edge(NamedTuple):
+    """The first or last line of a page; `number` is 0 if it has none."""
+
+    start: int
+    end: int
+    number: int
+
+
+def _edges(text: str, start: int, end: int) -> tuple[_Edge, _Edge]:
+    lines = [
+        *_LINE.finditer(text, start, min(end, start + _LONGEST_EDGE)),
+        *_LINE.finditer(text, max(start, end - _LONGEST_EDGE), end),
+    ]
+    if not lines:
+        return _Edge(start, start, 0), _Edge(end, end, 0)
+    head, foot = lines[0], lines[-1]
+    return _Edge(*head.span(), _number_of(head[0], is_head=True)), _Edge(
+        *foot.span(), _number_of(foot[0], is_head=False)
+    )
+
+
+def _number_of(line: str, *, is_head: bool) -> int:
+    if len(line) > _LONGEST_HEAD:
+        return 0
+    if alone := _FOOT.fullmatch(line):
+        return int(alone[1])
+    head = _HEAD.fullmatch(line) if is_head and not is_bare_label(line) else None
+    return int(head["left"] or head["right"]) if head else 0
+
+
+def _headed_pages(text: str) -> list[_PageTurn]:
+    lines = text.split("\n")
+    found: list[_PageTurn] = []
+    at = 0
+    for above, line, below in zip(["", *lines], lines, [*lines[1:], ""], strict=False):
+        start, at = at, at + len(line) + 1
+        words = line.strip()
+        if not 0 < len(words) <= _LONGEST_HEAD or above.strip() or below.strip():
+            continue
+        head = _HEAD.fullmatch(words)
+        number = _number_of(words, is_head=True) if head else 0
+        if head and number and (number % 2 == 0) == (head["left"] is not None):
+            found.append(_PageTurn(*_with_gaps(text, start, start + len(line)), str(number)))
+    turns = _rising(found)
+    numbers = [int(turn.label) for turn in turns]
+    if not max(_FEWEST_PAGES, _FEWEST_IN_ORDER * len(found)) <= len(turns) <= MOST_PAGES:
+        return []
+    are_close = numbers[-1] - numbers[0] < _MOST_IN_FULL * len(numbers)
+    return turns if are_close and len({number % 2 for number in numbers}) > 1 else []
+
+
+def _with_gaps(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span with the white space around it if it is a line of its own; within a line, with one of two blanks."""
+    left, right = _widened(text, start, end)
+    if (not left or "\n" in text[left:start]) and (right == len(text) or "\n" in text[end:right]):
+        return left, right
+    return start, end + (left < start and end < right)
+
+
+def _widened(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span with all white space around it."""
+    while start and text[start - 1].isspace():
+        start -= 1
+    while end < len(text) and text[end].isspace():
+        end += 1
+    return start, end
+
+
+def _rising(turns: Sequence[_PageTurn]) -> list[_PageTurn]:
+    """The longest series of pages whose numbers rise, so that misread ones are left out."""
+    last: list[int] = []  # of each length, the series with the lowest last number: its place
+    lowest: list[int] = []
+    above: list[int] = []
+    for place, turn in enumerate(turns):
+        length = bisect_left(lowest, int(turn.label))
+        above.append(last[length - 1] if length else -1)
+        lowest[length : length + 1] = [int(turn.label)]
+        last[length : length + 1] = [place]
+    found: list[_PageTurn] = []
+    place = last[-1] if last else -1
+    while place >= 0:
+        found.append(turns[place])
+        place = above[place]
+    return found[::-1]
+
+
 FORMAT = "txt"
 
 
@@ -137,7 +310,8 @@ def read(
 ) -> BookText:
     """Read a text file of any encoding.
 
-    Only line endings are changed, and a Project Gutenberg licence and the notation of Aozora Bunko left out.
+    Only line endings are changed, and left out a Project Gutenberg licence, the marks and heads of printed pages, and
+    the notation of Aozora Bunko.
 
     Raises:
         BookError: the file is not text, has none, or is too long.
@@ -146,7 +320,8 @@ def read(
     report(0.2)
     if "\r" in text:
         text = text.replace("\r\n" if "\n" in text else "\r", "\n")
-    draft = BookDraft(FORMAT, text, warnings=warnings)
+    printed, page_marks = with_printed_pages(text)
+    draft = BookDraft(FORMAT, printed, page_marks=page_marks, warnings=warnings)
     if aozora := read_aozora(text):
         draft = BookDraft(
             FORMAT,

@@ -150,3 +150,69 @@ def test_orders_to_a_terminal_become_blanks_of_the_same_length() -> None:
     text = f"{prose(1, 9)}\n\x1b[31mRed\x07 \x9b2J and\tso on.\0\x7f\x0cNext page.\n"
     book = check(parser.read(text.encode(), "a.txt"))
     assert book.text == text.translate(dict.fromkeys([0, 7, 0x1B, 0x7F, 0x9B], " "))
+
+
+def _lines(number: int, ends: str) -> str:
+    below = f"and all the reeds stood still about the empty boats{ends}"
+    return f"The keeper of page {number} looked along the bank at the grey water,\n{below}"
+
+
+@pytest.mark.parametrize("first", [1, 12])
+@pytest.mark.parametrize("ends", [".", " and", " for"])
+def test_the_heads_of_scanned_pages_number_them_and_are_no_text(first: int, ends: str) -> None:
+    pages = range(first, first + 24)
+    heads = [f"{page} THE SALT ROAD" if page % 2 == 0 else f"LOW WATER {page} " for page in pages]
+    heads[5] = "218 THE SALT KOAD" if first % 2 else "LOW WATEB 217"
+    told = [_lines(page, ends) for page in pages]
+    book = parser.read(
+        "\n\n".join(part for page in zip(heads, told, strict=True) for part in page).encode(), "weir.txt"
+    )
+    assert "SALT ROAD" not in book.text
+    joint = "\n\n" if ends == "." else "\n"
+    assert joint.join(told[6:]) in book.text
+    assert [page.label for page in book.pages] == [str(page) for page in pages if page != first + 5]
+
+
+@pytest.mark.parametrize(
+    ("heads", "foot"),
+    [
+        (("{} THE SALT ROAD\n\n", "LOW WATER   {}\n\n"), ""),
+        (("", ""), "\n\n              {}\n"),
+        (("", ""), "\n- {} -"),
+        (("The Salt Road\n\n", "Low Water\n\n"), "\n\n{}"),
+    ],
+)
+def test_pages_between_form_feeds_are_called_by_the_numbers_at_their_edges(heads: tuple[str, str], foot: str) -> None:
+    pages = range(3, 28)
+    opening = {page: f"Chapter {page // 8 + 1}\n\n" for page in pages if page % 8 == 3}
+    sheets = [
+        (opening.get(page) or heads[page % 2].format(page)) + _lines(page, ".") + foot.format(page) for page in pages
+    ]
+    book = parser.read("\f".join(sheets).encode(), "weir.txt")
+    assert [page.label for page in book.pages] == [str(page) for page in pages]
+    assert [chapter.printed for chapter in book.chapters] == ["1", "2", "3", "4"]
+    assert "SALT ROAD" not in book.text
+    assert book.text.count("\n\n") >= len(pages) - 1
+
+
+@pytest.mark.parametrize("mark", ["[Pg {}]", "[p. {}]", "{{P {}}}", "[Seite {}]"])
+def test_marks_of_pages_number_them_and_are_no_text(mark: str) -> None:
+    told, plain = (
+        "Chapter {}\n\n{}\n\nShe rowed {}on to the {} far{} bank.",
+        "Chapter {}\n\nShe rowed on to the far bank.",
+    )
+    marks = [mark.format(page) for page in range(1, 17)]
+    text = "\n\n\n".join(told.format(number + 1, *marks[4 * number : 4 * number + 4]) for number in range(4))
+    book = parser.read(text.encode(), "weir.txt")
+    assert book.text == "\n\n\n".join(map(plain.format, range(1, 5)))
+    assert [page.label for page in book.pages] == [str(page) for page in range(1, 17)]
+    assert [chapter.printed for chapter in book.chapters] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Day {}", "{} May", "CHAPTER {}", "{} Praise the keeper", "See [{}]", "[p. 7]", "Psalm {}"],
+)
+def test_numbers_that_are_not_those_of_pages_stay(line: str) -> None:
+    text = "\n\n".join(f"{line.format(number, number)}\n\n{_lines(number, '.')}" for number in range(1, 30))
+    assert parser.read(text.encode(), "weir.txt").text == text
