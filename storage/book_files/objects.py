@@ -185,15 +185,18 @@ class CachedBookFiles(SQLiteBookFiles):
             StorageError: WRITE_FAILED, the store refuses or does not answer.
         """
         book = BookObject(sha256, await asyncio.to_thread(_digest, content), len(content), datetime.now(UTC))
+        before = await self._objects.get(sha256)
+        if before is None:
+            await self._objects.put(book)  # first, so that `written_before` has what a kill leaves in the store
         try:
             await self._call(obstore.put_async(self._store, _key(book), content))
         except FileNotFoundError as error:  # no such bucket
             raise _refused(error) from error
-        before = await self._objects.get(sha256)
-        await self._objects.put(book)
-        if before is not None and _key(before) != _key(book):
-            with suppress(FileNotFoundError, StorageError):  # one object too many does no harm
-                await self._call(obstore.delete_async(self._store, _key(before)))
+        if before is not None:
+            await self._objects.put(book)
+            if _key(before) != _key(book):
+                with suppress(FileNotFoundError, StorageError):  # one object too many does no harm
+                    await self._call(obstore.delete_async(self._store, _key(before)))
 
     async def _call(self, work: Awaitable[Result]) -> Result:
         """Await a call of the store.

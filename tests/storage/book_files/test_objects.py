@@ -226,6 +226,25 @@ async def test_what_the_store_did_not_delete_is_deleted_the_next_time(
     assert await two.files.written_before(datetime.now(UTC)) == []
 
 
+async def test_what_a_killed_node_left_in_the_store_is_found(
+    nodes: tuple[Node, Node], url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = nodes
+    put = obstore.put_async
+
+    async def put_and_die(store: ObjectStore, path: str, content: bytes) -> None:
+        await put(store, path, content)
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(obstore, "put_async", put_and_die)
+        with pytest.raises(asyncio.CancelledError):
+            await one.files.write(SHA, TEXT)
+    assert await two.files.written_before(datetime.now(UTC)) == [SHA]
+    await two.files.remove(SHA)
+    assert [batch async for batch in obstore.list(open_store(url))] in ([], [[]])
+
+
 async def test_the_copies_of_other_nodes_go_as_well(nodes: tuple[Node, Node]) -> None:
     one, two = nodes
     used, kept = "9" * 64, "8" * 64
