@@ -196,6 +196,11 @@ _TICKETS: tuple[tuple[re.Pattern[str], str, Worded], ...] = (
     (re.compile(r"\s*\{.{0,2000}readium\.org/lcp", re.DOTALL), "LCPL", _LOCKED_BY_SHOP),
     (re.compile(rf"{_XML_HEAD}<svg\b"), "", _PICTURE),
     (re.compile(r"d\d{1,3}:(?:announce|created by|info)"), "torrent", _TO_TEXT),
+    (
+        re.compile(r"[A-Z][\w-]{1,40}: (?:.*\n)+?MIME-Version:|MIME-Version:", re.IGNORECASE),
+        "MHTML/EML",
+        Worded("Please save the page or the message as HTML or as plain text, and add that."),
+    ),
 )
 """How texts begin that are no books, what they are called, and what to do with them."""
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")

@@ -64,6 +64,8 @@ def test_every_format_is_read(data: bytes) -> None:
         (b"<OverDriveMedia id='1'/>", "a.odm", "audiobook", "the book's text itself"),
         (b'{"encryption": {"profile": "http://readium.org/lcp/basic-profile"}}', "a.lcpl", "ticket", "without DRM"),
         (b"d8:announce35:http://tracker", "a.torrent", "torrent", "best as an EPUB"),
+        (b"From: <Saved by Blink>\r\nSubject: Fog\r\nMIME-Version: 1.0\r\n", "a.mhtml", "MHTML", "save the page"),
+        (b"MIME-Version: 1.0\nContent-Type: multipart/related", "a.mht", "MHTML", "save the page"),
         (b"\xff\xf1\x50\x80", "a.aac", "audio", "best as an EPUB"),
         (b"\0\0\0\x18ftypheic", "a.heic", "picture", "one PDF with text"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "a.svg", "picture", "one PDF with text"),
