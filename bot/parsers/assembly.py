@@ -143,7 +143,8 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     if declared := _declared(front[:_READ]):
         return declared
     printed = takewhile(lambda block: not _IMPRINT.match(block.text), blocks_of(front[:_READ]))
-    blocks = [block for block in printed if not _CREDITS.match(block.text)]
+    told = (block for block in printed if not block.is_short or letters(block.text))
+    blocks = [block for block in told if not _CREDITS.match(block.text)]
     blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
     if not blocks or not _fits_a_title_page(blocks[0]):
         return "", ""

@@ -31,8 +31,8 @@ class Rank(IntEnum):
 
 _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_LISTS = ("parts", "appendices", "cjk_parts", "written_small", "cardinals", "number_follows")
-_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS = (
+_LISTS = ("parts", "appendices", "cjk_parts", "written_small", "cardinals", "number_follows", "no_numbers")
+_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS, _NO_NUMBERS = (
     " ".join(_WORDS[name]).split() for name in _LISTS
 )
 
@@ -71,7 +71,6 @@ _LONGEST_BARE = 30
 _LONGEST_CJK_TITLE = 60
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
-_PREPOSITIONS = frozenset("of des du de von vom della dello del di da do dos van af av и".split())  # noqa: SIM905
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
 _TRAIL = _DECORATION + ".:;,—–-"
 _BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
@@ -309,7 +308,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         elif end == start and _letter_value(printed) is not None:
             signs = _SIGNS_OF_NUMERAL.match(text, words[end].end())
             best = (printed, signs.end() if signs else words[end].end(), True)
-    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _PREPOSITIONS:
+    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _NO_NUMBERS:
         return best
     end_of_line = words[-1].end()
     unknown = text[words[start].start() : end_of_line]

@@ -182,3 +182,8 @@ def test_a_text_says_its_title_and_author_whether_it_has_chapters_or_not(front: 
 )
 def test_words_after_by_name_no_author_in_a_story(opening: str) -> None:
     assert read_book(f"{opening}\n\n{prose(1, 9)}".encode(), "weir.txt").author == ""
+
+
+def test_an_ornament_above_the_first_chapter_is_no_title() -> None:
+    told = "\n\n\n".join(f"Chapter {at}\n\n{prose(at)}" for at in (1, 2, 3))
+    assert read_book(f"~~~\n\n{told}".encode(), "the_weir.txt").title == "The Weir"

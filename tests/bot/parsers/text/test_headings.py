@@ -557,3 +557,8 @@ def test_a_second_volume_goes_on_with_its_numerals() -> None:
 def test_pages_that_begin_later_are_no_chapters() -> None:
     told = "\n\n\n".join(f"{page}\n\n\n{prose(page)}" for page in range(21, 40))
     assert read_plain(told).chapters == ()
+
+
+def test_notes_and_summaries_of_chapters_are_no_chapters() -> None:
+    told = (f"Chapter {at}: Low Water\n\nChapter Notes\n\n{prose(at)}" for at in (1, 2, 3))
+    assert titles(read_plain("\n\n\n".join(told))) == [f"Chapter {at}: Low Water" for at in (1, 2, 3)]
