@@ -219,6 +219,8 @@ class TextBuilder:
 
     @property
     def text(self) -> str:
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]  # joined once, however often it is asked for
         return "".join(self._pieces)
 
     @property

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.parsers import epub
-from bot.parsers.draft import ReadingLimits
+from bot.parsers.draft import DEFAULT_LIMITS, ReadingLimits, TextBuilder
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.builders import archive, xhtml
@@ -452,3 +452,13 @@ def test_each_file_of_a_fixed_layout_is_a_page(layout: str) -> None:
     assert not book.pages_estimated
     labels = {book.text[page.start : page.end].split(" begins")[0].strip(): page.label for page in book.pages}
     assert labels | {"": ""} == {"": ""} | {f"Paragraph {number}": str(number) for number in (1, 2, 4, 5, 6, 7)}
+
+
+def test_the_text_of_a_book_is_joined_once_however_often_it_is_looked_up() -> None:
+    builder = TextBuilder(DEFAULT_LIMITS)
+    for number in range(3):
+        builder.add(paragraph(number))
+    assert builder.text is builder.text
+    builder.add("And then?")
+    assert builder.text == "\n\n".join([*map(paragraph, range(3)), "And then?"])
+    assert builder.length == len(builder.text)
