@@ -307,8 +307,9 @@ def _read_spine(
             lost.append(item.path)
             continue
         tree = parse(markup)
+        opening = letters(tree.body.text(deep=True)[:_LITTLE_TEXT]) if parts[item.path] and tree.body else ""
         for part in parts[item.path]:
-            _add_part(part, tree, builder)
+            _add_part(part, opening, builder)
         builder.mark(Anchor(item.path))
         if label := labels[item.path].get(""):
             builder.mark(PageBreak(label))
@@ -322,12 +323,14 @@ def _read_spine(
     return lost
 
 
-def _add_part(part: Entry, first: "LexborHTMLParser", builder: TextBuilder) -> None:
-    """Mark where a part begins that has no place of its own; its name becomes text where none says it."""
+def _add_part(part: Entry, opening: str, builder: TextBuilder) -> None:
+    """Mark where a part begins that has no place of its own; its name becomes text where neither the heading before
+    nor the opening of its file (only letters) says it.
+    """
     last, name = builder.headings[-1:], letters(part.title)
     if last and last[0].end == builder.length and letters(last[0].title) == name:
         builder.anchors.setdefault(_place(part), last[0].start)
-    elif first.body and name not in letters(first.body.text(deep=True)[:_LITTLE_TEXT]):
+    elif name not in opening:
         builder.mark(Anchor(_place(part)))
         builder.add(part.title, heading_level=part.depth)
 
