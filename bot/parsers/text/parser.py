@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from bot.parsers.assembly import assemble
@@ -26,6 +26,7 @@ from bot.parsers.draft import (
 )
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading, is_bare_label
+from bot.parsers.pdf.document import SPLIT, mend_words
 from domain.book import BookText
 from domain.library.numerals import number_value
 
@@ -153,6 +154,8 @@ _MOST_IN_FULL = 1.6
 """How many times as many pages a book may have as heads were found: the first pages of chapters have none."""
 _ENDS_OF_SENTENCES = '.!?…:;"”’»)'
 _GAP = re.compile(r"\s+")
+_CUT = re.compile(r"(?<=[^\W\d_])[-¬]\n[ \t]*(?=[^\W\d_])")
+"""The end of a line that cuts a word; some programs write ¬ for a hyphen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +168,25 @@ class _PageTurn:
 
 
 def with_printed_pages(text: str) -> tuple[str, list[PageMark]]:
-    """The text without the marks, heads and numbers of its pages, and where those pages begin."""
-    pieces: list[str] = []
-    marks: list[PageMark] = []
-    length = at = 0
-    for turn in _marked_pages(text) or _fed_pages(text) or _headed_pages(text):
+    """The text without the marks, heads and numbers of its pages, and where those pages begin. Where a program made it
+    from printed pages, the words that their lines cut are mended.
+    """
+    turns = _marked_pages(text)
+    is_typed = bool(turns)
+    turns = turns or _fed_pages(text) or _headed_pages(text)
+    sheets: list[str] = []
+    at = 0
+    for turn in turns:
         before, turned = text[at : turn.start], text[max(at, turn.start) : turn.end]
         gap = max((each.count("\n") for each in _GAP.findall(turned)), default=0)
         gap = max(gap, _BLANK_LINE) if "\f" in turned else gap
-        joint = "\n" * (min(gap, 1) if _goes_on(before, text[turn.end : turn.end + 1]) else gap)
-        pieces += (before, joint)
-        length += len(before) + len(joint)
-        marks.append(PageMark(length, turn.label))
+        sheets.append(before + "\n" * (min(gap, 1) if _goes_on(before, text[turn.end : turn.end + 1]) else gap))
         at = turn.end
-    return "".join([*pieces, text[at:]]), marks
+    sheets.append(text[at:])
+    if turns and not is_typed:
+        sheets = mend_words([_CUT.sub(SPLIT, sheet) for sheet in sheets])
+    starts = accumulate(map(len, sheets))
+    return "".join(sheets), [PageMark(start, turn.label) for start, turn in zip(starts, turns, strict=False)]
 
 
 def _goes_on(before: str, after: str) -> bool:
@@ -208,6 +216,8 @@ def _fed_pages(text: str) -> list[_PageTurn]:
         return []
     turns: list[_PageTurn] = []
     for number, (start, (_, foot), (head, _)) in enumerate(zip(starts[1:], edges, edges[1:], strict=False), first + 1):
+        if number < 1:
+            continue  # in front of the first page that counts
         begin = foot.start if foot.number == number - 1 else start - 1
         end = head.end if head.number == number else start
         turns.append(_PageTurn(*_widened(text, begin, end), str(number)))

@@ -195,6 +195,24 @@ def test_pages_between_form_feeds_are_called_by_the_numbers_at_their_edges(heads
     assert book.text.count("\n\n") >= len(pages) - 1
 
 
+def test_pages_in_front_of_the_first_number_are_the_front() -> None:
+    front = [f"{_lines(page, '.')}\n\n{'i' * page}\n" for page in (1, 2, 3)]
+    sheets = [*front, *(f"{_lines(page, '.')}\n\n{page}\n" for page in range(1, 20))]
+    book = parser.read("\f".join(sheets).encode(), "weir.txt")
+    assert [page.label for page in book.pages][-19:] == [str(page) for page in range(1, 20)]
+    assert len(book.pages) <= 20
+
+
+def test_words_that_lines_of_scanned_pages_cut_are_mended() -> None:
+    told = "The improper keeper saw a half-moon\nabove the wa-\nter, and called it im-\nproper; a half-\nmoon is water."
+    heads = [f"{page} THE SALT ROAD" if page % 2 == 0 else f"LOW WATER {page}" for page in range(1, 13)]
+    book = parser.read("\n\n".join(part for head in heads for part in (head, told)).encode(), "weir.txt")
+    assert "above the water, and called it improper; a half-moon is water." in book.text
+    assert [page.label for page in book.pages] == [str(page) for page in range(1, 13)]
+    assert all(book.text[page.start : page.end].lstrip().startswith("The improper") for page in book.pages)
+    assert parser.read(told.encode(), "weir.txt").text == told
+
+
 @pytest.mark.parametrize("mark", ["[Pg {}]", "[p. {}]", "{{P {}}}", "[Seite {}]"])
 def test_marks_of_pages_number_them_and_are_no_text(mark: str) -> None:
     told, plain = (
