@@ -112,6 +112,7 @@ class TestStretches:
     def test_what_is_story_is_told_from_what_is_not(self) -> None:
         assert all(map(is_matter, ("CONTENTS.", "Danksagung", "About the Author", "Preface to the Second Edition")))
         assert all(map(is_matter, ("Excerpt from Tide", "Sneak Peek: Tide", "Leseprobe aus »Ebbe«")))
+        assert all(map(is_matter, ("Epigraph", "Dramatis Personæ", "Characters")))
         assert not any(map(is_matter, ("The Note", "Prologue", "Indexed", "A Preface", "Einleitungen ins Leben")))
 
 
