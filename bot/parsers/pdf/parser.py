@@ -256,7 +256,7 @@ def _numbered(line: PdfLine, place: tuple[int, int]) -> _Numbered | None:
     if match is None or number is None:
         return None
     text = line.text.removesuffix(number) if match["after"] else line.text.removeprefix(number)
-    return _Numbered(place, int(number), text.strip())
+    return _Numbered(place, int(number.strip()), text.strip())  # `int` knows fewer blanks than `\s`
 
 
 def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:

@@ -53,3 +53,8 @@ def test_numbers_in_a_table_of_contents_are_no_line_numbers() -> None:
     lines = tuple(PdfLine(f"Chapter {number}", 50, 120, 520 - 10 * number, 10) for number in range(1, 41))
     pages = [PdfPage("1", lines, is_picture=False)]
     assert without_line_numbers(pages) == pages
+
+
+def test_a_number_behind_a_control_character_is_read_too() -> None:
+    lines = tuple(PdfLine(f"the reeds\x1f\t{at}", 50, 300, 700 - 12 * at, 10) for at in range(1, 30))
+    assert without_line_numbers([PdfPage("1", lines, is_picture=False)])
