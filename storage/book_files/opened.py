@@ -197,7 +197,7 @@ def _damage_translated() -> Iterator[None]:
 def _connect(path: Path) -> sqlite3.Connection:
     """Open as immutable, because the file never changes: SQLite then takes no locks and looks for no journal."""
     try:
-        return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        return sqlite3.connect(f"file:{quote(bytes(path))}?mode=ro&immutable=1", uri=True, check_same_thread=False)
     except sqlite3.OperationalError as error:
         raise missing() from error
 

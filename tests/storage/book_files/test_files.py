@@ -17,6 +17,7 @@ from domain.errors import BookError, StorageError, StorageErrorCode
 from storage.book_files.files import WORTH_A_PROCESS, SQLiteBookFiles
 
 SHA = "5" * 64
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="other file systems refuse the name")
 SEES_CHILDREN = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 LINE = "The tide went out at nine, and the lamp was dark. "
 
@@ -76,6 +77,13 @@ async def test_a_book_has_as_many_words_as_can_be_searched(files: SQLiteBookFile
     book = BookText(text, (Page(1, "1", 0, len(text)),), (), "txt")
     assert await files.write(SHA, book) == words
     assert await files.write(SHA, book) == words, "it was there already"
+
+
+@pytest.mark.parametrize("name", [b"b %?#", pytest.param(b"b\xff", marks=ON_LINUX)])
+async def test_a_folder_may_have_any_name(tmp_path: Path, name: bytes) -> None:
+    text, files = a_text(2_000), SQLiteBookFiles(tmp_path / os.fsdecode(name))
+    await files.write(SHA, text)
+    assert await (await files.open(a_book(text))).text() == text.text
 
 
 async def test_a_book_that_is_there_is_left_alone(files: SQLiteBookFiles, folder: Path) -> None:
