@@ -222,7 +222,7 @@ class Marginalia(ServingBot):
     async def on_ready(self) -> None:
         """Connected, for the first time or again."""
         for guild in self.guilds:
-            if lacking := missing(guild.me.guild_permissions):
+            if not guild.unavailable and (lacking := missing(guild.me.guild_permissions)):
                 logger.warning("in guild %s the bot lacks permissions: %s", guild.id, ", ".join(lacking))
         self._connection.guild_ready_timeout = self._guild_ready_timeout
         self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import Permission
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.doubles.discord_api import DiscordDouble, Permission
 
 ANSWER = "I do not know."
 
@@ -76,3 +77,15 @@ async def test_where_nothing_was_written_nothing_is_said(asked: Scene, lose: Los
     await asked.until(lambda: asked.double.calls("GET /channels/{channel}/messages"))
     await settled(asked, 1)
     assert asked.said() == [ANSWER]
+
+
+async def test_a_start_during_an_outage_of_one_server_is_a_start_in_all_others(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    elsewhere = double.add_guild("Elsewhere")
+    async with scene(double, tmp_path) as before:
+        await before.prepare()
+    double.world.lose_guild(elsewhere)
+    async with again(before) as room:
+        await room.ann.say(room.thread, "Do you see this?")
+        await room.until_said(ANSWER)

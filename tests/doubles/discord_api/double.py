@@ -265,7 +265,7 @@ class DiscordDouble:
                 "resume_gateway_url": self.gateway_url,
                 "guilds": [
                     {"id": str(guild.id), "unavailable": True}
-                    for guild in self._own_guilds()
+                    for guild in [*self._own_guilds(), *self.world.lost_guilds()]
                     if session.serves(guild.id)
                 ],
                 "shard": list(session.shard),

@@ -104,6 +104,10 @@ class World:
         guild.members[self.bot.id] = self._lost.pop(guild.id)
         self.gateway.emit("GUILD_CREATE", guild_payload(guild, self.bot), gw.INTENT_GUILDS)
 
+    def lost_guilds(self) -> list[Guild]:
+        """The bot's guilds of which nothing is told at the moment."""
+        return [self.guilds[each] for each in self._lost]
+
     def guild_of_the_bot(self, guild_id: int) -> Guild:
         """A server in which the bot is.
 
