@@ -1,6 +1,8 @@
 """Clubs, what was posted for them, and votes, in SQL."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -40,12 +42,13 @@ _MEMBER = ("club_id", "reader_id", "joined_at", "checked_in_at", "hidden", "left
 _VOTE = ("id", "guild_id", "channel_id", "asker_id", "choices", "created_at", "ends_at", "message_id", "told")
 
 _SELECT = "SELECT clubs.*, books.length FROM clubs JOIN books ON books.id = book_id AND removed_at IS NULL"
+_SECTIONS = "SELECT * FROM club_sections WHERE club_id IN {these} ORDER BY number"
 _MEMBERS = """
 SELECT club_members.*, positions.state, positions.read_to, coalesce(readers.opted_out, 0) AS left_out
 FROM club_members JOIN clubs ON clubs.id = club_id
 LEFT JOIN readers ON readers.id = club_members.reader_id
 LEFT JOIN positions ON positions.reader_id = club_members.reader_id AND positions.book_id = clubs.book_id
-WHERE club_id = ? ORDER BY joined_at, club_members.reader_id
+WHERE club_id IN {these} ORDER BY joined_at, club_members.reader_id
 """
 _INSERT = (
     f"INSERT INTO clubs ({listed(_CLUB)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
@@ -228,28 +231,41 @@ class SQLClubs:
 
     async def _clubs(self, where: str, parameters: Sequence[Value]) -> list[Club]:
         rows = await self._database.read(f"{_SELECT} WHERE {where} ORDER BY clubs.created_at, clubs.rowid", parameters)
-        return [await self._whole(row) for row in rows]
+        if not rows:
+            return []
+        ids = [row["id"] for row in rows]
+        these = f"({', '.join('?' * len(ids))})"
+        sections, members = await asyncio.gather(
+            self._database.read(_SECTIONS.format(these=these), ids),
+            self._database.read(_MEMBERS.format(these=these), ids),
+        )
+        sections_of, members_of = _by_club(sections), _by_club(members)
+        return [await _club(row, sections_of[row["id"]], members_of[row["id"]]) for row in rows]
 
-    async def _whole(self, row: Row) -> Club:
-        sections = await self._database.read(
-            "SELECT * FROM club_sections WHERE club_id = ? ORDER BY number", [row["id"]]
-        )
-        members = await self._database.read(_MEMBERS, [row["id"]])
-        return Club(
-            id=row["id"],
-            book_id=row["book_id"],
-            guild_id=row["guild_id"],
-            channel_id=row["channel_id"],
-            host_id=row["host_id"],
-            gate=ThreadGate(row["gate"]),
-            created_at=time_from_text(row["created_at"]),
-            length=row["length"],
-            sections=tuple(await entities(_section, sections)),
-            members=tuple(await entities(_member, members)),
-            role_id=row["role_id"],
-            events=bool(row["events"]),
-            ended_at=optional_time_from_text(row["ended_at"]),
-        )
+
+def _by_club(rows: Sequence[Row]) -> Mapping[str, Sequence[Row]]:
+    grouped: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["club_id"]].append(row)
+    return grouped
+
+
+async def _club(row: Row, sections: Sequence[Row], members: Sequence[Row]) -> Club:
+    return Club(
+        id=row["id"],
+        book_id=row["book_id"],
+        guild_id=row["guild_id"],
+        channel_id=row["channel_id"],
+        host_id=row["host_id"],
+        gate=ThreadGate(row["gate"]),
+        created_at=time_from_text(row["created_at"]),
+        length=row["length"],
+        sections=tuple(await entities(_section, sections)),
+        members=tuple(await entities(_member, members)),
+        role_id=row["role_id"],
+        events=bool(row["events"]),
+        ended_at=optional_time_from_text(row["ended_at"]),
+    )
 
 
 async def _put_member(transaction: Transaction, club_id: str, member: Member) -> None:

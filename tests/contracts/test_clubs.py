@@ -1,6 +1,6 @@
 """What every storage promises of clubs, their posts and votes."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -9,6 +9,7 @@ import pytest
 from domain.book import PositionState, ReadingPosition
 from domain.clubs.plan import Club, Member, PostState, Stretch, ThreadGate, Vote, dated
 from storage.opening import Storage
+from storage.sql.database import Row, Value
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, at
 
 MEMBERS = (Member("ann", MIDNIGHT), Member("ben", at(1)))
@@ -79,6 +80,22 @@ class TestClubs:
         assert (await kept(storage)).ended_at == at(5)
         assert [each.id for each in await storage.clubs.get_running("1")] == ["elsewhere", "third"]
         assert [each.id for each in await storage.clubs.get_by_book("alice")] == ["elsewhere", "third"]
+
+    async def test_several_are_read_at_once_each_with_its_own_sections_and_members(
+        self, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        clubs = [a_club(str(number), str(number), [Member(f"host {number}", MIDNIGHT)]) for number in range(5)]
+        for each in clubs:
+            await storage.clubs.create(each)
+        asked, read = [], storage.engine.read
+
+        async def counted(sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+            asked.append(sql)
+            return await read(sql, parameters)
+
+        monkeypatch.setattr(storage.engine, "read", counted)
+        assert list(await storage.clubs.get_running("1")) == clubs
+        assert len(asked) == 3
 
     async def test_members_join_check_in_and_leave(self, storage: Storage) -> None:
         await storage.clubs.create(a_club())
