@@ -239,14 +239,16 @@ class ClubDuties:
     async def _without_who_left(self, club: Club, guild: discord.Guild) -> Club:
         """The club without members who have left the server.
 
-        Once a day Discord is asked about each active member who has not checked in since, the slowest first.
+        Once a day Discord is asked about each member who has not checked in since: those who bind others first, the
+        slowest of them before the rest, then those who are paused.
         """
         now, store = self._clubs.now(), self._clubs.store
         post = await store.claim(club.id, ROLL_CALL, now)
         if post.shown and now < datetime.fromisoformat(post.shown) + A_DAY:
             return club
-        silent = [each for each in club.active(now) if (each.checked_in_at or each.joined_at) + A_DAY <= now]
-        for member in sorted(silent, key=lambda each: each.reached(club.length))[:LOOKED_FOR]:
+        silent = [each for each in club.taking_part if (each.checked_in_at or each.joined_at) + A_DAY <= now]
+        silent.sort(key=lambda each: (club.is_paused(each, now), each.reached(club.length)))
+        for member in silent[:LOOKED_FOR]:
             if await has_left(guild, member.reader_id):
                 club = await self._clubs.leave(club, member.reader_id)
         await store.settle(club.id, ROLL_CALL, PostState.DONE, "", now.isoformat())

@@ -159,6 +159,19 @@ async def test_a_host_who_leaves_the_server_hands_over(reading: ClubStage) -> No
     assert (await reading.club()).host_id == str(reading.ben.id)
 
 
+async def test_a_host_who_is_paused_and_leaves_the_server_hands_over_too(reading: ClubStage) -> None:
+    await reading.start()
+    await reading.press(reading.ben, "Join")
+    reading.calendar.pass_days(25)
+    await reading.ben.slash(reading.channel, "club checkin", section=3)
+    reading.stage.guild.remove_member(reading.ann)
+    reading.calendar.pass_days(1.1)
+    await reading.sweep()
+    club = await reading.club()
+    assert [club.host_id, *(each.reader_id for each in club.taking_part)] == [str(reading.ben.id)] * 2
+    assert reading.card().embeds[0].fields[0].value == reading.ben.mention
+
+
 async def test_while_discord_does_not_say_who_is_there_everybody_binds(reading: ClubStage) -> None:
     await ann_ahead_of_ben(reading)
     reading.stage.guild.remove_member(reading.ben)
