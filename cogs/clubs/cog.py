@@ -100,14 +100,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         )
         club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), str(interaction.user.id), request)
         note_deed(interaction, cards.STARTED)
-        trouble = await self.duties.attend(club.id)
-        card = (await self._clubs.store.get_posts(club.id)).get("card")
         lines = [say("The club has begun, and you're in it.")]
-        if card and card.message_id:
-            lines = [f"{lines[0]} {channel.get_partial_message(int(card.message_id)).jump_url}"]
         if (host := club.member(club.host)) and not host.position.is_set:
             lines.append(cards.not_begun_line(say))
-        await interaction.edit_original_response(content="\n".join([*lines, *trouble.sentences(say)]))
+        await self._answer(interaction, club, lines, say)
 
     def _day(self, typed: str | None, say: Speech) -> date:
         """Today if nothing was typed. Raises Refusal: it is no date."""
@@ -136,10 +132,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club = await self._own(interaction)
         moved, say = await self._clubs.move(club, days), speech_of(interaction)
         note_deed(interaction, cards.MOVED)
-        trouble = await self.duties.attend(club.id)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
-        lines = [cards.moved_line(coming, say), *trouble.sentences(say)]
-        await interaction.edit_original_response(content="\n".join(lines))
+        await self._answer(interaction, moved, [cards.moved_line(coming, say)], say)
 
     @app_commands.command(description="End the club; its threads and conversations stay")
     async def end(self, interaction: discord.Interaction[Any]) -> None:
@@ -158,9 +152,9 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         _assert_own(interaction, club)
         await self._clubs.end(club)
         note_deed(interaction, cards.ENDED)
-        trouble = await self.duties.attend(club.id)
-        lines = [say("The club has ended. Thank you for reading together."), *trouble.sentences(say)]
-        await interaction.edit_original_response(content="\n".join(lines), view=None)
+        line = say("The club has ended. Thank you for reading together.")
+        await interaction.edit_original_response(content=line, view=None)
+        await self._follow_up(interaction, club, [line])
 
     # Members
 
@@ -288,7 +282,11 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         await reply(interaction, content="\n".join(lines))
         if back_to:
             await self.duties.let_back_in(club.id, back_to, str(interaction.user.id))
-        if trouble := (await self.duties.attend(club.id)).sentences(say):
+        await self._follow_up(interaction, club, lines)
+
+    async def _follow_up(self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str]) -> None:
+        """Do what follows from what was answered, and add what could not be done."""
+        if trouble := (await self.duties.attend(club.id)).sentences(speech_of(interaction)):
             await interaction.edit_original_response(content="\n".join([*lines, *trouble]))
 
     @app_commands.command(description="How far everybody has read; no chapter titles")

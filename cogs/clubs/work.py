@@ -230,7 +230,7 @@ class ClubWork:
             private=section.private,
         )
         await self._store.settle(club.id, post.key, PostState.DONE, str(thread.id))
-        await clubs.limit(await clubs.get(club.id))
+        await clubs.limit(await clubs.get(club.id), section)
         return section
 
     async def _standing_thread(self, section: Section, post: Post) -> discord.Thread | None:

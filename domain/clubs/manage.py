@@ -353,12 +353,14 @@ class ManageClubs:
         await self.change(club, section, conversation_id=conversation.id)
         return conversation
 
-    async def limit(self, club: Club) -> None:
-        """Limit the conversations of a running club's public threads to what its members allow now."""
+    async def limit(self, club: Club, section: Section | None = None) -> None:
+        """Limit the conversations of a running club's public threads, or of one section's, to what its members allow
+        now.
+        """
         if club.ended_at is not None:
             return
         now = self._clock()
-        for each in club.sections:
+        for each in [club.section(section.number)] if section else club.sections:
             if each.conversation_id is None or (each.private and each.ready):
                 continue
             known = await self._conversations.get(each.conversation_id)

@@ -77,6 +77,13 @@ class TestStarting:
         role = reading.stage.guild.create_role("everybody else")
         assert "You can't notify" in text_of(await reading.start(role=role))
 
+    async def test_the_host_is_answered_before_anything_is_posted(self, reading: ClubStage) -> None:
+        before = len(reading.stage.env.http_requests)
+        await reading.start(gate="open")
+        answered, *posted = [each.path for each in reading.stage.env.http_requests[before:] if each.method != "GET"][1:]
+        assert answered.endswith("/messages/@original")
+        assert any(each.endswith("/threads") for each in posted)
+
 
 class TestTakingPart:
     async def test_people_join_and_leave_by_command_and_by_button(self, reading: ClubStage) -> None:
