@@ -284,6 +284,11 @@ def assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | 
     return None if role is None else str(role.id)
 
 
+def notifies(role: discord.Role, channel: discord.TextChannel) -> bool:
+    """Whether its members are notified where the bot mentions it there."""
+    return role.mentionable or granted_to(channel.guild.me, channel).mention_everyone
+
+
 def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
     """Refuse a person who may not write in the threads of the conversation's own channel, wherever they are now.
 

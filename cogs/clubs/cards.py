@@ -212,6 +212,15 @@ def not_begun_line(say: Speech) -> str:
     return say("Until you say how far you are (**I'm there** or /club checkin), you count as not having started.")
 
 
+def silent_role_line(role: discord.Role, say: Speech) -> str:
+    """To a host whose reminders mention a role that the bot may not notify, which is so with every new role."""
+    return say(
+        "⚠️ My reminders won't notify {role} until anybody may mention it. Somebody who manages roles can allow that "
+        "in its settings.",
+        role=role.mention,
+    )
+
+
 def moved_line(coming: Section | None, say: Speech) -> str:
     """The outcome of moving the dates; `coming` is the next section that is due."""
     if coming is None:

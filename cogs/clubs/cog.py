@@ -103,6 +103,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         lines = [say("The club has begun, and you're in it.")]
         if (host := club.member(club.host)) and not host.position.is_set:
             lines.append(cards.not_begun_line(say))
+        if role is not None and not access.notifies(role, channel):
+            lines.append(cards.silent_role_line(role, say))
         await self._answer(interaction, club, lines, say)
 
     def _day(self, typed: str | None, say: Speech) -> date:

@@ -77,6 +77,17 @@ class TestStarting:
         role = reading.stage.guild.create_role("everybody else")
         assert "You can't notify" in text_of(await reading.start(role=role))
 
+    @pytest.mark.parametrize("mentionable", [True, False])
+    async def test_a_role_that_reminders_would_not_notify_is_named(self, reading: ClubStage, mentionable: bool) -> None:
+        role = reading.stage.guild.create_role("bookworms", mentionable=mentionable)
+        channel = reading.stage.bot.get_channel(reading.channel.id)
+        assert isinstance(channel, discord.TextChannel)
+        await channel.set_permissions(channel.guild.me, mention_everyone=False)
+        host = reading.stage.member("host", mention_everyone=True, create_private_threads=True)
+        told = text_of(await host.slash(reading.channel, "club start", book=reading.book.id, sections=3, role=role))
+        assert "The club has begun" in told
+        assert (f"won't notify {role.mention}" in told) is not mentionable
+
     async def test_the_host_is_answered_before_anything_is_posted(self, reading: ClubStage) -> None:
         before = len(reading.stage.env.http_requests)
         await reading.start(gate="open")
