@@ -10,7 +10,7 @@ from discord.ext import commands
 from cogs.access import EMPTY_SHELF, bound_conversation
 from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
 from cogs.clubs.cards import bar_line
-from cogs.conversation.intake import is_from_a_person, whole_text
+from cogs.conversation.intake import whole_text
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
 from cogs.interactions import Field, defer_if_slow, form, in_time, on_choice, reply, row, written_in
@@ -247,8 +247,10 @@ def _book_id(chosen: str) -> str:
 
 
 def _said(message: discord.Message) -> str:
-    """The ids of a message of a person and of its author, before that of a book; empty for others' messages."""
-    return f"{message.id}:{message.author.id}:" if is_from_a_person(message) else ""
+    """The ids of a message and of its author, before that of a book; empty for one that its reader alone can see, of
+    which Discord tells nothing more.
+    """
+    return "" if message.flags.ephemeral else f"{message.id}:{message.author.id}:"
 
 
 def _said_in(interaction: discord.Interaction[Any], about: str) -> PlatformMessage | None:

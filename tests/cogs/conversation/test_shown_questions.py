@@ -434,10 +434,22 @@ async def with_their_channel(room: Scene, message: Message) -> None:
 OWN, QUOTED = "Is that so?", "My neighbour is just like Hobb"
 
 
+async def answered(room: Scene) -> Message:
+    """An answer to Ben that says so."""
+    room.model.say(f"{QUOTED}.")
+    thread = await room.chat(await room.book(), title="Ben's")
+    await room.ben.say(thread, "Who is like whom?", mention=room.double.bot)
+    await room.until_delivered(1, thread)
+    return room.replies(thread)[-1]
+
+
 async def asked_about(room: Scene) -> Message:
     """A message of Ben's that Ann has asked about by the menu, and that was looked up in the book."""
+    return await asked_about_this(room, await room.ben.say(room.double.channel, QUOTED))
+
+
+async def asked_about_this(room: Scene, said: Message) -> Message:
     room.model.say(calls(call("find_phrase", text=QUOTED)), "I do not know.")
-    said = await room.ben.say(room.double.channel, QUOTED)
     await room.ann.submit(await room.ann.menu("Ask about this", said), question=OWN)
     async with asyncio.timeout(PATIENCE_S):
         while not await in_storage(room, "I do not know"):
@@ -476,6 +488,37 @@ class TestQuotations:
         assert await in_storage(room, "neighbour")
         await room.ben.edit(said, "Never mind")
         await until_unquoted(room)
+
+    @pytest.mark.parametrize("delete", [one, in_bulk])
+    async def test_so_it_goes_with_an_answer(self, room: Scene, delete: Deletion) -> None:
+        answer = await answered(room)
+        await asked_about_this(room, answer)
+        await delete(room, answer)
+        await until_unquoted(room)
+
+    async def test_an_answer_that_is_deleted_while_the_bot_was_away_is_found(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            answer = await answered(room)
+            await asked_about_this(room, answer)
+        await one(room, answer)
+        async with again(room) as after:
+            await until_unquoted(after)
+
+    async def test_of_an_answer_that_the_asker_alone_sees_it_stays(self, room: Scene) -> None:
+        room.model.say(f"{QUOTED}.")
+        alone = await room.ann.slash("ask", question="Who is like whom?")
+        await room.until(lambda: QUOTED in alone.text)
+        assert alone.original
+        asked = await room.ann.submit(await room.ann.menu("Ask about this", alone.original), question=OWN)
+        await room.until(lambda: QUOTED in asked.text)
+        await asyncio.sleep(0.1)
+        [aside] = [each for each in await room.app.conversations.of_reader(str(room.ann.id)) if each.is_aside]
+        question = (await room.app.transcripts.messages(aside.id))[-2].content
+        assert OWN in question
+        assert QUOTED in question
 
     async def test_it_goes_when_its_author_is_erased(self, room: Scene) -> None:
         await asked_about(room)
