@@ -42,6 +42,8 @@ PAGE = 100
 """Messages per request."""
 READ_AT_MOST = 5_000
 """Messages of a busy thread that are read after an absence, besides the first page."""
+LONG_TEXT = "message.txt"
+"""The file that Discord's clients make of a text that is too long for one message."""
 BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
 
 
@@ -360,7 +362,7 @@ async def _newest(channel: discord.abc.Messageable) -> list[discord.Message]:
 
 
 def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
-    """What to reply to a message that was not taken in; empty if there is nothing to say."""
+    """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
     match heard:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
@@ -368,6 +370,8 @@ def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
             return say("I can't read this message. Mention me in it, then I can.")
         case IntakeResult.NOT_HERE:
             return not_here(say)
+        case IntakeResult.ASKED if message.attachments:
+            return f"-# {_on_text_in_files(message, say) or say('I only read what you write, not what is attached.')}"
         case IntakeResult.FIRST_OVERHEARD:
             return say("There's more than one of you here now, so I'll only answer when you mention me or reply to me.")
         case _:
@@ -429,9 +433,22 @@ async def remove_notice(message: discord.Message) -> None:
         logger.info("a notice stays: %s", error)
 
 
-def _on_wordless(message: discord.Message, say: Speech) -> str:
-    if any(PurePath(each.filename).suffix.lower() in BOOK_ENDINGS for each in message.attachments):
+def _on_text_in_files(message: discord.Message, say: Speech) -> str:
+    """How to say what is in the files of a message; empty if they are no texts."""
+    names = [each.filename.lower() for each in message.attachments]
+    if LONG_TEXT in names:
+        return say(
+            "Discord made a file of your long text, and I don't open files here. Please send it in messages of up to "
+            "2,000 characters."
+        )
+    if any(PurePath(each).suffix in BOOK_ENDINGS for each in names):
         return say("I only read text here. To add a book, use /books add with the file.")
+    return ""
+
+
+def _on_wordless(message: discord.Message, say: Speech) -> str:
+    if about_files := _on_text_in_files(message, say):
+        return about_files
     if message.message_snapshots:
         return say(
             "I don't read forwarded messages on their own. To ask about this one, open its menu and choose **Apps** → "

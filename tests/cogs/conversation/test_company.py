@@ -157,6 +157,7 @@ async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) ->
     [
         ("novel.epub", "use /books add"),
         ("holiday.jpg", "I only read text"),
+        ("message.txt", "send it in messages of up to 2,000 characters"),
         ("", "What would you like to know"),
     ],
 )
@@ -165,6 +166,20 @@ async def test_a_message_without_words_is_told_what_is_read(room: Scene, filenam
     await room.ann.say(room.thread, "", mention=room.double.bot, files=files)
     await room.until(lambda: expected in "".join(room.said()))
     assert await room.kept() == []
+
+
+@pytest.mark.parametrize(
+    ("filename", "expected"),
+    [
+        ("page.jpg", "-# I only read what you write, not what is attached."),
+        ("novel.epub", "-# I only read text here. To add a book, use /books add with the file."),
+    ],
+)
+async def test_one_with_words_is_answered_and_told_what_was_not_read(room: Scene, filename: str, expected: str) -> None:
+    await room.ann.say(room.thread, "What does this page mean?", files=(room.double.file(filename, b"..."),))
+    await room.until_delivered(1)
+    await room.until(lambda: sorted(room.said()) == [expected, "I do not know."])
+    assert await room.kept() == ["What does this page mean?", "I do not know."]
 
 
 async def test_a_poll_is_no_question(room: Scene) -> None:
