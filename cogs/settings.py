@@ -92,7 +92,9 @@ class AuditLog:
         return True
 
 
-Place = discord.TextChannel | discord.CategoryChannel
+Place = (
+    discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.ForumChannel | discord.CategoryChannel
+)
 
 
 @in_servers

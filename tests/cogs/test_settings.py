@@ -166,3 +166,12 @@ async def test_a_hundred_channels_fit_on_the_card_and_into_a_refusal(stage: Stag
     assert rooms[0].mention in shown
     assert "more" in shown
     assert rooms[0].mention in text_of(await stage.ann.slash(stage.channel, "books list"))
+
+
+async def test_forums_and_the_chats_of_voice_channels_can_be_set_too(stage: Stage, manager: MemberActor) -> None:
+    book, voice = await stage.book(), stage.guild.create_voice_channel("reading aloud")
+    for channel in (stage.guild.create_forum_channel("books"), stage.guild.create_stage_channel("readings"), voice):
+        shown = await manager.slash(stage.channel, "settings channels", add=channel)
+        assert channel.mention in text_of(shown)
+    assert "not allowed" not in text_of(await stage.ann.slash(voice, "progress", book=book.id))
+    assert "not allowed" in text_of(await stage.ann.slash(stage.channel, "progress", book=book.id))
