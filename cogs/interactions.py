@@ -145,14 +145,20 @@ async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None
     server = server_of(interaction)
     if server is None:
         return
-    servers, place = use_cases_of(interaction).servers, interaction.channel
-    parent = place.parent if isinstance(place, discord.Thread) else place
-    ids = (interaction.channel_id, getattr(place, "parent_id", None), getattr(parent, "category_id", None))
-    if await servers.may_be_used_in(str(server.id), [str(each) for each in ids if each]):
+    servers = use_cases_of(interaction).servers
+    ids = [str(interaction.channel_id), *allowed_by(interaction.channel)]
+    if await servers.may_be_used_in(str(server.id), ids):
         return
     channels = [server.get_channel(int(each)) for each in (await servers.settings(str(server.id))).channels]
     seen = [each.mention for each in channels if each and each.permissions_for(interaction.user).view_channel]  # type: ignore[arg-type]
     raise Refusal(not_here(speech_of(interaction), seen))
+
+
+def allowed_by(place: Any) -> list[str]:
+    """The ids with which the managers of a server allow the bot in a place: its own, its channel's, its category's."""
+    parent = place.parent if isinstance(place, discord.Thread) else place
+    ids = (getattr(place, "id", None), getattr(place, "parent_id", None), getattr(parent, "category_id", None))
+    return [str(each) for each in ids if each]
 
 
 async def _assert_takes_part(interaction: discord.Interaction[Any]) -> None:

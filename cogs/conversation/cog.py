@@ -36,7 +36,7 @@ from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.writer import ChannelWriters
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in, speech_of
-from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, row, take_away
+from cogs.interactions import acknowledge, allowed_by, not_here, on_custom_id, on_press, row, take_away
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
@@ -206,10 +206,9 @@ class ConversationCog(commands.Cog):
             await remove_notice(notice)
 
     async def _tell_how_to_start(self, message: discord.Message) -> None:
-        """Tell somebody who mentions the bot in a channel."""
+        """Tell somebody who mentions the bot in a channel, or in a thread that belongs to no conversation."""
         if message.guild is not None and not await self._intake.leaves_out(message.author):
-            place = message.channel
-            ids = [str(place.id), str(getattr(place, "category_id", None))]
+            ids = allowed_by(message.channel)
             may_be_used = await self._use_cases.servers.may_be_used_in(str(message.guild.id), ids)
             say = speech_in(message.guild)
             await (self._offer_books(message, say) if may_be_used else hint(message, not_here(say)))
@@ -334,7 +333,7 @@ class ConversationCog(commands.Cog):
             elif self._is_being_opened(message):
                 logger.info("message %s waits until its thread is bound", message.id)
             elif mentions(message, self._bot_id):
-                await self._offer_books(message, say)
+                await self._tell_how_to_start(message)
             elif self._has_lost_its_conversation(message):
                 await hint(message, conversation_gone(say))
         elif text := hint_for(heard, message, say):

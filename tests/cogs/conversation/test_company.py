@@ -132,6 +132,17 @@ async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene
     await room.until(lambda: "To talk about a book, open a thread with /chat." in "".join(room.said(where)))
 
 
+async def test_a_mention_in_a_thread_of_peoples_own_obeys_the_settings_for_its_channel(room: Scene) -> None:
+    other = await room.ann.start_thread("Our own")
+    server, here, elsewhere = str(room.double.guild.id), str(room.double.channel.id), "7"
+    await room.app.servers.change_channels(server, add=elsewhere, existing=[here, elsewhere])
+    await room.ann.say(other, "who was it?", mention=room.double.bot)
+    await room.until(lambda: "I'm not allowed in this channel." in "".join(room.said(other)))
+    await room.app.servers.change_channels(server, add=here, existing=[here, elsewhere])
+    await room.ann.say(other, "who was it?", mention=room.double.bot)
+    await room.until(lambda: "To talk about a book, open a thread with /chat." in "".join(room.said(other)))
+
+
 async def test_a_mention_where_there_is_no_book_is_answered_once_one_is_chosen_by_who_wrote_it(room: Scene) -> None:
     book = await room.book()
     await room.ann.say(room.double.channel, "Who was it?", mention=room.double.bot)
