@@ -34,6 +34,7 @@ from domain.conversation import Conversation
 from domain.errors import BookError
 from domain.library.addressing import is_counted, without_titles
 from domain.library.progress import title_is_read
+from domain.library.search.words import fold
 from domain.usage import Deed
 from domain.use_cases import UseCases
 
@@ -210,10 +211,10 @@ async def resolve_conversation(interaction: discord.Interaction[Any], reference:
             return conversation
         raise Refusal(say("Which one? Choose it with the `conversation` option, or use this in its thread."))
     conversations, shelf = use_cases_of(interaction).conversations, shelf_of(interaction)
-    chosen, wanted = await conversations.find(reference), " ".join(reference.split()).casefold()
+    chosen, wanted = await conversations.find(reference), fold(" ".join(reference.split()))
     named = [chosen] if chosen is not None and chosen.guild_id == shelf else None
     fitting = await visibility_of(interaction).of(
-        named or [each for each in await conversations.in_guild(shelf) if each.title.casefold() == wanted]
+        named or [each for each in await conversations.in_guild(shelf) if fold(each.title) == wanted]
     )
     if len(fitting) > 1:
         raise Refusal(say("Several conversations have that title. Please choose one from the list as you type."))
@@ -474,12 +475,17 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = T
 
 def matching(typed: str, named: Iterable[tuple[str, Value]]) -> list[app_commands.Choice[Value]]:
     """Choices from (name, value) pairs whose names match what was typed."""
-    words = typed.casefold().split()
+    words = fold(typed).split()
     fitting = ((name, value) for name, value in named if fits(words, name))
     return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in islice(fitting, MOST_CHOICES)]
 
 
+def begins(typed: str, name: str) -> bool:
+    """Whether a name begins with what was typed."""
+    return fold(name).startswith(fold(typed.strip()))
+
+
 def fits(words: Iterable[str], name: str) -> bool:
-    """Whether every word that was typed, case folded, occurs in the name."""
-    folded = name.casefold()
+    """Whether every word that was typed, folded, occurs in the name."""
+    folded = fold(name)
     return all(word in folded for word in words)

@@ -49,6 +49,7 @@ from cogs.threads import close_thread, thread_of
 from domain.book import Book, DownloadedFile
 from domain.conversation import Conversation
 from domain.leases import is_lease_lost
+from domain.library.search.words import fold
 from domain.ports import Progress
 from domain.use_cases import UseCases
 
@@ -360,11 +361,9 @@ class Books(
     @app_commands.autocomplete(book=access.removed_books)
     async def restore(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
-        say, wanted = speech_of(interaction), " ".join(book.split()).casefold()
+        say, wanted = speech_of(interaction), fold(" ".join(book.split()))
         there = await access.restorable_books(interaction)
-        found = [each for each in there if book == each.id] or [
-            each for each in there if each.title.casefold() == wanted
-        ]
+        found = [each for each in there if book == each.id] or [each for each in there if fold(each.title) == wanted]
         if not found and manages_shelf(interaction):
             raise Refusal(say("No such book was removed in the last 7 days. /books list shows what's on the shelf."))
         if not found:

@@ -183,7 +183,7 @@ class ReadingCog(commands.Cog):
             names = await self._use_cases.reading.names(book, read_to, NAMES_S)
         except (BookError, Refusal):
             return []
-        begin = [name for name in names if name.casefold().startswith(typed.strip().casefold())]
+        begin = [name for name in names if access.begins(typed, name)]
         return matching(typed, ((name, name) for name in dict.fromkeys([*begin, *names])))
 
     @discuss.autocomplete("section")

@@ -10,6 +10,7 @@ from itertools import accumulate
 
 from domain.book import is_personal, one_line
 from domain.errors import ConversationError, ConversationErrorCode
+from domain.library.search.words import fold
 from domain.tool_use import TokenUsage, ToolDefinition
 
 TITLE_LENGTH = 50
@@ -127,7 +128,7 @@ class ConversationNames:
 
     def __init__(self, ids: Sequence[str], names: Iterable[str]) -> None:
         self._ids = ids
-        self._text = "\n".join(name.replace("\n", " ") for name in names).casefold()
+        self._text = "\n".join(fold(name.replace("\n", " ")) for name in names)
         self._starts = [0, *accumulate(len(line) + 1 for line in self._text.split("\n"))]
         """Where each name begins in the text; the last one is where the text ends."""
 
@@ -135,11 +136,11 @@ class ConversationNames:
         return len(self._ids)
 
     async def find(self, words: Iterable[str], limit: int) -> list[str]:
-        """The first `limit` conversations whose name contains every word, in upper or lower case.
+        """The first `limit` conversations whose name contains every word, with or without its case and accents.
 
         The search skips to the next occurrence of each word, so a rare word makes it short.
         """
-        wanted = sorted({word.casefold() for word in words}, key=len, reverse=True)
+        wanted = sorted({fold(word) for word in words}, key=len, reverse=True)
         found: list[str] = []
         place, looks = 0, 0
         while place < len(self._ids) and len(found) < limit:

@@ -23,6 +23,7 @@ from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
 from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
 from domain.library.progress import binding_in, title_is_read
+from domain.library.search.words import fold
 from domain.spoilers.detector import label_at
 
 JOIN, THERE, BOARD, END = "club-join", "club-there", "club-board", "club-end"
@@ -330,10 +331,10 @@ def poll_choices(typed: str) -> list[str]:
 def completions(typed: str, titles: Sequence[str]) -> list[str]:
     """What was typed, with its last choice completed by each title that is not among the other choices."""
     before, _, last = typed.rpartition(";")
-    chosen = {each.casefold() for each in poll_choices(before)}
+    chosen = {fold(each) for each in poll_choices(before)}
     offered = dict.fromkeys(" ".join(title.split()).replace(";", ",") for title in titles)
-    words = last.casefold().split()
-    left = [title for title in offered if title.casefold() not in chosen and fits(words, title)]
+    words = fold(last).split()
+    left = [title for title in offered if fold(title) not in chosen and fits(words, title)]
     return [f"{before}; {title}" if before else title for title in left]
 
 

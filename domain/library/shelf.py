@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from domain.book import Book, BookText, ShelfLimits, one_line
 from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
+from domain.library.search.words import fold
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
 from domain.usage import Sweep
 
@@ -163,8 +164,8 @@ class Bookshelf:
     ) -> Book:
         """A book by its id, its title, its file's name or path, or the beginning of its id.
 
-        Case is ignored, and a part of the title is enough if it is unambiguous, unless it is to be named `in_full`.
-        `removed` searches the books that can be restored.
+        Case and accents are ignored, and a part of the title is enough if it is unambiguous, unless it is to be named
+        `in_full`. `removed` searches the books that can be restored.
 
         Raises:
             BookError: NOT_FOUND; the sentence names the candidates, or the books there are.
@@ -173,12 +174,12 @@ class Bookshelf:
         if chosen is not None and shelf in (None, chosen.shelf):
             return chosen
         books = await (self._books.list_removed(shelf) if removed else self._books.list(shelf))
-        wanted = " ".join(reference.split()).casefold()
-        in_part = [b for b in books if wanted and wanted in b.title.casefold()]
+        wanted = fold(" ".join(reference.split()))
+        in_part = [b for b in books if wanted and wanted in fold(b.title)]
         for matches in (
             [b for b in books if b.id == reference],
-            [b for b in books if b.title.casefold() == wanted],
-            [b for b in books if b.filename and b.filename.casefold() == _last_component(reference).casefold()],
+            [b for b in books if fold(b.title) == wanted],
+            [b for b in books if b.filename and fold(b.filename) == fold(_last_component(reference))],
             [b for b in books if len(wanted) >= 6 and b.id.startswith(wanted)],
             [] if in_full else in_part,
         ):

@@ -282,6 +282,28 @@ async def test_books_are_offered_by_title_and_author(stage: Stage) -> None:
     assert len(await stage.ann.autocomplete(stage.channel, "books info", "book", "nonym")) == 2
 
 
+@pytest.mark.parametrize(
+    ("title", "typed"),
+    [
+        ("Les Misérables", "miserables"),
+        ("Alice’s Adventures in Wonderland", "alice's"),
+        ("Gulliver's Travels", "GULLIVER’S"),
+        ("Götz von Berlichingen", "gotz von"),
+    ],
+)
+async def test_accents_and_apostrophes_need_not_be_typed_as_the_book_has_them(
+    stage: Stage, title: str, typed: str
+) -> None:
+    book = await stage.book(title)
+    await stage.book("Another Tale")
+    offered = await stage.ann.autocomplete(stage.channel, "books info", "book", typed)
+    assert [choice["value"] for choice in offered] == [book.id]
+    assert await stage.app.shelf.find(typed, shelf=book.shelf) == book
+    await stage.chat(book, title=f"About {title}")
+    [found] = await stage.ann.autocomplete(stage.channel, "conversations export", "conversation", typed)
+    assert title in found["name"]
+
+
 async def test_no_more_is_offered_than_discord_shows(stage: Stage) -> None:
     for number in range(30):
         await stage.book(f"Book {number}")
