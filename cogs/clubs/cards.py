@@ -288,7 +288,7 @@ def opening_line(scene: ClubScene, section: Section, say: Speech) -> str:
 
 def how_to_ask(say: Speech, *, reads_messages: bool) -> str:
     if reads_messages:
-        return say("-# Talk among yourselves. Mention me or reply to me to ask me something.")
+        return say("-# Talk among yourselves. Mention me, or reply to an answer of mine, to ask me something.")
     return say("-# Talk among yourselves. Mention me to ask me something.")
 
 

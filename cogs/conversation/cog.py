@@ -207,7 +207,9 @@ class ConversationCog(commands.Cog):
 
     async def _tell_how_to_start(self, message: discord.Message) -> None:
         """Tell somebody who mentions the bot in a channel, or in a thread that belongs to no conversation."""
-        if message.guild is not None and not await self._intake.leaves_out(message.author):
+        if message.guild is None or not await self._intake.is_for_bot(message, self._bot_id):
+            return
+        if not await self._intake.leaves_out(message.author):
             ids = allowed_by(message.channel)
             may_be_used = await self._use_cases.servers.may_be_used_in(str(message.guild.id), ids)
             say = speech_in(message.guild)

@@ -57,6 +57,11 @@ def is_addressed(message: discord.Message, bot_id: int) -> bool:
     return mentions(message, bot_id) or replies_to(message, bot_id)
 
 
+def is_named(message: discord.Message, bot_id: int) -> bool:
+    """Whether its words mention the bot or its role; a reply alone may notify, and so mention, whom it answers."""
+    return bot_id in message.raw_mentions or _own_role(message) in message.raw_role_mentions
+
+
 def mentions(message: discord.Message, bot_id: int) -> bool:
     if any(user.id == bot_id for user in message.mentions):
         return True
@@ -205,7 +210,7 @@ class MessageIntake:
         if await self.leaves_out(message.author):
             return IntakeResult.OVERHEARD
         text = message_text(message, bot_id)
-        addressed = message.guild is None or is_addressed(message, bot_id)
+        addressed = message.guild is None or await self.is_for_bot(message, bot_id)
         if addressed and not self.is_readable(message):
             return IntakeResult.UNREADABLE
         if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
@@ -220,6 +225,21 @@ class MessageIntake:
             conversation.id, text, reader, external_id=str(message.id), written_at=message.created_at
         )
         return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
+
+    async def is_for_bot(self, message: discord.Message, bot_id: int) -> bool:
+        """Whether a message in a server is addressed to the bot. Replies to what it has posted for a club, such as the
+        questions to discuss, are for the members.
+
+        Raises:
+            StorageError: it could not be looked up.
+        """
+        if is_named(message, bot_id):
+            return True
+        if not is_addressed(message, bot_id):
+            return False
+        server, replied = message.guild, message.reference
+        clubs = self._use_cases.clubs.store
+        return not (server and replied and await clubs.has_posted(str(server.id), str(replied.message_id)))
 
     async def leaves_out(self, author: discord.abc.User) -> bool:
         """Whether they have opted out, so that nothing they write is stored or answered."""

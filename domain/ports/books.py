@@ -340,6 +340,10 @@ class ClubRepository(Protocol):
         """All posts of a club, by key."""
         ...
 
+    async def has_posted(self, guild_id: str, message_id: str) -> bool:
+        """Whether a message was posted for one of a server's clubs, or is the poll of one of its votes."""
+        ...
+
     async def put_vote(self, vote: Vote) -> bool:
         """Insert or update; False, and nothing changed, for a new one in a channel with an unannounced vote."""
         ...

@@ -62,6 +62,10 @@ _CLAIM = """
 INSERT INTO club_posts (club_id, key, state, claimed_at) SELECT id, ?2, 'claimed', ?3 FROM clubs WHERE id = ?1
 ON CONFLICT (club_id, key) DO NOTHING
 """
+_HAS_POSTED = """
+SELECT 1 FROM club_posts JOIN clubs ON clubs.id = club_id WHERE guild_id = ?1 AND message_id = ?2
+UNION ALL SELECT 1 FROM votes WHERE guild_id = ?1 AND message_id = ?2
+"""
 _NOW = "UPDATE clubs SET look_at = '' WHERE id = ?"
 _UPDATE_SECTION = """
 UPDATE club_sections SET due = ?, conversation_id = ?, thread_id = ?, private = ?, ready = ?
@@ -213,6 +217,9 @@ class SQLClubs:
     async def get_posts(self, club_id: str) -> dict[str, Post]:
         rows = await self._database.read("SELECT * FROM club_posts WHERE club_id = ?", [club_id])
         return {each.key: each for each in await entities(_post, rows)}
+
+    async def has_posted(self, guild_id: str, message_id: str) -> bool:
+        return bool(await self._database.read(_HAS_POSTED, [guild_id, message_id]))
 
     async def put_vote(self, vote: Vote) -> bool:
         async def put(transaction: Transaction) -> bool:

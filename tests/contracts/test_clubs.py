@@ -190,6 +190,9 @@ class TestPosts:
         done = await storage.clubs.claim("club", "remind/1", at(3))
         assert (done.state, done.is_new, done.message_id, done.shown) == (PostState.DONE, False, "77", "what it shows")
         assert await storage.clubs.get_posts("club") == {"remind/1": done}
+        assert [await storage.clubs.has_posted(*each) for each in (("1", "77"), ("1", "78"), ("2", "77"))] == [
+            True, False, False,
+        ]  # fmt: skip
         await storage.clubs.forget("club", ["remind/1", "remind/2"])
         assert (await storage.clubs.claim("club", "remind/1", at(4))).is_new
 

@@ -1,5 +1,6 @@
 """Who is answered: everybody who writes alone in a thread; in company, those who speak to the bot."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import DiscordDouble, MessageType, Permission
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, MessageType, Permission
 from tests.doubles.discord_api.entities import Poll
 
 TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
@@ -228,3 +229,30 @@ class TestWithoutTheContentIntent:
         await room.until_said("I do not know.")
         await room.ann.say(room.thread, "Why?", reply_to=room.replies()[0], ping=False)
         await room.until_said("I do not know.", "I can't read this message. Mention me in it, then I can.")
+
+
+async def test_replies_to_what_is_posted_for_a_club_are_for_its_members(room: Scene) -> None:
+    double = room.double
+
+    def opened() -> list[Channel]:
+        mine = [each for each in double.threads() if each is not room.thread and room.ann.id in each.members]
+        return [each for each in mine if len(room.said(each)) == len(("what it is about", "questions"))]
+
+    started = await room.ann.slash("club start", book=(await room.book()).id, sections=3, gate="open")
+    await room.until(lambda: "The club has begun" in started.text)
+    await room.ann.slash("club checkin", finished=True)
+    await room.until(opened)
+    section = opened()[0]
+    questions = room.replies(section)[-1]
+    async with asyncio.timeout(PATIENCE_S):
+        while not await room.app.storage.clubs.has_posted(str(double.guild.id), str(questions.id)):
+            await asyncio.sleep(0.01)
+    await room.ann.say(section, "I think she was afraid.", reply_to=questions)
+    card = next(each for each in double.messages() if each.author is double.bot and each.buttons)
+    await room.ann.say(double.channel, "Chapter 2 was great!", reply_to=card)
+    await room.ann.say(section, "Was she?", mention=double.bot)
+    await room.until_delivered(1, section)
+    assert [each.content for each in await room.history(section)] == ["Was she?", "I do not know."]
+    await room.ann.say(section, "Why not?", reply_to=room.replies(section)[-1])
+    await room.until_delivered(2, section)
+    assert not any("/chat" in each for each in double.said())
