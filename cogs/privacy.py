@@ -90,11 +90,15 @@ class Privacy(commands.Cog):
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
         say = speech_of(interaction)
         stored = say(
-            "I store what you write in conversations with me, and my answers; whose threads you've written in (not "
-            "what you said there to others); which books you've added, and how far you are in each book; whether you "
-            "want to see how I look things up; how many tokens you've used; and which of my messages show your name."
+            "**What I store about you**\n"
+            "- what you write to me, with my answers\n"
+            "- whose threads you write in; what you tell others there only if somebody asks me about it\n"
+            "- the books you've added, and how far you are in each book\n"
+            "- the clubs you're in, your check-ins, and the votes you've started\n"
+            "- your language, whether you want to see how I look things up, and how many tokens you've used\n"
+            "- which of my messages show your name"
         )
-        text = f"{stored} {self._where_it_goes(say)}"
+        text = f"{stored}\n{self._where_it_goes(say)}"
         buttons = [
             action_button("privacy-export", "", label=say("Give me a copy")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),

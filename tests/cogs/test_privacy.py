@@ -28,6 +28,9 @@ async def erase(stage: Stage, shown: InteractionResult, reader: MemberActor | No
 async def test_it_says_what_is_kept_and_where_it_goes(stage: Stage) -> None:
     shown = await asked(stage)
     assert "I send your messages to the model (scripted)" in text_of(shown)
+    kept = [line for line in text_of(shown).splitlines() if line.startswith("- ")]
+    assert "- the clubs you're in, your check-ins, and the votes you've started" in kept
+    assert all(len(each) < 100 for each in kept)
     assert labels(shown) == ["Give me a copy", "Erase it all", "Leave me out"]
 
 
