@@ -220,10 +220,9 @@ class Club:
                 return [each for each in closed if each.end <= lowest] if active else []
 
     def to_remind(self, now: datetime) -> list[Section]:
-        """The sections due tomorrow, if anybody takes part."""
-        if not self.taking_part:
-            return []
-        return [each for each in self.sections if each.due_at - A_DAY <= now < each.due_at]
+        """The sections due tomorrow that somebody who takes part has still to read."""
+        read_to = min((each.reached(self.length) for each in self.taking_part), default=self.length)
+        return [each for each in self.sections if each.due_at - A_DAY <= now < each.due_at and each.end > read_to]
 
     def bound_of(self, section: Section, now: datetime) -> int:
         """How far the conversation in a section's thread may go: never beyond the section.

@@ -73,6 +73,19 @@ class TestReminders:
             while not reminders(reading):
                 await asyncio.sleep(0.01)
 
+    async def test_what_all_have_read_is_not_reminded_of(self, reading: ClubStage) -> None:
+        await reading.start(start="2026-02-22")
+        await reading.press(reading.ben, "Join")
+        await reading.ann.slash(reading.channel, "club checkin", finished=True)
+        await reading.ben.slash(reading.channel, "club checkin", section=2)
+        reading.calendar.pass_days(6)
+        await reading.sweep()
+        assert reminders(reading) == []
+        reading.calendar.pass_days(7)
+        await reading.sweep()
+        [told] = reminders(reading)
+        assert told.startswith("📖 Section 3 of")
+
     async def test_a_club_that_all_have_left_reminds_nobody(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.ann.slash(reading.channel, "club leave")
