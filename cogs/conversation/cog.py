@@ -24,7 +24,6 @@ from cogs.conversation.intake import (
     Thread,
     conversation_gone,
     hint,
-    hint_for,
     how_to_start,
     how_to_start_directly,
     is_from_a_person,
@@ -327,7 +326,7 @@ class ConversationCog(commands.Cog):
         return notice
 
     async def _reply_to(self, message: discord.Message, heard: IntakeResult | None) -> None:
-        """Tell the author of a message that is not answered what to do, if it was meant for the bot."""
+        """Tell the author of a message that was meant for the bot what to do if not all of it is answered."""
         say = await self._speech_at(message)
         if heard is None:
             if message.guild is None:
@@ -338,7 +337,7 @@ class ConversationCog(commands.Cog):
                 await self._tell_how_to_start(message)
             elif self._has_lost_its_conversation(message):
                 await hint(message, conversation_gone(say))
-        elif text := hint_for(heard, message, say):
+        elif text := await self._intake.hint_for(heard, message, say, self._bot_id):
             await hint(message, text)
 
     async def _speech_at(self, message: discord.Message) -> Speech:

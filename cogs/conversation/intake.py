@@ -22,6 +22,7 @@ from cogs.interactions import not_here
 from cogs.rendering.inline import as_compared
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
+from domain.errors import StorageError
 from domain.turn.chat_with_book import Reader
 from domain.use_cases import UseCases
 
@@ -241,6 +242,19 @@ class MessageIntake:
         clubs = self._use_cases.clubs.store
         return not (server and replied and await clubs.has_posted(str(server.id), str(replied.message_id)))
 
+    async def hint_for(self, heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
+        """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
+        replied = message.reference if message.type is discord.MessageType.reply else None
+        if heard is not IntakeResult.ASKED or replied is None or replies_to(message, bot_id):
+            return _hint_for(heard, message, say)
+        with suppress(StorageError):
+            if not await self._use_cases.transcripts.questions_in(str(replied.message_id)):
+                return say(
+                    "-# I don't read the message you're replying to. To ask about it, open its menu and choose "
+                    "**Apps** → **Ask about this**."
+                )
+        return ""
+
     async def leaves_out(self, author: discord.abc.User) -> bool:
         """Whether they have opted out, so that nothing they write is stored or answered."""
         return await self._use_cases.people.is_left_out(str(author.id))
@@ -381,8 +395,7 @@ async def _newest(channel: discord.abc.Messageable) -> list[discord.Message]:
     return [message async for message in channel.history(limit=PAGE)]
 
 
-def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
-    """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
+def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
     match heard:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)

@@ -194,6 +194,19 @@ async def test_one_with_words_is_answered_and_told_what_was_not_read(room: Scene
     assert await room.kept() == ["What does this page mean?", "I do not know."]
 
 
+async def test_who_replies_to_somebody_elses_message_is_told_that_it_is_not_read(room: Scene) -> None:
+    asked = await room.ann.say(room.thread, "Who was it?")
+    await room.until_delivered(1)
+    said = await room.ben.say(room.thread, "I think it was Hobb.")
+    await room.ann.say(room.thread, "Is that right?", mention=room.double.bot, reply_to=said)
+    await room.until_delivered(2)
+    await room.until(lambda: any(each.startswith("-# I don't read the message you're") for each in room.said()))
+    for turn, replied in enumerate((asked, room.replies()[-1]), 3):
+        await room.ben.say(room.thread, "What do you say to this?", mention=room.double.bot, reply_to=replied)
+        await room.until_delivered(turn)
+    assert sum(each.startswith("-# I don't read") for each in room.said()) == 1
+
+
 async def test_a_poll_is_no_question(room: Scene) -> None:
     poll = Poll("Who was it?", {1: "Hobb", 2: "Marta"}, room.app.clock() + timedelta(days=1))
     room.double.world.post(room.thread, room.ann.user, "", poll=poll)
