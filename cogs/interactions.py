@@ -15,7 +15,8 @@ from discord.ui import Button, DynamicItem, Item, Modal, Select, TextInput, View
 
 from cogs.errors import DiscordCode, Refusal, report
 from cogs.i18n import Speech, speech_of
-from cogs.services import Action, bot_of, server_of, use_cases_of
+from cogs.permissions import server_invite
+from cogs.services import Action, bot_of, is_absent, server_of, use_cases_of
 from domain.errors import StorageError, StorageErrorCode
 
 T = TypeVar("T")
@@ -25,7 +26,8 @@ PROMPT_S = 1.5
 ACKNOWLEDGE_BY = "acknowledge by"
 """In an interaction's extras: the moment of the loop's clock at which that time is over, from its first lookup on."""
 
-EXEMPT = ("settings", "privacy", "help")
+WITHOUT_SERVER = ("privacy", "help")
+EXEMPT = ("settings", *WITHOUT_SERVER)
 """What works in every channel: settings, one's own data, and help."""
 KEEP = "keep"
 VALID_FOR = timedelta(minutes=15)
@@ -136,10 +138,18 @@ async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None
     """Refuse to work where the server's managers do not allow it, and for people who have opted out.
 
     Raises:
-        Refusal: this is not one of the chosen channels; or the person, or the author of the message they have
-        chosen, has opted out.
+        Refusal: the bot is not in this server; this is not one of the chosen channels; or the person, or the author
+        of the message they have chosen, has opted out.
     """
-    if _is_exempt(interaction):
+    if is_absent(interaction) and not _is_one_of(WITHOUT_SERVER, interaction):
+        raise Refusal(
+            speech_of(interaction)(
+                "This server has my commands, but not me. Somebody with the permission “Manage Server” can invite me "
+                "here: {link}",
+                link=server_invite(interaction.application_id),
+            )
+        )
+    if _is_one_of(EXEMPT, interaction):
         return
     await _assert_takes_part(interaction)
     server = server_of(interaction)
@@ -192,10 +202,10 @@ def _chosen_people(interaction: discord.Interaction[Any]) -> set[str]:
     return authors | {*(resolved.get("users") or {})}
 
 
-def _is_exempt(interaction: discord.Interaction[Any]) -> bool:
+def _is_one_of(commands: tuple[str, ...], interaction: discord.Interaction[Any]) -> bool:
     data = cast(dict[str, Any], interaction.data or {})
     command_or_action = data.get("name") or str(data.get("custom_id", "")).partition(":")[2]
-    return str(command_or_action).startswith(EXEMPT)
+    return str(command_or_action).startswith(commands)
 
 
 def not_here(say: Speech, channels: Sequence[str] = ()) -> str:

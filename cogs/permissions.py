@@ -54,6 +54,13 @@ FOR_CLUBS = {"create_events": later("Create Events"), "send_polls": later("Creat
 
 NEEDED = discord.Permissions(**dict.fromkeys(PERMISSION_NAMES, True))
 
+
+def server_invite(application_id: int) -> str:
+    """The link by which a server's manager installs the bot there, with the permissions it needs."""
+    url = discord.utils.oauth_url(application_id, permissions=NEEDED, scopes=("bot", "applications.commands"))
+    return f"{url}&integration_type=0"
+
+
 FOR_READING = ("view_channel", "read_message_history")
 FOR_ANSWERS = ("view_channel", "send_messages_in_threads")
 FOR_A_CARD = ("view_channel", "send_messages", "embed_links")

@@ -322,6 +322,17 @@ def server_of(interaction: discord.Interaction[Any]) -> discord.Guild | None:
     return None if known is None or by_person_alone else interaction.guild
 
 
+def is_absent(interaction: discord.Interaction[Any]) -> bool:
+    """Whether a server has installed the commands without the bot, and the person has not installed it either.
+
+    So it is with a link that asks for `applications.commands` alone, as new applications do until that is changed.
+    """
+    server_id = interaction.guild_id
+    if server_id is None or interaction.client.get_guild(server_id) is not None:
+        return False
+    return interaction.is_guild_integration() and not interaction.is_user_integration()
+
+
 def shelf_of(interaction: discord.Interaction[Any]) -> str:
     """The key of the shelf of the person who uses a command or presses a button.
 

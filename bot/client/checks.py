@@ -16,7 +16,7 @@ from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import redacted
 from bot.settings import Settings
-from cogs.permissions import NEEDED, missing
+from cogs.permissions import missing, server_invite
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.ports import ChatProvider
@@ -298,12 +298,6 @@ def _intents(client: discord.Client) -> Finding:
         "Message Content is off: only mentions and replies are answered. To change that: "
         f"{PORTAL} → Privileged Gateway Intents → Message Content Intent",
     )
-
-
-def server_invite(application_id: int) -> str:
-    """The link by which a server's manager installs the bot there, with the permissions it needs."""
-    url = discord.utils.oauth_url(application_id, permissions=NEEDED, scopes=("bot", "applications.commands"))
-    return f"{url}&integration_type=0"
 
 
 def person_invite(application_id: int) -> str:

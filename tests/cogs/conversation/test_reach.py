@@ -70,3 +70,18 @@ async def test_a_running_answer_of_another_server_goes_on(room: Scene, eve: Acto
     release.set()
     await room.until_delivered()
     assert room.said()[0].endswith("by the model.")
+
+
+async def test_a_server_that_has_the_commands_alone_is_told_how_to_invite_the_bot(room: Scene) -> None:
+    guild = room.double.add_guild("Commands alone", with_bot=False)
+    guild.has_commands_alone = True
+    eve, [channel] = room.double.user("eve", guild), guild.channels.values()
+    room.double.world.grant(guild, eve.user, Permission.ADMINISTRATOR)
+    for command in ("settings show", "books list", "club plan", "recap"):
+        told = await eve.slash(command, channel=channel)
+        assert "This server has my commands, but not me." in told.text, command
+        assert "scope=bot+applications.commands" in told.text
+    for command in ("help", "privacy"):
+        assert "invite me" not in (await eve.slash(command, channel=channel)).text
+    eve.install()
+    assert "invite me" not in (await eve.slash("books list", channel=channel)).text

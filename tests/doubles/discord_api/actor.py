@@ -266,7 +266,7 @@ class Actor:
         """By which installations the application may be used there: "0" of the server, "1" of the person."""
         guild, bot = channel.guild, self._double.bot
         installs: Json = {"1": str(self.user.id)} if self.user.has_app else {}
-        if guild is not None and bot.id in guild.members:
+        if guild is not None and (bot.id in guild.members or guild.has_commands_alone):
             installs["0"] = str(guild.id)
         elif guild is None and bot in channel.recipients:
             installs["0"] = "0"

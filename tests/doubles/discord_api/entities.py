@@ -122,6 +122,8 @@ class Guild:
     """Scheduled events, as the wire has them."""
     locale: str = "en-US"
     system_channel: "Channel | None" = None
+    has_commands_alone: bool = False
+    """Whether it has installed the application's commands without its bot."""
 
     @property
     def everyone(self) -> Role:

@@ -55,7 +55,9 @@ def context_of(channel: Channel, bot: User) -> int:
 def _assert_offered(double: "DiscordDouble", command: Json, user: User, channel: Channel) -> None:
     offered, context = f"/{command['name']} is not offered here", context_of(channel, double.bot)
     types = command.get("integration_types") or [GUILD_INSTALL]
-    is_guest = double.bot.id not in channel.guild.members if channel.guild else context == PRIVATE
+    is_guest = context == PRIVATE
+    if channel.guild is not None:
+        is_guest = double.bot.id not in channel.guild.members and not channel.guild.has_commands_alone
     if is_guest:
         assert "guild_id" not in command, offered
         assert user.has_app, offered
