@@ -280,10 +280,17 @@ class ConversationCog(commands.Cog):
             self._workers.try_again()
 
     @commands.Cog.listener()
+    async def on_thread_remove(self, thread: discord.Thread) -> None:
+        """Somebody has removed the bot from a private thread, and perhaps adds it again."""
+        self._intake.lose_sight([thread.id])
+
+    @commands.Cog.listener()
     async def on_thread_join(self, thread: discord.Thread) -> None:
-        """A thread that was archived has changed: the library does not know what it was like before, perhaps locked."""
+        """The bot was added; or a thread that was archived has changed, and was locked before, as far as is known."""
         if not thread.locked:
             self._workers.try_again()
+        if conversation := await self._use_cases.conversations.in_thread(str(thread.id)):
+            await self._backfill.read_opened(thread, conversation, self._bot_id)
 
     async def _read_seen_again(self, guild: discord.Guild, channels: Sequence[discord.abc.GuildChannel]) -> None:
         """Read what was written in these channels' threads, as far as the bot may read them now, while it could not."""

@@ -79,6 +79,20 @@ async def test_where_nothing_was_written_nothing_is_said(asked: Scene, lose: Los
     assert asked.said() == [ANSWER]
 
 
+async def test_what_was_written_in_a_private_thread_without_the_bot_is_answered_when_it_is_added_again(
+    room: Scene,
+) -> None:
+    world, bot = room.double.world, room.double.bot
+    thread = await room.chat(await room.book(), private=True)
+    await room.ann.say(thread, "Before?")
+    await room.until_delivered(1, thread)
+    world.remove_thread_member(thread, bot)
+    await room.ann.say(thread, "Do you see this?")
+    world.add_thread_member(thread, bot, room.ann.user)
+    await room.until_delivered(2, thread)
+    assert await room.kept(thread) == ["Before?", ANSWER, "Do you see this?", ANSWER]
+
+
 async def test_a_start_during_an_outage_of_one_server_is_a_start_in_all_others(
     double: DiscordDouble, tmp_path: Path
 ) -> None:

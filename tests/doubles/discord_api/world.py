@@ -275,6 +275,16 @@ class World:
         if by is not None:
             self.post(thread, by, "", kind=MessageType.RECIPIENT_ADD, mentions=[user])
 
+    def remove_thread_member(self, thread: Channel, user: User) -> None:
+        del thread.members[user.id]
+        data = {
+            "id": str(thread.id),
+            "guild_id": str(thread.guild.id) if thread.guild else "",
+            "member_count": len(thread.members),
+            "removed_member_ids": [str(user.id)],
+        }
+        self.gateway.emit("THREAD_MEMBERS_UPDATE", data, gw.INTENT_GUILDS)
+
     # Messages
 
     def post(
