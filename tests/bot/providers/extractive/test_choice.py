@@ -95,6 +95,11 @@ def test_what_a_thing_is_is_told_where_the_book_defines_it(question: str, answer
         ),
         ("How old is the shy girl?", "Two days ago the shy girl slept.", "The shy girl was nearly sixteen."),
         ("How old is Hilda Tarr?", "Hilda Tarr has an old dog and two sons.", "Ned knew that Tarr was only fifty."),
+        (
+            "How old was Ned when he sailed?",
+            "When two years were over Ned sailed home.",
+            "At the age of seventeen my friend Ned sailed.",
+        ),
         ("What does the bell cost?", "Two men carried the bell for money.", "The bell cost some ninety pounds."),
     ],
 )
