@@ -19,6 +19,7 @@ from domain.book import Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.search.sentences import split_sentences
+from domain.library.search.words import words_of
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
 from domain.reading.portrait import as_written, forms_among, people_met, sentences_about
@@ -121,7 +122,9 @@ class WholeBookTools:
         told_of = [sentence for sentence in sentences[name] if sentence.start >= first.start]
         introduced = await asyncio.to_thread(introductions, name, told_of, INTRODUCTIONS)
         note = await asyncio.to_thread(_portrait_note, mentions, sentences)
-        told = [await self._cited(sentence) for sentence in introduced if sentence.start != first.start]
+        fuller = await asyncio.to_thread(_fuller, name, sentences)
+        shown = dict.fromkeys(each for each in (*fuller, *introduced) if each.start != first.start)
+        told = [await self._cited(sentence) for sentence in shown]
         densest = await self._view.search([name], DENSEST)
         passages = self._budget.take([first, *told, *densest])
         result = self._result(note, passages, counted(mentions.total, "mention"))
@@ -220,6 +223,20 @@ def _shortened(summary: str, words: int) -> str:
             break
         kept.append(summary[start:end])
     return " ".join(kept)
+
+
+_FULLER = 2
+"""Sentences with a longer form of a name, for which a reader may ask."""
+
+_FEWEST_WORDS = 10
+"""Words in a sentence that is hardly a heading."""
+
+
+def _fuller(name: str, sentences: dict[str, list[Sentence]]) -> list[Sentence]:
+    """A sentence with each of the most frequent longer forms of a name: "Lucy Westenra" for "Lucy"."""
+    longer = [form for form, _ in forms_among(name, sentences).most_common() if name in form and form != name]
+    found = ([each for each in sentences[name] if form in each.text] for form in longer[:_FULLER])
+    return [min(each, key=lambda told: len(words_of(told.text)) < _FEWEST_WORDS) for each in found if each]
 
 
 def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]]) -> str:

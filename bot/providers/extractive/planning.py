@@ -205,8 +205,7 @@ class Choices:
         if not (self.transcript.earlier and question.leans_on_past and question.kind is QuestionKind.WHY):
             return set()
         last = self.transcript.earlier[-1]
-        is_again = analyse(last.question).kind is QuestionKind.WHY
-        return quotation.quoted_of(results, last.answer, causes=is_again)
+        return quotation.quoted_of(results, last.answer, causes=analyse(last.question).kind is QuestionKind.WHY)
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
@@ -459,10 +458,12 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
 
 
 def _third_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
+    if isinstance(wish.intent, intents.Lookup):  # whose names are known by now, though nobody typed their capitals
+        return _first_scene(wish.intent.question, choices.transcript, tools)
     chapter = wish.intent.chapter if isinstance(wish.intent, intents.Overview) else None
     same = wording.numbered(choices.transcript.listed, chapter)
-    told = [str(each["number"]) for each in same if len(same) == wording.BOTH]
-    return [call for number in told for call in tools.call("story_so_far", chapter=f"#{number}")]
+    told = same if len(same) == wording.BOTH else []
+    return [call for each in told for call in tools.call("story_so_far", chapter=f"#{each['number']}")]
 
 
 def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passage]:
@@ -493,8 +494,7 @@ def _onward(transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]
 
 
 def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
-    counted, name = transcript.looks_for("count_mentions"), question.called.lower()
-    looks = [look for look in counted if str(look.call.arguments.get("term")).lower() == name]
+    looks = transcript.looks_for("count_mentions", term=question.called)
     at = -1 if question.kind is QuestionKind.HAPPENED else 0
     first = next((look.result.passages[at] for look in looks if look.result.passages), None)
-    return tools.call("read_around", passage=first.source, before=1, after=1) if first else []
+    return tools.call("read_around", passage=first.source) if first else wording.introduction(question, tools)

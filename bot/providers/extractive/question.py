@@ -269,7 +269,7 @@ def _is_before_name(word: str, following: str) -> bool:
     return word.lower() in _TITLES or (word.lower() in _RANKS and following[:1].isupper())
 
 
-FULL_NAME = re.compile(r"\b(?:sur|(?:last|first|family|full|whole|christian|given) )names?\b", re.IGNORECASE)
+FULL_NAME = re.compile(r"\b(?:sur|(?:last|first|family|full|whole|christian|given|maiden) )names?\b", re.IGNORECASE)
 
 _MEASURE = re.compile(WORDINGS["measure"][0], re.IGNORECASE)
 """What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""

@@ -313,10 +313,11 @@ def people(tools: OfferedTools) -> list[ToolInvocation]:
 
 def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
     """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
-    name = question.called
+    is_whole = FULL_NAME.search(question.text) is not None  # of "Mr. Darcy", the other name
+    name = " ".join(map(without_possessive, question.name_words)) if is_whole else question.called
     if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
         return tools.call("count_mentions", term=name)
-    if not question.names or not (question.kind is QuestionKind.WHO_IS or FULL_NAME.search(question.text)):
+    if not name or not (question.kind is QuestionKind.WHO_IS or is_whole):
         return []
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 

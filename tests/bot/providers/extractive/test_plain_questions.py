@@ -345,6 +345,15 @@ async def test_the_rest_of_a_name_stands_where_the_name_is_full(talk: Talk, ques
     assert "Wilhelmina Tasker" in turn.text
 
 
+@pytest.mark.parametrize("question", ["What is Ottilie's surname?", "whats ottilies last name"])
+async def test_a_whole_name_is_found_where_the_first_name_stands_everywhere(tmp_path: Path, question: str) -> None:
+    walks = [f"Ottilie walked past mill {n} with Ottilie's dog, and Ottilie called it back to her." for n in range(400)]
+    once = "That evening they carried the old box of Miss Ottilie Brandt into the yard."
+    text = " ".join([*walks[:200], once, *walks[200:]])
+    async with reading(tmp_path, {"I. The Mill": text}) as talk:
+        assert once in (await talk.ask(question)).text
+
+
 async def test_what_became_of_somebody_is_looked_for_at_the_last_place(talk: Talk) -> None:
     turn = await talk.ask("What happened to Wilhelmina?")
     assert "count_mentions" in turn.tools
