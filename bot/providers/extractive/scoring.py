@@ -14,6 +14,7 @@ from bot.providers.extractive.language import (
     DATED,
     FEATURES,
     LITTLE_WORDS,
+    WORDINGS,
     Cues,
     Language,
     expected_in,
@@ -45,7 +46,6 @@ from domain.library.search.words import fold, without_possessive, words_of
 
 WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
 
-
 _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 """The remaining weight of a word one sentence away: nearby, in the same scene, and only afterwards."""
 
@@ -54,6 +54,7 @@ _SAME_SCENE = 4
 _MOST_EXPECTED = 2
 """Words of the sort asked for that count in one sentence."""
 
+_AT_THE_END, _AT_THE_START = (re.compile(each, re.IGNORECASE) for each in WORDINGS["where_told"])
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
 _NAME = re.compile(r"(?<=[^.!?\"“\s] )[A-Z]\w+")
@@ -156,10 +157,7 @@ def features(evidence: Evidence) -> list[dict[str, float]]:
     """The measured features of each candidate."""
     factor = _ONLY_NAMES if evidence.names_alone() else 1.0
     return [
-        {
-            **_by_words(evidence, at),
-            **{name: value * factor for name, value in _by_kind(evidence, at).items()},
-        }
+        {**_by_words(evidence, at), **{name: value * factor for name, value in _by_kind(evidence, at).items()}}
         for at in range(len(evidence.candidates))
     ]
 
@@ -180,7 +178,14 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "verbatim": _verbatim(evidence, at),
         "is speech": _found(_QUOTES, candidate.text),
         "is question": _found(_ASKS, candidate.text),
+        "where told": _where_told(evidence, at),
     }
+
+
+def _where_told(evidence: Evidence, at: int) -> float:
+    """How far a candidate is in the last fifth of what was found if the end is asked for, or in the first fifth."""
+    share, text = evidence.candidates[at].end / evidence.candidates[-1].end, evidence.question.text
+    return max(0.0, 5 * share - 4 if _AT_THE_END.search(text) else 1 - 5 * share if _AT_THE_START.search(text) else 0.0)
 
 
 def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
@@ -401,7 +406,6 @@ _SIGNS: dict[QuestionKind, tuple[str, ...]] = {
     QuestionKind.SAID: ("speech",),
 }
 """The features of which a sentence that surely answers has one."""
-
 
 _OWN = "(?:['’]s?)?"
 _STANDS_IN = re.compile(r"\W*\b(?P<pronoun>s?he|er|sie|ils?|elles?|él|ella)\b", re.IGNORECASE)

@@ -126,6 +126,22 @@ def test_a_relative_is_the_name_that_stands_with_the_word_for_it(question: str, 
     assert first(question, f"{other} Orme slept. {answer}") == answer
 
 
+@pytest.mark.parametrize(
+    ("question", "which"),
+    [
+        ("Where did Ned sleep at the end?", -1),
+        ("where did ned sleep in the end", -1),
+        ("Where did Ned sleep at the end of the book?", -1),
+        ("Where did Ned sleep at the beginning?", 0),
+        ("where did ned sleep at the very start of the story?", 0),
+    ],
+)
+def test_where_in_the_book_something_is_told_is_no_word_of_it(question: str, which: int) -> None:
+    nights = [f"Ned slept in the {place}." for place in ("barn", "mill", "boat", "inn", "loft", "tent", "yard")]
+    assert analyse(question).query.lower() in ("ned sleep", "sleep ned")
+    assert first(question, f"{' Gulls cried. '.join(nights)} They sat at the end of the pier.") == nights[which]
+
+
 def test_a_sum_beside_a_name_is_not_surely_a_fortune() -> None:
     text = "Vane asked Silas Kemp for two hundred pounds. Gulls cried. Ned slept."
     assert chosen("How rich is Silas Kemp?", text).confidence is not Confidence.FIRM
