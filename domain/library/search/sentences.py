@@ -299,19 +299,28 @@ def is_heading(line: str) -> bool:
     return _HEADING.match(line) is not None
 
 
+_REQUESTS = "tell|list|give|show|name|describe|explain|summari[sz]e"
+_ASKS = (
+    rf"(?:what|where|when|who|whom|whose|why|how|which|{_REQUESTS})",
+    "(?:was|wo|wann|wer|warum|wie)",
+    "(?:où|quand|qui|pourquoi|comment)",
+    "(?:qué|dónde|cuándo|quién|por qué|cómo)",
+)
 _SECOND_QUESTION = re.compile(
-    r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
-    r"|,? et (?=(?:où|quand|qui|pourquoi|comment)\b)|,? y (?=(?:qué|dónde|cuándo|quién|por qué|cómo)\b)",
+    "|".join(rf",? {also} (?={asks}\b)" for also, asks in zip(("and", "und", "et", "y"), _ASKS, strict=True)),
     re.IGNORECASE,
 )
+_BEGINS_AS_QUESTION = re.compile(rf"\W*(?:{'|'.join(_ASKS)})(?:['’]?s)? (?!(?:and|und|et|y)\b)", re.IGNORECASE)
+_QUOTES = re.compile('["“”„«»]')
 ENDS_AS_QUESTION = re.compile(r"[?？][^\w?？]*$")
 
 
 def questions_in(text: str) -> Iterator[str]:
-    """The sentences of a message; a sentence with several questions is divided."""
+    """The sentences of a message; a sentence with several questions is divided, unless it quotes something."""
     for start, end in split_sentences(text):
         sentence = text[start:end]
-        parts = _SECOND_QUESTION.split(sentence) if ENDS_AS_QUESTION.search(sentence) else [sentence]
+        asks = ENDS_AS_QUESTION.search(sentence) or _BEGINS_AS_QUESTION.match(sentence)  # many type no mark
+        parts = _SECOND_QUESTION.split(sentence) if asks and not _QUOTES.search(sentence) else [sentence]
         yield from (
             part if ENDS_AS_QUESTION.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip()
         )

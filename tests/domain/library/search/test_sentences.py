@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.library.search import sentences
-from domain.library.search.sentences import MAX_SENTENCE, split_sentences
+from domain.library.search.sentences import MAX_SENTENCE, questions_in, split_sentences
 
 WORDS = ["Mr.", "I", "Hobb", "lamp", "no.", "etc.", "The", "he", "é.", "U.S.A.", "x" * 50, "word " * 30]
 SIGNS = [" ", "  ", " " * 50, "\n", "\n\n", ".\n\n", ".", "...", "." * 90, "!", "?", "。", "”", "“"]
@@ -64,3 +64,20 @@ def test_they_are_the_same_however_much_is_looked_at_at_once(text: str, characte
 )
 def test_where_they_end(text: str, expected: list[str]) -> None:
     assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Who is Hobb, and where does he live?", ["Who is Hobb?", "where does he live?"]),
+        ("who is hobb and where does he live", ["who is hobb?", "where does he live?"]),
+        ("list the characters and tell me who Hobb is", ["list the characters?", "tell me who Hobb is?"]),
+        ("wer ist hobb und wo wohnt er", ["wer ist hobb?", "wo wohnt er?"]),
+        ("who is Hobb and Vane", ["who is Hobb and Vane"]),
+        ("where and when was he born", ["where and when was he born"]),
+        ("I know who he is and what he did", ["I know who he is and what he did"]),
+        ("Who says “he came and what then”?", ["Who says “he came and what then”?"]),
+    ],
+)
+def test_several_questions_in_one_sentence_are_told_apart(text: str, parts: list[str]) -> None:
+    assert list(questions_in(text)) == parts
