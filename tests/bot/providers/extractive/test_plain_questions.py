@@ -354,6 +354,24 @@ async def test_a_whole_name_is_found_where_the_first_name_stands_everywhere(tmp_
         assert once in (await talk.ask(question)).text
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("whos the guy that stole the sacks", "It was the old man with the red hat who had stolen the sacks."),
+        ("Who's the dude with the red hat?", "It was the old man with the red hat who had stolen the sacks."),
+        ("who is wilhelmina's dad", "Wilhelmina's father was the miller."),
+        ("where did the cops find him", "The constable found him behind the church."),
+    ],
+)
+async def test_a_word_of_today_is_not_denied_to_an_old_book(tmp_path: Path, question: str, answer: str) -> None:
+    found = "Wilhelmina's father was the miller. The constable found him behind the church."
+    text = f"{AHRENS} It was the old man with the red hat who had stolen the sacks. {found}"
+    async with reading(tmp_path, {"I. The Mill": text, "II. The Bridge": BRIDGE}) as talk:
+        turn = await talk.ask(question)
+        assert answer in turn.text
+        assert SAY.nothing_about[:20] not in turn.text
+
+
 async def test_what_became_of_somebody_is_looked_for_at_the_last_place(talk: Talk) -> None:
     turn = await talk.ask("What happened to Wilhelmina?")
     assert "count_mentions" in turn.tools

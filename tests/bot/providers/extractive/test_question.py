@@ -201,6 +201,7 @@ def test_a_little_word_with_a_capital_is_a_name(text: str, names: set[str]) -> N
         ("wher does it say that", "where does it say that"),
         ("Whats the dog called", "What's the dog called"),
         ("Wheres Varley", "Where's Varley"),
+        ("whos the guy with Guy Varley", "who's the man with Guy Varley"),
         ("who is it" + "?!" * 900, "who is it?!?!?!?! ?!?!?!?!"),
         ("who says it" + "?" * 900 + "\n> I did.", "who says it???????? ?????\n> I did."),
     ],
