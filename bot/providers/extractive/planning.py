@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from bot.providers.extractive import intents, quotation, wording
@@ -284,7 +284,8 @@ class Choices:
         is_foreign = self.book_language not in (None, question.language)  # whose other words it cannot have
         gone, respelt = self._gone(question), wording.respelt(question, self.transcript.missing)
         lost = wording.essential(question, gone, respelt, is_foreign=is_foreign)
-        lost = lost or intents.half_known(question, [term.word for term in gone], respelt, self.transcript.told)
+        _, told_of = self.told_in(question)  # a story of the book may be named in it by its title alone
+        lost = lost or intents.half_known(told_of, [term.word for term in gone], respelt, self.transcript.told)
         return lost or (self.missing(question) if intents.is_indefinite(question) else [])
 
     def namesake(self, name: str) -> str:
@@ -294,9 +295,8 @@ class Choices:
         return max(others, key=others.count, default="")
 
     def _gone(self, question: Question) -> list[Term]:
-        found = self.of(question).candidates
-        told = {stem for each in found for stem in (*each.stems, *stems_of(each.words, question.language))}
-        return wording.absent(question, self.transcript.missing, told)
+        stems = ((*each.stems, *stems_of(each.words, question.language)) for each in self.of(question).candidates)
+        return wording.absent(question, self.transcript.missing, {*chain.from_iterable(stems)})
 
 
 MOST_PLACES = 3

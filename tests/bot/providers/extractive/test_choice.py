@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bot.providers.extractive.planning import Choices, Transcript
 from bot.providers.extractive.question import Question, analyse, as_printed
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
@@ -462,3 +463,11 @@ def test_a_line_is_known_among_a_part_of_the_candidates() -> None:
     whole, part = Evidence(asked, candidates), Evidence(asked, candidates[4:])
     line = next(at for at, each in enumerate(candidates) if "oil" in each.text)
     assert features(whole)[line]["verbatim"] == features(part)[line - 4]["verbatim"] > 1
+
+
+@pytest.mark.parametrize(("chapter", "unknown"), [("The Queer Bridge", []), ("The Mill", ["Queer", "Bridge"])])
+def test_a_story_is_known_by_its_title_alone(chapter: str, unknown: list[str]) -> None:
+    question = "Where did the doctor die in The Queer Bridge?"
+    found = passage("The doctor died in Bremen that winter. Nobody answered.", chapter=chapter)
+    transcript = Transcript(question, {"title": "", "author": "", "open": True}, handed_over=(found,))
+    assert Choices(transcript, questions=1).unknown(analyse(question)) == unknown
