@@ -248,3 +248,7 @@ def test_the_measure_or_the_sort_of_place_that_is_wanted_weighs_little(text: str
 )
 def test_a_greeting_before_a_question_is_no_part_of_it(message: str, meant: str) -> None:
     assert as_meant(message) == meant
+
+
+def test_what_is_there_instead_is_no_word_of_the_answer() -> None:
+    assert analyse("what do they use instead of lamps").query == "use lamps"
