@@ -424,9 +424,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
         if rank in (Rank.CHAPTER, Rank.NUMERAL) and not _is_outside(heading)
     ]
     outermost = min(chapters, default=0)
-    raised = {
-        rank for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART) if chapters and _opens_chapters(headings, ranks, rank)
-    }
+    raised = {rank for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART) if chapters and _opens_chapters(ranks, rank)}
     found = [
         min(heading.level, outermost) if rank in raised else heading.level
         for heading, rank in zip(headings, ranks, strict=True)
@@ -452,7 +450,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     ]
 
 
-def _opens_chapters(headings: Sequence[Heading], ranks: Sequence[Rank | None], rank: Rank) -> bool:
+def _opens_chapters(ranks: Sequence[Rank | None], rank: Rank) -> bool:
     """Whether headings of that rank are mostly followed directly by a chapter or another part."""
     follows = [below for above, below in pairwise(ranks) if above is rank]
     return sum(below is not None for below in follows) * 2 > len(follows)

@@ -228,7 +228,7 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
         alike = titles if _are_in_one_style(titles) else [title for title in titles if title is not blocks[0]]
         fewest = _FEWEST_TITLES if _are_in_one_style(alike) else _FEWEST_OF_MANY_STYLES
         if len(alike) >= fewest and len(titles) * 10 >= len(apart) * 8:
-            return _sections(text, _past_half_titles(blocks, _with_first(text, blocks, titles, usual)))
+            return _sections(text, _past_half_titles(blocks, _with_first(blocks, titles, usual)))
     return []
 
 
@@ -256,7 +256,7 @@ def _past_half_titles(blocks: Sequence[Block], titles: Sequence[Block]) -> list[
     ]
 
 
-def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
+def _with_first(blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
     """The titles with a first one at the head of the book, which may have less white space above it."""
     first = titles[0]
     before = [block for block in blocks if block.start < first.start]

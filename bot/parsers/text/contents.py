@@ -80,7 +80,7 @@ def find_contents(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]
     headings: list[Heading] = []
     for start, end in _lists(text, blocks, spans):
         entries = _entries(text, start, end)
-        named = _named(text, blocks, lines, entries, (start, end), spans)
+        named = _named(blocks, lines, entries, (start, end), spans)
         if named:
             spans.append((start, end))
             headings += named
@@ -331,7 +331,6 @@ def _entries(text: str, start: int, end: int) -> list[_Entry]:
 
 
 def _named(
-    text: str,
     blocks: Sequence[Block],
     lines: Sequence[TableLine],
     entries: Sequence[_Entry],

@@ -96,7 +96,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     ranked = [heading for heading in labelled if heading.level]
     listed = not_within(contents.headings, labelled)
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
-        found = _bridged(text, blocks, labelled, listed)
+        found = _bridged(blocks, labelled, listed)
         return _levelled(text, [*titles_of_series(text, blocks, found), *found])
     inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
     stories = stories_above(blocks, inner, labelled)
@@ -297,9 +297,7 @@ def _labelled(candidates: Sequence[HeadingCandidate]) -> list[HeadingCandidate]:
 # --- gaps in a series -----------------------------------------------------------------------------------------------
 
 
-def _bridged(
-    text: str, blocks: Sequence[Block], labelled: Sequence[Heading], listed: Sequence[Heading]
-) -> list[Heading]:
+def _bridged(blocks: Sequence[Block], labelled: Sequence[Heading], listed: Sequence[Heading]) -> list[Heading]:
     """The labelled headings, and those that their series lacks: printed in another form, or only in the contents."""
     found = list(labelled)
     extra = [heading for heading in listed if not is_inside_series(heading, labelled)]
