@@ -105,7 +105,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             lines.append(cards.not_begun_line(say))
         if role is not None and not access.notifies(role, channel):
             lines.append(cards.silent_role_line(role, say))
-        await self._answer(interaction, club, lines, say)
+        await self._answer(interaction, club, lines)
 
     def _day(self, typed: str | None, say: Speech) -> date:
         """Today if nothing was typed. Raises Refusal: it is no date."""
@@ -135,7 +135,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         moved, say = await self._clubs.move(club, days), speech_of(interaction)
         note_deed(interaction, cards.MOVED)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
-        await self._answer(interaction, moved, [cards.moved_line(coming, say)], say)
+        await self._answer(interaction, moved, [cards.moved_line(coming, say)])
 
     @app_commands.command(description="End the club; its threads and conversations stay")
     async def end(self, interaction: discord.Interaction[Any]) -> None:
@@ -180,7 +180,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         elif member and club.is_paused(member, self._clubs.now()):
             lines.append(say("You're behind the plan, but you aren't holding anybody up. Check in whenever you like."))
         back_to = [] if known else [each.number for each in club.sections]
-        await self._answer(interaction, club, lines, say, back_to=back_to)
+        await self._answer(interaction, club, lines, back_to=back_to)
 
     @app_commands.command(description="Leave the club")
     async def leave(self, interaction: discord.Interaction[Any]) -> None:
@@ -192,7 +192,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         lines = [say("You've left the club. Your page stays as it is.")]
         if after.host != club.host:
             lines.append(say("{who} is the host now.", who=f"<@{after.host}>"))
-        await self._answer(interaction, after, lines, say)
+        await self._answer(interaction, after, lines)
 
     @app_commands.command(description="Say how far you've read")
     @app_commands.describe(
@@ -266,16 +266,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         line = cards.check_in_line(scene, member, say, was_there=was_there)
         read = club.sections[: club.finished(member)]
         back_to = [about.number] if about else [each.number for each in read if each.thread_id][-1:]
-        await self._answer(interaction, club, [line], say, back_to=back_to)
+        await self._answer(interaction, club, [line], back_to=back_to)
 
     async def _answer(
-        self,
-        interaction: discord.Interaction[Any],
-        club: Club,
-        lines: Sequence[str],
-        say: Speech,
-        *,
-        back_to: Sequence[int] = (),
+        self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str], *, back_to: Sequence[int] = ()
     ) -> None:
         """Reply at once, then do what follows, and add what could not be done.
 
@@ -304,7 +298,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club = await self._clubs.hide(club, reader, hidden=hide)
         interaction.client.dispatch("position_moved", reader, club.book_id)
         line = cards.board_line(member, say, hide=hide)
-        await self._answer(interaction, club, [line], say)
+        await self._answer(interaction, club, [line])
 
     async def _post_board(self, interaction: discord.Interaction[Any], club: Club, say: Speech) -> None:
         """Show the board to all in the club's channel, where it is kept up to date; elsewhere to the person alone."""
