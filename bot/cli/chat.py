@@ -72,7 +72,7 @@ def chat(
                 position = await app.positions.get(TERMINAL_READER.id, found)
                 print_json(conversation_fields(talk, found.title, position))
             else:
-                await _greet(app, found, talk)
+                await _greet(app, found)
             await session.take_up(await _said(app, found, talk))
             await session.run(_lines(echo=not as_json))
             return 1 if session.failures else 0
@@ -101,7 +101,7 @@ async def _start_chat() -> int:
             "To see it as it looks on Discord, without a token: make preview[/]\n",
             soft_wrap=True,
         )
-        await _greet(app, found, talk)
+        await _greet(app, found)
         if sys.stdin.isatty():
             console.print(f"[dim]Ask something, for example: {EXAMPLE_QUESTIONS[0]}[/]\n", soft_wrap=True)
             await session.run(_lines(echo=False))
@@ -198,7 +198,7 @@ async def _said(app: App, book: Book, talk: Conversation) -> Sequence[ChatMessag
     return within_bound(await app.transcripts.messages(talk.id), read_to)
 
 
-async def _greet(app: App, book: Book, talk: Conversation) -> None:
+async def _greet(app: App, book: Book) -> None:
     where = await app.positions.describe(TERMINAL_READER.id, book)
     by = f" by {book.author}" if book.author else ""
     console.print(f"[bold]{escape(book.title)}[/]{escape(by)}", soft_wrap=True)
