@@ -23,7 +23,7 @@ from bot.parsers.headings import (
     parse_numeral,
 )
 from domain.book import encodable
-from domain.library.numerals import HAN
+from domain.library.numerals import HAN, MONTH_NAMES
 
 _LONGEST = 200
 _LONGEST_LABEL = 20
@@ -82,18 +82,6 @@ _CATALOGUED = re.compile(r"(?P<name>[^,;&]+(?:,\s+[^,;&\d]+)?),\s+(?:[bd]\.|ca\.
 """As libraries write a person: "Melville, Herman, 1819-1891"."""
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
-_MONTHS = """
-    january february march april may june july august september october november december
-    januar jänner februar märz mai juni juli oktober dezember
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
-    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
-    januari februari maart mei augustus augusti marts maj
-    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-"""
-_MONTH_NAMES = frozenset(_MONTHS.split())
 _LONGEST_DATE = 48
 _YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
 _CJK_DATE = re.compile(rf"(?:[^\W_]{{1,8}}[年년]\s?)?[\d{HAN}]{{1,3}}[月월]\s?[\d{HAN}]{{1,3}}[日일][^。，、]{{0,8}}")
@@ -150,7 +138,7 @@ def is_date(line: str) -> bool:
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False
     words = _WORDS.findall(line.casefold())
-    return len(words) <= 4 and not _MONTH_NAMES.isdisjoint(words)
+    return len(words) <= 4 and not MONTH_NAMES.isdisjoint(words)
 
 
 def is_scene(title: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from domain.library.numerals import MONTH_NAMES
 from domain.library.search.words import fold_letters, script_of
 
 PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
@@ -57,7 +58,7 @@ ORDINAL_IN_ONE_WORD = "|".join([*_NTH_IN_ONE_WORD, r"[a-z]{0,12}(?:g|[cg]ent)esi
 """Patterns for numbers that are one word, such as "achtunddreißig", with letters folded; no ordinal is a cardinal."""
 STEMS = " ".join(_WORDS["stems"])
 """Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
-MONTHS = any_of("months")
+MONTHS = rf"{_either(' '.join([*_WORDS['short_months'], *MONTH_NAMES]))}(?![^\W{DENSE}])"
 """Months as they read without accents, as a pattern."""
 
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"

@@ -31,6 +31,8 @@ _HAN_DIGITS = {digit: value % 10 for value, digit in enumerate("〇一二三四�
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 CARDINALS = " ".join(_WORDS["cardinals"])
+MONTH_NAMES = frozenset(" ".join(_WORDS["months"]).split())
+"""The names of months, as they are written in dates."""
 
 
 @lru_cache(maxsize=8_192)
