@@ -298,8 +298,8 @@ _IN_WORDS = {
     "bool_parsing": "must be true or false",
     "literal_error": "must be {expected}",
     "greater_than": "must be more than {gt:g}",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than_equal": "must be {le} or less",
+    "greater_than_equal": "must be {ge:.10g} or more",
+    "less_than_equal": "must be {le:.10g} or less",
     "value_error": "{error}",
 }
 """What is wrong with a value, by pydantic's type of the error."""

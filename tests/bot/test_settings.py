@@ -177,6 +177,7 @@ def test_guild_ids_are_a_list_with_commas_or_blanks(monkeypatch: pytest.MonkeyPa
         ("HISTORY_MESSAGES", "1", "must be 2 or more"),
         ("TURN_TIMEOUT_S", "-1", "must be more than 0"),
         ("METRICS_PORT", "99999", "must be 65535 or less"),
+        ("TURN_TIMEOUT_S", "99999", "must be 3600 or less"),
         ("VERBOSE_DEFAULT", "maybe", "must be true or false"),
         ("LLM_PROVIDER", "oracle", "must be 'auto', "),
         ("LOG_LEVEL", "loud", "must be 'DEBUG', "),
