@@ -44,6 +44,14 @@ HEADERS = {"User-Agent": "Marginalia (a Discord bot that reads books)", "Accept-
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
+_HANDED_OUT = ipaddress.IPv6Network("2000::/3")
+"""What the registries give out of IPv6. The standard library calls nearly all of it global, also addresses of a site,
+and those that mean an address of IPv4 in an old form.
+"""
+
+_FOR_PROTOCOLS = ipaddress.IPv4Network("192.0.0.0/24")
+"""Given to no host on the Internet; some clouds tell a machine its own secrets here."""
+
 _PAGES_OF_BOOKS = (
     (
         re.compile(r"https://(?:www\.)?gutenberg\.org/ebooks/(\d+)/?"),
@@ -134,7 +142,9 @@ def is_public(address: str) -> bool:
             return False
         if known.ipv4_mapped is not None:
             return True
-    return known is not None and known.is_global and not known.is_multicast
+        if known not in _HANDED_OUT and known not in _NAT64:
+            return False
+    return known is not None and known.is_global and not known.is_multicast and known not in _FOR_PROTOCOLS
 
 
 class PrivateAddressError(OSError):

@@ -197,7 +197,8 @@ PRIVATE = [
     "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.251", "240.0.0.1", "255.255.255.255",
     "::1", "::", "fe80::1", "fe80::1%2", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1", "::ffff:127.0.0.1",
     "::ffff:10.0.0.1", "::ffff:169.254.169.254", "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::1",
-    "2002:a00:1::1", "2001:0:7f00:1::",
+    "2002:a00:1::1", "2001:0:7f00:1::", "::127.0.0.1", "::ffff:0:10.0.0.1", "64:ff9b:1::10.0.0.1", "fec0::1", "5f00::1",
+    "4000::1", "192.0.0.192",
 ]  # fmt: skip
 
 
@@ -212,7 +213,9 @@ async def test_one_private_address_among_public_ones_is_enough() -> None:
     assert (await refusal(guard, "https://www.gutenberg.org/x.epub")).code is NOT_ALLOWED
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"]
+)
 def test_addresses_of_the_public_internet_are_let_through(address: str) -> None:
     assert is_public(address)
 
