@@ -1,6 +1,7 @@
 """The texts around an answer: its progress, how it ended, and its sources."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -24,6 +25,11 @@ NOTHING_AROUND: Mapping[Citation, Surroundings] = MappingProxyType({})
 ARGUMENTS_SHOWN = 1_200
 """Characters of a call's arguments shown when somebody is asked to allow it."""
 
+_LONG_TEXTS = [re.compile(rf'("(?:[^"\\]|\\.){{{length}}})(?:[^"\\]|\\.)+"') for length in (400, 120, 40)]
+"""Texts in JSON that are longer than that, each with its beginning: if there is too much to show, it is their ends that
+are left out, so that no text pushes another argument out of sight.
+"""
+
 
 def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
     """A small line about the progress: the running calls, else the last finished one, else thinking."""
@@ -39,14 +45,17 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
 
 def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
     """The question to its asker whether a tool that may change something may be called with these arguments."""
-    arguments = json.dumps(call.arguments, ensure_ascii=False)
-    shown = fenceless(inert(shortened(arguments, ARGUMENTS_SHOWN)))
+    shown = whole = json.dumps(call.arguments, ensure_ascii=False)
+    for long_text in _LONG_TEXTS:
+        shown = long_text.sub(r'\1…"', whole) if len(shown) > ARGUMENTS_SHOWN else shown
+    code = fenceless(inert(shortened(shown, ARGUMENTS_SHOWN)))
     question = say(
         "<@{reader}>, may I use **{tool}**? It may change something outside this book.",
         reader=call.reader_id,
         tool=escape(call.tool_name),
     )
-    return f"{question}\n```json\n{shown}\n```"
+    more = say("-# ⚠ That isn't all of it: {count} characters in full", count=len(whole))
+    return f"{question}\n```json\n{code}\n```{more if len(whole) > ARGUMENTS_SHOWN else ''}"
 
 
 def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False) -> str:

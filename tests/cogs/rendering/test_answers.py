@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.i18n import speech_for
-from cogs.rendering.answers import answer_note, failure_note, source_pages, status_line, with_note
+from cogs.rendering.answers import answer_note, approval_note, failure_note, source_pages, status_line, with_note
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.rendering.tool_calls import CallState, ShownCall
 from domain.book import Citation, Surroundings
-from domain.event import Answer, TurnFailed
+from domain.event import Answer, ApprovalAsked, TurnFailed
 
 
 def citation(**parts: Any) -> Citation:
@@ -35,6 +35,18 @@ def test_the_status_says_what_is_being_done() -> None:
     assert status_line([first, second]) == '-# 🔎 read_pages "3" … (+1)'
     assert status_line([done]) == '-# 🔎 search_book "tea" · 5 passages'
     assert status_line([done], speech_for(discord.Locale.german)) == '-# 🔎 search_book "tea" · 5 Textstellen'
+
+
+def test_no_argument_of_a_call_is_pushed_out_of_sight_by_a_long_one() -> None:
+    short = approval_note(ApprovalAsked("a", "7", "notes_save", {"text": "Tea at six.", "folder": "Tea"}))
+    assert short.endswith('{"text": "Tea at six.", "folder": "Tea"}\n```')
+    long = {"text": '"Tea" \\ ' * 2_000, "to": [{"all": "😀" * 900}, "everybody@example.org"], "delete": True}
+    note = approval_note(ApprovalAsked("a", "7", "notes_save", long))
+    for part in ('"text": ', '"to": [{"all": ', "everybody@", '"delete": true', "characters in full"):
+        assert part in note
+    assert units(note) < MESSAGE_LIMIT
+    crowd = {f"note {number}": "" for number in range(500)}
+    assert "That isn't all of it: 7" in approval_note(ApprovalAsked("a", "7", "notes_save", crowd | {"delete": True}))
 
 
 def test_a_note_stands_below_the_text() -> None:
