@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import secrets
 import socket
 import time
@@ -29,6 +30,9 @@ the host's network its name.
 
 SHARD: ContextVar[int | None] = ContextVar("shard", default=None)
 """The shard on whose behalf the current task works, if there are several."""
+
+TERMINAL_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters except line feed and tab, and those that change the direction of the surrounding text."""
 
 HEALTH_FILE = "health"
 """In DATA_DIR."""
@@ -74,7 +78,10 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """One line for people. It names node and shard if there are several."""
+    """One line for people. It names node and shard if there are several.
+
+    Messages quote other programs, tool servers for instance: they can neither begin a line nor give a terminal orders.
+    """
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(place)s%(name)s: %(message)s")
@@ -82,7 +89,10 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         shard = SHARD.get()
         record.place = "" if shard is None else f"{NODE} shard {shard} "
-        return super().format(record)
+        return TERMINAL_ORDERS.sub(lambda order: ascii(order[0])[1:-1], super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
+        return super().formatMessage(record).replace("\n", "\\n")
 
 
 def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str]) -> None:

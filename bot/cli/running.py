@@ -21,7 +21,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from bot.app import QUOTES_ONLY, App, open_app, open_toolbox
-from bot.logs import set_up_logs
+from bot.logs import TERMINAL_ORDERS, set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import FILE, Settings, load_settings
@@ -29,15 +29,13 @@ from domain.errors import LLMError, MarginaliaError
 
 logger = logging.getLogger(__name__)
 
-_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters except line feed and tab, and those that change the direction of the surrounding text."""
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 """Undecodable bytes of a file name, in Python's representation: no terminal can display them."""
 
 
 def obeyed_by_none(text: str) -> str:
     """The text without sequences that a terminal would execute instead of showing."""
-    return _SURROGATES.sub("\ufffd", _ORDERS.sub("", text))
+    return _SURROGATES.sub("\ufffd", TERMINAL_ORDERS.sub("", text))
 
 
 class GuardedConsole(Console):

@@ -41,6 +41,21 @@ def test_objects_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
     assert "ValueError: no such thing" in said["traceback"]
 
 
+def test_what_other_programs_say_begins_no_line_and_gives_no_orders(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("INFO", "text", ())
+    said = "bad\x1b[2J\x9b1m\u202e\r\n2026-11-27 07:00:00 ERROR   bot: all is lost"
+    logging.getLogger("bot").warning("tool server x: %s", said)
+    try:
+        raise ValueError(said)
+    except ValueError:
+        logging.getLogger("bot").exception("went wrong")
+    first, second, *traceback = capsys.readouterr().err.split("\n")
+    assert first.endswith(r"tool server x: bad\x1b[2J\x9b1m\u202e\r\n2026-11-27 07:00:00 ERROR   bot: all is lost")
+    assert second.endswith("bot: went wrong")
+    assert traceback[0].startswith("Traceback")
+    assert not {"\x1b", "\x9b", "\u202e", "\r"} & {*"".join(traceback)}
+
+
 def test_loud_libraries_are_kept_down_but_not_woken(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs("ERROR", "text", ())
     logging.getLogger("httpx").warning("a request")
