@@ -469,7 +469,7 @@ class RetentionRepository(Protocol):
         ...
 
     async def erase_notes(self, before: datetime) -> None:
-        """Delete the notes of removals and replies that could not be done since then, and of other days' usage."""
+        """Delete notes of removals and replies that could not be done since then, and what counts for a day only."""
         ...
 
     async def list_servers(self) -> Sequence[str]:

@@ -108,7 +108,9 @@ class SQLRetention:
     async def erase_notes(self, before: datetime) -> None:
         async def erase(transaction: Transaction) -> None:
             await transaction.run("DELETE FROM removals WHERE noted_at < ?", [time_to_text(before)])
-            await transaction.run("DELETE FROM erasures WHERE at < ?", [time_to_text(self._now() - KEPT_FOR)])
+            for table in ("erasures", "allowances", "locks"):
+                yesterday = time_to_text(self._now() - KEPT_FOR)
+                await transaction.run(f"DELETE FROM {table} WHERE at < ?", [yesterday])  # noqa: S608
             await transaction.run("DELETE FROM open_replies WHERE began_at < ?", [time_to_text(before)])
             today = day_of(self._now())
             await transaction.run("DELETE FROM spent_tokens WHERE day < ?", [today])
