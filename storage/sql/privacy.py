@@ -195,7 +195,7 @@ PERSONAL = (
         "open_replies",
         "reader_id",
         "replies_in_the_making",
-        "SELECT guild_id, channel_id, began_at FROM open_replies WHERE reader_id = ?1 ORDER BY began_at, id",
+        "SELECT guild_id, channel_id, began_at, about FROM open_replies WHERE reader_id = ?1 ORDER BY began_at, id",
         "DELETE FROM open_replies WHERE reader_id = ?1",
     ),
     PersonalColumn(

@@ -12,7 +12,7 @@ from domain.clubs.plan import Club, Member, Stretch, ThreadGate, Vote, dated
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
 from domain.tool_use import TokenUsage
-from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind, UsageRecord
+from domain.usage import Erasure, OpenReply, PersonalPost, PostingPlace, Removal, RemovalKind, UsageRecord
 from storage.opening import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
 
@@ -83,6 +83,13 @@ class TestExport:
             await storage.conversations.save(a_conversation(each, owner_id="hatter", title="Another"))
         kept = await storage.privacy.export("hatter")
         assert [each["id"] for each in kept["conversations"]] == began
+
+    async def test_what_they_wait_for_is_among_it_without_the_key_to_the_reply(self, storage: Storage) -> None:
+        about = '{"arguments": {"question": "Why is a raven like a writing desk?"}}'
+        await storage.open_replies.note(OpenReply("9", "hatter", "1", "2", "a key", about, MIDNIGHT))
+        kept = await storage.privacy.export("hatter")
+        assert [each["about"] for each in kept["replies_in_the_making"]] == [about]
+        assert "a key" not in json.dumps(kept)
 
     @pytest.mark.parametrize("stranger", ["nobody", ""])
     async def test_a_stranger_gets_nothing(self, storage: Storage, stranger: str) -> None:
