@@ -278,12 +278,13 @@ def _without(message: discord.Message, removal: Removal, somebody: str) -> dict[
         return {}
     if isinstance(answered, discord.Message) and str(answered.author.id) == reader_id:
         return {}
+    name = re.compile(rf"(?<!\w){re.escape(removal.name)}(?!\w)")  # "Ea" leaves "read" alone
 
     def clean(text: str) -> str:
         lines = re.sub(rf"<@!?{reader_id}>", somebody, text).split("\n")
         named = [bool(removal.name) and line.startswith("-#") for line in lines]
         pairs = zip(lines, named, strict=True)
-        return "\n".join(line.replace(removal.name, somebody) if is_named else line for line, is_named in pairs)
+        return "\n".join(name.sub(somebody, line) if is_named else line for line, is_named in pairs)
 
     embeds = [discord.Embed.from_dict(_cleaned(embed.to_dict(), clean)) for embed in message.embeds]
     return {"content": clean(message.content), "embeds": embeds}

@@ -14,6 +14,7 @@ from domain.tool_use import TokenUsage
 from domain.usage import Removal, RemovalKind, UsageRecord
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import in_storage
+from tests.cogs.conversation.test_readers_behind import stand_at
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
 from tests.doubles.discord_api.actor import Actor
 from tests.doubles.discord_api.gateway import INTENT_GUILDS
@@ -38,10 +39,12 @@ def let_delete_threads(room: Scene) -> None:
     room.double.world.grant(room.double.guild, room.double.bot, Permission.MANAGE_THREADS)
 
 
-async def erased(room: Scene) -> Interaction:
-    shown = await room.ann.slash("privacy")
-    await room.ann.click(shown.messages[0], label="Erase it all")
-    await room.ann.click(shown.messages[0], label="Erase it all")
+async def erased(room: Scene, person: Actor | None = None) -> Interaction:
+    """The reply to whoever has themselves erased: Ann, unless it is somebody else."""
+    person = person or room.ann
+    shown = await person.slash("privacy")
+    await person.click(shown.messages[0], label="Erase it all")
+    await person.click(shown.messages[0], label="Erase it all")
     await room.until(lambda: "Erased" in shown.text and "I'm removing" not in shown.text)
     return shown
 
@@ -104,6 +107,18 @@ async def test_a_mention_in_what_others_need_is_taken_out(room: Scene) -> None:
         await asyncio.sleep(0.01)
     await erased(room)
     assert room.double.messages(room.double.channel)[-1].content == f"somebody and <@{ben}> read along."
+
+
+async def test_a_name_that_is_part_of_another_word_leaves_that_word(room: Scene) -> None:
+    room.double.guild.members[room.ben.id].nick = "ea"
+    await stand_at(room, room.ben, "2")
+    await room.ben.say(room.thread, "And what was found?", mention=room.double.bot)
+    await room.until_delivered(1)
+    await room.ann.say(room.thread, "Who did it?", mention=room.double.bot)
+    await room.until_delivered(2)
+    assert room.said()[-1].endswith("as far as ea has read.")
+    await erased(room, room.ben)
+    assert room.said()[-1].endswith("as far as somebody has read.")
 
 
 async def test_who_deletes_the_bots_repetition_of_a_question_deletes_the_question(room: Scene) -> None:
