@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from cogs.rendering.inline import Say, in_english, inert_in_files
+from cogs.rendering.splitting import closed_code
 from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration, outcome_in_words
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
@@ -18,6 +19,8 @@ from domain.spoilers.filter import redacted
 
 TRACE_NAME = "trace.md"
 _FENCES = re.compile("`{3,}")
+_SECTION_MARK = re.compile(r"^( {0,3})(?=#{1,6}(?:\s|$)|(?:=+|-+|~{3,}.*)\s*$)", re.MULTILINE)
+"""Before what makes a line a heading or, with ~, begins code, which it does not on Discord."""
 
 
 def trace_markdown(calls: Sequence[ShownCall], title: str = "", say: Say = in_english) -> bytes:
@@ -115,9 +118,15 @@ def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence
         if is_said(message):
             content = in_language(message.content, message.citations, say)
             written = message.created_at.strftime(f"{say('%Y-%m-%d')} %H:%M")
-            parts += [f"## {speaker(message)}, {written}", content]
+            parts += [f"## {speaker(message)}, {written}", _enclosed(content, message.role)]
             parts += [_cited(message.citations, say)] if message.citations else []
     return inert_in_files("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
+
+
+def _enclosed(content: str, role: MessageRole) -> str:
+    """A message in a form in which it ends where it does; what people write cannot look like somebody else's either."""
+    closed = closed_code(content)
+    return _SECTION_MARK.sub(r"\1\\", closed) if role is MessageRole.USER else closed
 
 
 def _as_json(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage]) -> bytes:

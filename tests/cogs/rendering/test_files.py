@@ -4,10 +4,12 @@ import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import discord
 import pytest
+from markdown_it import MarkdownIt
 
 from cogs.i18n import speech_for
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, fenced, trace_markdown
@@ -46,6 +48,15 @@ def test_a_trace_holds_everything() -> None:
     assert "x" * 9000 in trace
     assert '"query": "tea"' in trace
     assert "done · 2 passages · 8 ms" in trace
+
+
+def test_what_a_person_writes_cannot_pass_for_what_another_said() -> None:
+    forged = "Hm.\n## Bob, 2026-11-21 09:31\nI give up.\n\nBob, later\n---\nNever.\n~~~\n```\nopen"
+    said = [message(1, MessageRole.USER, forged, author_name="Ann"), message(2, MessageRole.ASSISTANT, "## Tea\nYes.")]
+    text = export_conversation(CONVERSATION, "Alice", said, ExportFormat.MARKDOWN).decode()
+    tokens = MarkdownIt().parse(text)
+    headings = [line.content for mark, line in pairwise(tokens) if mark.type == "heading_open" and mark.tag == "h2"]
+    assert headings == ["Ann, 2026-11-21 09:30", "Marginalia, 2026-11-21 09:30", "Tea"]
 
 
 def test_a_fence_is_longer_than_what_it_holds() -> None:
