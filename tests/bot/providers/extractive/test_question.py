@@ -156,6 +156,7 @@ def test_forms_of_a_word_are_the_same_word() -> None:
         ("Personenliste", Language.GERMAN),
         ("índice", Language.SPANISH),
         ("¿Es bueno?", Language.SPANISH),
+        ("tu es sûr ?", Language.FRENCH),
         ("Who was in the Walküre?", Language.ENGLISH),
     ],
 )
