@@ -49,7 +49,7 @@ REMARKS = {reply: [*map(_filled, words)] for reply, words in _WORDS["remarks"].i
 WORDINGS = {intent: [*map(_filled, words)] for intent, words in _WORDS["wordings"].items()}
 KINDS: dict[str, list[tuple[str, str]]] = _WORDS["kinds"]
 DENSE_KINDS: dict[str, str] = _WORDS["dense_kinds"]
-FILLERS: list[str] = [*_WORDS["fillers"], *WORDINGS["where_told"]]
+FILLERS: list[str] = [*map(_filled, _WORDS["fillers"]), *WORDINGS["where_told"]]
 POINTS_BACK: dict[str, str] = _WORDS["points_back"]
 """Regular expressions by phrase that answers, by intent, by kind, by language."""
 

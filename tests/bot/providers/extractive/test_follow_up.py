@@ -39,6 +39,11 @@ from bot.providers.extractive.question import QuestionKind, analyse, in_context
         ("Does Hobb have a wife?", "", "and children?", {"children", "Hobb"}),
         ("Who is Hobb’s father?", "“My father,” said Tom. (p. 3)", "Why did he die?", {"die", "father", "Hobb’s"}),
         ("Who is Hilda’s father?", "", "How old is she?", {"old", "Hilda’s"}),
+        ("Who found Hobb?", "", "no, I mean the ferryman", {"found", "Hobb", "ferryman"}),
+        ("Where does Hobb live?", "", "sorry, I meant Tom", {"live", "Tom"}),
+        ("Wo wohnt Hobb?", "", "nein, ich meine Hilda", {"wohnt", "Hilda"}),
+        ("Où habite Hobb ?", "", "non, je veux dire Hilda", {"habite", "Hilda"}),
+        ("Where does Hobb live?", "", "no, the ferryman", {"live", "Hobb", "ferryman"}),
     ],
 )
 def test_what_is_left_out_is_borrowed(before: str, answer: str, text: str, query: set[str]) -> None:
