@@ -50,6 +50,15 @@ def number_value(printed: str) -> int | None:
     return _value_in_words(text.casefold())
 
 
+def in_figures(text: str, start: int, words: str) -> str:
+    """The text with the number in figures that these words at `start` begin with: "page ten" as "page 10"; as it is if
+    they begin with none, or with what may be a Roman numeral.
+    """
+    tried = (words, re.split("[- ]", words)[0])
+    printed = next((each for each in tried if each.lower().strip("ivxlc") and number_value(each)), None)
+    return text if printed is None else f"{text[:start]}{number_value(printed)}{text[start + len(printed) :]}"
+
+
 def _roman_value(numeral: str) -> int:
     values = [_ROMAN_VALUES[letter] for letter in numeral]
     following = [*values[1:], 0]

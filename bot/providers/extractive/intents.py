@@ -24,8 +24,9 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import Candidate
 from domain.library.addressing import with_chapter_numbers
-from domain.library.numerals import number_value
+from domain.library.numerals import in_figures, number_value
 from domain.library.search.phrases import POINTING
+from domain.library.search.sentences import questions_in
 from domain.library.search.words import fold, length_of, without_possessive, words_of
 from domain.reading.portrait import people_among
 
@@ -212,20 +213,17 @@ _Places = Count | Line | Cited | Pages | ContentsList | Cast | Overview
 Intent = Lookup | Remark | _Places | Position | Beginning | StoryEnd | Onward
 
 
-def intent_of(text: str, question: Question, title: str = "", *, has_past: bool) -> Intent:
-    """What a message wants; `question` is its analysis, `has_past` whether the book of this title was quoted before."""
+def intent_of(text: str, question: Question, book: Mapping[str, Any] | None = None, *, has_past: bool) -> Intent:
+    """What a message wants; `question` is its analysis, `has_past` whether the book was quoted before."""
+    known = {"title": "", "open": True, **(book or {})}
     if any(asked.search(text) for asked in MEETINGS) and (met := _count(text)):
         return met
-    if remark := _remark(text, title):
+    if remark := _remark(text, known["title"]):
         return remark
-    if told := PAGE_READ.fullmatch(text):
-        return Position(next(filter(None, told.groups())))
-    if told := CHAPTER_READ.fullmatch(text):
-        return Position(chapter=next(filter(None, told.groups())))
     if FINISHED.fullmatch(text):
         return Position()
-    if SOMEWHERE.fullmatch(text):
-        return Remark("position")
+    if place := _place_in(text, is_open=known["open"]):
+        return place
     if BEGINNING.fullmatch(text) or NARRATOR.fullmatch(text):
         return Beginning(narrator=NARRATOR.fullmatch(text) is not None)
     if (of_people := _cast(text)) is not None:
@@ -257,6 +255,25 @@ def book_told(reply: str, book: Mapping[str, Any], phrases: wording.Phrases) -> 
         return phrases.abilities
     told = phrases.book.format(title, author) if author else phrases.title.format(title)
     return f"{told} {phrases.origin}" if reply == "origin" and author else told
+
+
+_PAUSE = re.compile(r"(?<!\bp)[.,;:!–—]\s+(?:(?:and|so|but|und|aber|et|y)\s+)?|\s(?:and|so|but|und|aber|et|y)\s+")
+
+
+def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
+    """How far the reader is, if a message says so in one of its sentences, or before a pause: "I'm on page 40, who is
+    he?". What else it asks has to wait until that is settled, since an answer might tell what comes after it. Fear of
+    spoilers waits for nothing if the book isn't `is_open`.
+    """
+    opening = _PAUSE.split(text, maxsplit=1)[0]
+    for part in (text, opening, *questions_in(text)):
+        if told := PAGE_READ.fullmatch(part):
+            return Position(next(filter(None, told.groups())))
+        if told := CHAPTER_READ.fullmatch(part):
+            return Position(chapter=next(filter(None, told.groups())))
+        if (is_open or part == text) and (SOMEWHERE.fullmatch(part) or REMARKS["position"].fullmatch(part)):
+            return Remark("position")
+    return None
 
 
 def _remark(text: str, title: str) -> Remark | None:
@@ -472,24 +489,11 @@ def _chapters(text: str) -> list[int]:
 
 
 def _pages(text: str, question: Question) -> Pages | None:
-    found = PAGE.search(_with_figures(text))
+    words = PAGE_IN_WORDS.search(text)
+    found = PAGE.search(in_figures(text, words.start("number"), words["number"]) if words else text)
     if found is None:
         return None
     text = found.string
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     more = PAGE_WORDS.sub("", rest).strip(WRAPPING)
     return Pages(found["first"], found["last"] or found["first"], analyse(rest, question.language) if more else None)
-
-
-def _with_figures(text: str) -> str:
-    """The text with the number of a page in figures: "page ten" as "page 10"."""
-    found = PAGE_IN_WORDS.search(text)
-    if found is None:
-        return text
-    first = re.split("[- ]", found["number"])[0]
-    words = (found["number"], first)
-    printed = next((each for each in words if each.lower().strip("ivxlc") and number_value(each)), None)
-    if printed is None:
-        return text
-    start = found.start("number")
-    return f"{text[:start]}{number_value(printed)}{text[start + len(printed) :]}"

@@ -337,7 +337,7 @@ def _wish(text: str, past: Question | None, answer: str, transcript: Transcript)
     question = in_context(text, past, answer, transcript.spoken)
     lines, told = transcript.last_lines, transcript.told
     of_last = intents.of_last(text, lines, question) if text == transcript.asked else None
-    intent = of_last or intents.intent_of(text, question, transcript.book["title"], has_past=bool(lines))
+    intent = of_last or intents.intent_of(text, question, transcript.book, has_past=bool(lines))
     if isinstance(intent, intents.Lookup) and (printed := with_hyphens(as_printed(text, told), told)) != text:
         return _wish(printed, past, answer, transcript)
     return Wish(intent, question)

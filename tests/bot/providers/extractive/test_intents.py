@@ -345,11 +345,45 @@ def test_going_on_needs_something_to_go_on_from(text: str) -> None:
     ],
 )
 def test_the_book_may_be_called_by_words_of_its_title(text: str, title: str, intent: Intent) -> None:
-    assert intent_of(text, analyse(text), title, has_past=False) == intent
+    assert intent_of(text, analyse(text), {"title": title}, has_past=False) == intent
 
 
 @pytest.mark.parametrize(
     "text", ["Who is Dracula?", "What is Dracula called?", "Who wrote to Dracula?", "How old is Dracula?"]
 )
 def test_what_a_title_says_is_also_somebody_in_the_book(text: str) -> None:
-    assert isinstance(intent_of(text, analyse(text), "Dracula", has_past=False), Lookup)
+    assert isinstance(intent_of(text, analyse(text), {"title": "Dracula"}, has_past=False), Lookup)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("I'm on page 40 now. Who is Hobb?", Position("40")),
+        ("im still on page 40 and who is Hobb", Position("40")),
+        ("Who is Hobb? I'm only on page 40.", Position("40")),
+        ("I've just read chapter 3, who is Hobb?", Position(chapter="3")),
+        ("Ich bin erst auf Seite 40, wer ist Hobb?", Position("40")),
+    ],
+)
+def test_a_question_waits_until_the_position_is_settled(text: str, place: Position) -> None:
+    for is_open in (True, False):
+        assert intent_of(text, analyse(text), {"open": is_open}, has_past=False) == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm in chapter 3. Who is Hobb?",
+        "No spoilers please, but who is Hobb?",
+        "Who is Hobb? Don't spoil me!",
+        "Bitte nicht spoilern, aber wer ist Hobb?",
+    ],
+)
+def test_who_fears_spoilers_is_asked_for_a_position_first_if_there_is_none(text: str) -> None:
+    question = analyse(text)
+    assert intent_of(text, question, has_past=False) == Remark("position")
+    assert isinstance(intent_of(text, question, {"open": False}, has_past=False), Lookup)
+
+
+def test_a_page_that_is_only_mentioned_is_no_position() -> None:
+    assert isinstance(wanted("I'm told on page 12 that she is angry, why?"), Pages)
