@@ -46,6 +46,10 @@ from storage.opening import Storage, open_storage
 
 QUOTES_ONLY: Provider = "extractive"
 """The provider without a model, which therefore writes neither summaries nor titles."""
+HISTORY_QUOTED = 40
+"""Past messages that it gets at least: most of its turns have five or six, and the third that a cut keeps has to hold
+the questions that the next one may refer to. They cost nothing, as it has neither a window nor a price.
+"""
 NO_OBJECTS = "BOOKS_URL needs a library that is not installed. In the project's folder: pip install '.[objects]'"
 SHARE_FOR_WRITING = 0.7
 """The share of a tool's time limit that may go into writing summaries; the rest is for lookups and slow networks."""
@@ -163,7 +167,7 @@ async def open_app(
                 ready=tools.servers.ready,
             ),
             system_prompts=SystemPrompts(prompts, storage.conversations),
-            context=FullHistoryStrategy(settings.history_messages, window),
+            context=FullHistoryStrategy(_history_for(model, settings), window),
             turns=storage.turns,
             quota=quota,
             spoilers=spoilers,
@@ -284,6 +288,10 @@ def _open_models(settings: Settings, model: ChatProvider, stack: AsyncExitStack)
             models[name] = open_provider(settings.model_copy(update={"llm_model": name}))
             stack.push_async_callback(models[name].aclose)
     return models
+
+
+def _history_for(model: ChatProvider, settings: Settings) -> int:
+    return max(settings.history_messages, HISTORY_QUOTED) if model.name == QUOTES_ONLY else settings.history_messages
 
 
 def _limits(settings: Settings) -> Limits:

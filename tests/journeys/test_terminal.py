@@ -56,6 +56,16 @@ async def test_piped_lines_are_questions_answered_in_order(terminal: Terminal) -
     assert "Ignored?" not in ran.out
 
 
+async def test_somebody_is_meant_for_as_long_as_the_talk_is_about_them(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    asked = ("Who is Hobb?", "Is he old?", "What would he not take?", "Where is he?", "Did he put the lamp out?")
+    last = ("Did he drown?", "Does he have a brother?")
+    ran = await terminal.run("chat", str(path), "--json", stdin="\n".join([*asked, *last]))
+    assert ran.code == 0, ran.err
+    queries = [each["arguments"].get("query", "") for each in ran.objects if each["event"] == "tool_call_started"]
+    assert "brother Hobb" in queries
+
+
 async def test_json_prints_an_object_per_event_and_one_answer_per_question(terminal: Terminal) -> None:
     ran = await terminal.run("chat", "--json", stdin="Who drives the cart?\n")
     assert ran.code == 0, ran.err
