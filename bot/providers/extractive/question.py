@@ -434,7 +434,7 @@ def _has_no_subject(question: Question) -> bool:
 
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
     """What the pronouns refer to: the names asked about, with the relative of theirs, or found if it was asked who, or
-    if those are forgotten; for "it", everything asked about.
+    if those are forgotten; for "it", everything asked about. "She" stays who she was in "Who does she marry?".
     """
     pronoun = _pronoun(question)
     own = [each for each in _GENDERS if pronoun and each.fullmatch(pronoun[0])]
@@ -442,10 +442,10 @@ def _antecedents(question: Question, before: Question, answer: str) -> tuple[Ter
     theirs = [term for term in before.terms if (relation or term.weight < 1.0) and _may_mean(term.word, own)]
     meant = [term for term in before.terms if term.stem in before.names or term in theirs]
     is_forgotten = own and not before.names and (before.leans_on_past or _points_back(before))
-    if is_forgotten or (before.kind is QuestionKind.WHO and not relation):
+    is_same = (said := _pronoun(before)) and any(each.fullmatch(said[0]) for each in own)  # "Who does she marry?"
+    if is_forgotten or (before.kind is QuestionKind.WHO and not (relation or is_same)):
         meant += _names_in(answer, before)
-    matter = not meant or MEANS_A_MATTER.search(question.text)
-    return tuple(meant) + (before.terms if matter else ())
+    return (*meant, *(before.terms if not meant or MEANS_A_MATTER.search(question.text) else ()))
 
 
 def _may_mean(word: str, own: Sequence[re.Pattern[str]]) -> bool:

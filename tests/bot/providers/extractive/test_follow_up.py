@@ -84,3 +84,10 @@ def test_a_short_question_is_in_the_language_of_the_talk() -> None:
 
 def test_without_a_past_a_question_stands_as_it_is() -> None:
     assert in_context("Who found it?", None) == analyse("Who found it?")
+
+
+def test_who_is_meant_stays_the_same_when_it_was_asked_whom_they_met() -> None:
+    before = in_context("Who does she marry?", analyse("Who is Hilda?"))
+    answer = "“Ben was happy, and Ben laughed.” (p. 3)"
+    assert {term.word for term in in_context("Is she rich?", before, answer).terms} == {"rich", "Hilda"}
+    assert {term.word for term in in_context("Is he rich?", before, answer).terms} == {"rich", "Hilda", "Ben"}
