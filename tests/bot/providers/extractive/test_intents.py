@@ -17,6 +17,7 @@ from bot.providers.extractive.intents import (
     Remark,
     StoryEnd,
     intent_of,
+    of_last,
 )
 from bot.providers.extractive.question import analyse
 
@@ -52,6 +53,12 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("Ist das Buch schwer?", Remark("opinion")),
         ("what do you mean?", Remark("sorry")),
         ("really?", Remark("sure")),
+        ("are you kidding?", Remark("sure")),
+        ("I just started reading this", Remark("ready")),
+        ("Ich habe gerade erst angefangen", Remark("ready")),
+        ("hä?", Remark("unclear")),
+        ("das ergibt keinen Sinn", Remark("sorry")),
+        ("that can't be right", Remark("sorry")),
         ("ach, wirklich?", Remark("sure")),
         ("¿en serio?", Remark("sure")),
         ("is that all you know?", Remark("sorry")),
@@ -387,3 +394,10 @@ def test_who_fears_spoilers_is_asked_for_a_position_first_if_there_is_none(text:
 
 def test_a_page_that_is_only_mentioned_is_no_position() -> None:
     assert isinstance(wanted("I'm told on page 12 that she is angry, why?"), Pages)
+
+
+@pytest.mark.parametrize(
+    "text", ["can you quote that again?", "Repeat that please", "sag das nochmal", "wiederhol das"]
+)
+def test_what_was_quoted_last_is_repeated(text: str) -> None:
+    assert of_last(text, ["It was wet.", "It was dark."], analyse(text)) == Line("It was dark.", speaker=False)

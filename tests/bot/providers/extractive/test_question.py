@@ -157,6 +157,7 @@ def test_forms_of_a_word_are_the_same_word() -> None:
         ("índice", Language.SPANISH),
         ("¿Es bueno?", Language.SPANISH),
         ("tu es sûr ?", Language.FRENCH),
+        ("hä?", Language.GERMAN),
         ("Who was in the Walküre?", Language.ENGLISH),
     ],
 )
