@@ -73,6 +73,8 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("en anglais, s'il vous plaît", Remark("languages")),
         ("please don't spoil me", Remark("position")),
         ("no spoilers!", Remark("position")),
+        ("don't tell me how it ends", Remark("position")),
+        ("Please don't give away the ending", Remark("position")),
         ("bitte nicht spoilern", Remark("position")),
         ("Verrat mir nicht das Ende", Remark("position")),
         ("no me cuentes el final", Remark("position")),
