@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from math import log10
 
 from domain.book import Book, Chapter, Page
@@ -50,6 +50,7 @@ SLICE = 50_000
 LONG_SENTENCE = 2_000
 """Characters. A sentence of this length is checked in a few milliseconds."""
 
+_OPENING_APOSTROPHE = re.compile(r"['’](?=[^\W\d_a-z])")
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
@@ -93,7 +94,7 @@ class SpoilerDetector:
         ends, counts, names = array("I"), Counter[str](), NameRecognizer()
         for start, end in _slices(text):
             piece = text[start:end]
-            folded = [_fold(word) for word in words_of(piece)]
+            folded = _words(piece)
             words += folded
             counts.update(folded)
             ends.extend(offset + start + last for _, last in word_spans(piece))
@@ -128,8 +129,8 @@ class SpoilerDetector:
     def _tells_name(self, said: str, bound: int, known: str) -> bool:
         known_words = _known_words(known)
         return any(
-            name in self._names and not known_words.issuperset(_words(name)) and self._is_name_beyond(name, bound)
-            for name in names_in(said)
+            name in self._names and not known_words.issuperset(name.split()) and self._is_name_beyond(name, bound)
+            for name in _names_in(said)
         )
 
     def _is_name_beyond(self, name: str, bound: int) -> bool:
@@ -203,6 +204,24 @@ def _words(text: str) -> list[str]:
     return [_fold(word) for word in words_of(text)]
 
 
+def _joined(name: str) -> str:
+    """A name as its folded words."""
+    return " ".join(_words(name))
+
+
+def _names_in(said: str) -> Iterator[str]:
+    """Possible names in a text, also those after an apostrophe: “d'Emma”, 'Emma'. In one without any capitals, as some
+    people and programs write, every word may be a name.
+    """
+    for text in {said, _OPENING_APOSTROPHE.sub(" ", said)}:
+        yield from map(_joined, names_in(text))
+    if said.islower():
+        words = [word.removesuffix("'s") for word in _words(said)]
+        yield from words
+        yield from (word.removesuffix("s") for word in words)
+        yield from map(" ".join, pairwise(words))
+
+
 def _plain(text: str) -> str:
     """The text without page references and without Markdown marks, which stick to words."""
     plain = _REFERENCE.sub("", text) if "(" in text else text  # most texts have neither
@@ -223,10 +242,10 @@ def _first_names(words: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     """The last word of the first occurrence of each name, in any of its forms."""
     forms: dict[int, dict[tuple[str, ...], list[str]]] = {}
     for name in names:
-        plain = " ".join(_words(name))
+        plain = _joined(name)
         for form in {plain.removesuffix("s"), *(f"{plain}{ending}" for ending in _ENDINGS)}:
             parts = tuple(form.split())
-            forms.setdefault(len(parts), {}).setdefault(parts, []).append(name)
+            forms.setdefault(len(parts), {}).setdefault(parts, []).append(plain)
     firsts: dict[str, int] = {}
     for length, wanted in forms.items():
         for first, parts in enumerate(_windows(words, length)):

@@ -38,6 +38,32 @@ def test_names_and_runs_of_unread_text_are_found(sentence: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
+        "it was lucian.",
+        "lucian's brother drowned",
+        "the light, perhaps: the orchards",
+        "It was 'Lucian' all along.",
+        "'Lucian did it', she says.",
+        "C’est la faute d’Orchard.",
+    ],
+)
+def test_a_name_needs_no_capital_where_nothing_has_one_and_no_space_before_it(sentence: str) -> None:
+    assert LEAKS.found_in(sentence, BOUND)
+
+
+def test_a_name_in_small_letters_is_a_word_in_a_sentence_with_capitals() -> None:
+    assert not LEAKS.found_in("It has an orchard.", BOUND)
+
+
+def test_two_known_names_in_small_letters_can_be_news() -> None:
+    text = "They saw that Jane Nunn and old Mr. Orchard had gone. In the end all of them called her Jane Orchard."
+    leaks, bound = SpoilerDetector.of(text), text.index("In the end")
+    assert leaks.found_in("so she is jane orchard now", bound)
+    assert not leaks.found_in("there are jane and orchard, nunn and jane", bound)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
         "Hobb would not take her money.",
         "It was a long way, and Marta came on a Tuesday.",
         "She came by the ferry; nothing more is known so far.",
