@@ -6,6 +6,7 @@ cannot be detected this way.
 """
 
 import asyncio
+import html
 import re
 from array import array
 from bisect import bisect_left, bisect_right
@@ -16,10 +17,12 @@ from datetime import datetime
 from functools import lru_cache, partial
 from itertools import accumulate, islice, pairwise
 from math import log10
+from unicodedata import normalize
 
 from domain.book import Book, Chapter, Page
+from domain.citations.quotations import UNSEEN
 from domain.library.names import NameRecognizer, names_in
-from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
+from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, word_spans, words_of
 from domain.ports import BookFiles
 from domain.spoilers.filter import SpoilerCheck
 from domain.tasks import in_thread_if_long
@@ -51,9 +54,11 @@ LONG_SENTENCE = 2_000
 """Characters. A sentence of this length is checked in a few milliseconds."""
 
 _OPENING_APOSTROPHE = re.compile(r"['’](?=[^\W\d_a-z])")
+_ASCII_LETTER = re.compile("[a-z]")
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
-_MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
+_MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])|</?[A-Za-z]{1,9}\s?/?>")
+_JOINERS = re.compile("[\u200c\u200d]")
 _NUMBER = re.compile(r"\d{3,}")
 """Years and amounts; smaller numbers are counts, dates and lists, and occur in every book."""
 
@@ -197,7 +202,16 @@ def _slices(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _fold(word: str) -> str:
-    return word.replace("’", "'").casefold()
+    """The word without case and accents, and with no look-alike letters: a file may have "Eugenie" where a model writes
+    "Eugénie".
+    """
+    return word.lower() if word.isascii() else _fold_foreign(word)
+
+
+@lru_cache(maxsize=4_096)
+def _fold_foreign(word: str) -> str:
+    folded = fold(_JOINERS.sub("", word))
+    return fold_letters(folded) if not folded.isascii() and _ASCII_LETTER.search(folded) else folded
 
 
 def _words(text: str) -> list[str]:
@@ -223,9 +237,13 @@ def _names_in(said: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """The text without page references and without Markdown marks, which stick to words."""
-    plain = _REFERENCE.sub("", text) if "(" in text else text  # most texts have neither
-    return _MARKS.sub("", plain) if any(mark in plain for mark in "*`~_") else plain
+    """The text as it is read: without page references and characters that are not seen, and without Markdown marks and
+    HTML tags, which stick to words.
+    """
+    plain = _REFERENCE.sub("", text) if "(" in text else text  # most texts have none of these
+    plain = html.unescape(plain) if "&" in plain else plain
+    plain = plain if plain.isascii() else normalize("NFC", UNSEEN.sub("", plain))
+    return _MARKS.sub("", plain) if any(mark in plain for mark in "*`~_<") else plain
 
 
 @lru_cache(maxsize=64)

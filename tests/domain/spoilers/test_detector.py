@@ -50,6 +50,39 @@ def test_a_name_needs_no_capital_where_nothing_has_one_and_no_space_before_it(se
     assert LEAKS.found_in(sentence, BOUND)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It was Lúcian.",
+        "It was Ｌｕｃｉａｎ.",
+        "It was 𝐋𝐮𝐜𝐢𝐚𝐧.",
+        "It was Lu\u0441ian.",
+        "It was Lu\u200bci\u00adan.",
+        "It was <b>L</b>ucian.",
+        "It was L&#117;cian&nbsp;Orchard.",
+        "He put&nbsp;the <i>lamp</i> out.",
+    ],
+)
+def test_letters_are_compared_as_they_are_seen(sentence: str) -> None:
+    assert LEAKS.found_in(sentence, BOUND)
+
+
+@pytest.mark.parametrize("said", ["Then came Rene\u0301e Danglars.", "Then came Renée.", "Then came Renee."])
+@pytest.mark.parametrize("name", ["Renée", "Renee"])
+def test_accents_make_no_other_name(name: str, said: str) -> None:
+    text = f"It rained for an hour. In the evening {name} Danglars came to the house."
+    leaks = SpoilerDetector.of(text)
+    assert leaks.found_in(said, 20)
+    assert not leaks.found_in(said, len(text))
+
+
+def test_joiners_within_words_may_be_missing() -> None:
+    text = "باران می\u200cآمد. در پایان کسی چراغ را برای برادرش خاموش کرد."
+    leaks, bound = SpoilerDetector.of(text), text.index("در")
+    assert leaks.found_in("کسی چراغ را برای برادرش خاموش کرد.", bound)
+    assert not leaks.found_in("باران میآمد.", bound)
+
+
 def test_a_name_in_small_letters_is_a_word_in_a_sentence_with_capitals() -> None:
     assert not LEAKS.found_in("It has an orchard.", BOUND)
 
