@@ -16,6 +16,7 @@ from cogs.rendering.splitting import units
 from domain.book import is_source
 from domain.chat import ChatMessage
 from domain.event import ToolCallFinished, ToolCallStarted
+from domain.spoilers.filter import COVERED
 
 ARGUMENTS_SHOWN = 60
 """Characters of a call's arguments on its one line."""
@@ -108,18 +109,20 @@ def calls_of(messages: Sequence[ChatMessage], turn_id: str) -> list[ShownCall]:
     calls = []
     for number, invocation in enumerate(invocations, start=1):
         call = ShownCall(number, invocation.tool_name, invocation.shown_arguments, CallState.FAILED)
-        calls.append(_with_result(call, results.get(invocation.tool_use_id)))
+        is_covered = invocation.covered is not None
+        calls.append(_with_result(call, results.get(invocation.tool_use_id), is_covered=is_covered))
     return calls
 
 
-def _with_result(call: ShownCall, result: ChatMessage | None) -> ShownCall:
+def _with_result(call: ShownCall, result: ChatMessage | None, *, is_covered: bool) -> ShownCall:
+    """The call with its result; an error repeats what was asked, and so is covered with it."""
     if result is None:
         return call
     return replace(
         call,
         state=CallState.FAILED if result.is_error else CallState.DONE,
         summary=result.summary,
-        content=result.content,
+        content=COVERED if is_covered and result.is_error else result.content,
         milliseconds=result.duration_ms,
     )
 

@@ -36,7 +36,7 @@ from domain.event import (
     TurnStarted,
 )
 from domain.ports import BookView, ChatProvider, Clock, RetrievalStrategy, TurnRepository
-from domain.spoilers.filter import redacted
+from domain.spoilers.filter import COVERED, redacted
 from domain.strategies.window import metered
 from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
@@ -314,6 +314,8 @@ async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emi
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments
     _emit_text(await answer.follow(event), answer, emit)
+    if isinstance(shown, ToolCallFinished) and shown.is_error and shown.call_id in draft.covered_arguments:
+        shown = replace(shown, content=COVERED)  # an error repeats what was asked
     if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | RequestSent | StrategyOutcome):
         emit(shown)
 

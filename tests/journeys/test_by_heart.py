@@ -23,10 +23,10 @@ async def api() -> AsyncIterator[AnthropicDouble]:
 
 
 def given_in(body: Json) -> list[Json]:
-    """The blocks of all tool results of a request."""
+    """The blocks of all tool results of a request; an error has only words of the model's own."""
     spoken = [message["content"] for message in body["messages"]]
     parts = [part for content in spoken if isinstance(content, list) for part in content]
-    contents = [part["content"] for part in parts if part["type"] == "tool_result"]
+    contents = [part["content"] for part in parts if part["type"] == "tool_result" and not part.get("is_error")]
     return [
         block
         for content in contents
@@ -41,7 +41,9 @@ def telltale(body: Json) -> Reply:
         return Reply((Text("Prudence Ferrier and Mr Orchard"),))
     if not results:
         calls = (
-            Call("search_book", {"query": "Edwin Orchard and the bindery", "also": ["Prudence Ferrier"]}),
+            Call("search_book", {"query": "edwin orchard and the bindery", "also": ["Prudence Ferrier"]}),
+            Call("story_so_far", {"chapter": "What Orchard Burnt"}),
+            Call("read_pages", {"from": "Prudence"}),
             Call("who_is", {"name": "Bessie Nunn"}),
         )
         return Reply((Text("Let me see what Bessie did. "), *calls), stop=Stop.TOOLS)
@@ -65,7 +67,7 @@ async def test_names_from_later_are_on_no_screen_and_in_no_request(
     ran = await terminal.run("chat", "--new", "--page", PAGE, mode, stdin="Who did it?\nWhat happens next?\n", **line)
     assert ran.code == 0, ran.err
     for name in LATER:
-        assert name not in ran.out + ran.err
+        assert name.casefold() not in (ran.out + ran.err).casefold()
     assert "hidden" in ran.out
     assert "It begins so. (" in ran.out
     assert "That is all." in ran.out

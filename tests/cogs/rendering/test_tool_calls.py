@@ -30,6 +30,7 @@ from cogs.rendering.tool_calls import (
 )
 from domain.chat import ChatMessage, MessageRole
 from domain.event import ToolCallFinished, ToolCallStarted
+from domain.spoilers.filter import COVERED
 from domain.tool_use import ToolInvocation
 from tests.doubles.discord_api.component_limits import component_problems
 from tests.doubles.discord_api.message_limits import message_problems
@@ -231,6 +232,13 @@ def test_calls_are_the_same_as_they_happened_and_as_they_were_kept() -> None:
     first, interrupted = calls_of(kept, TURN)
     assert first == happened
     assert (interrupted.number, interrupted.state) == (2, CallState.FAILED)
+
+
+def test_an_error_repeats_nothing_of_what_is_covered() -> None:
+    asked = ToolInvocation("story_so_far", {"chapter": "Hobb’s End"}, "c1", covered={"chapter": COVERED})
+    error = message(MessageRole.TOOL_RESULT, '{"error": "no chapter Hobb’s End"}', tool_use_id="c1", is_error=True)
+    [kept] = calls_of([message(MessageRole.ASSISTANT, "", tool_invocations=(asked,)), error], TURN)
+    assert "Hobb" not in repr((kept.arguments, kept.content))
 
 
 def message(role: MessageRole, content: str, **parts: Any) -> ChatMessage:
