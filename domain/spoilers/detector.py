@@ -22,7 +22,7 @@ from unicodedata import normalize
 from domain.book import Book, Chapter, Page
 from domain.citations.quotations import UNSEEN
 from domain.library.names import NameRecognizer, names_in
-from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, word_spans, words_of
+from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, stem_of, word_spans, words_of
 from domain.ports import BookFiles
 from domain.spoilers.filter import SpoilerCheck
 from domain.tasks import in_thread_if_long
@@ -55,6 +55,10 @@ LONG_SENTENCE = 2_000
 
 _OPENING_APOSTROPHE = re.compile(r"['’](?=[^\W\d_a-z])")
 _ASCII_LETTER = re.compile("[a-z]")
+_SURNAMES = ("ов", "ев")
+"""Ends of Russian surnames, and of plurals: no ending of a case as in "столов"."""
+_SHORTEST_STEM = 4
+"""Letters by which a name is known in another case: "Соня" and the word "сон" have three in common."""
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])|</?[A-Za-z]{1,9}\s?/?>")
@@ -68,7 +72,8 @@ class SpoilerDetector:
     """Where each word, name and number of one book first occurs.
 
     `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and
-    ends at `_ends[i]` of the book. `_firsts` has the first place of each word, `_names` that of each name, in words.
+    ends at `_ends[i]` of the book. `_firsts` has the first place of each word, `_names` that of each name, in words;
+    `_cases` has the latter under each name without the ending of its case.
 
     A lookup takes time by the length of the sentence, whatever the book's. Building a detector takes a second per
     million characters at most, so do it in a thread: it works slice by slice, so that other threads run in between.
@@ -82,6 +87,7 @@ class SpoilerDetector:
     _shares: dict[str, float]
     _firsts: dict[str, int]
     _names: dict[str, int]
+    _cases: dict[str, int]
     _runs: "dict[int, RunIndex]"
     _titles: frozenset[tuple[str, ...]]
 
@@ -110,7 +116,8 @@ class SpoilerDetector:
         lengths = (RUN, LONG_RUN, DENSE_RUN) if any(map(is_dense, counts)) else (RUN, LONG_RUN)
         runs = {length: RunIndex.of(words, length) for length in lengths}
         told = _first_names(words, names.names())
-        return cls(offset, f" {' '.join(words)} ", places, ends, shares, firsts, told, runs, titles)
+        cases = _first_in_any_case(told)
+        return cls(offset, f" {' '.join(words)} ", places, ends, shares, firsts, told, cases, runs, titles)
 
     def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
         """Whether a sentence tells what occurs only beyond `read_to`, including runs of words that begin in the text
@@ -134,13 +141,19 @@ class SpoilerDetector:
     def _tells_name(self, said: str, bound: int, known: str) -> bool:
         known_words = _known_words(known)
         return any(
-            name in self._names and not known_words.issuperset(name.split()) and self._is_name_beyond(name, bound)
+            self._is_name_beyond(name, bound) and not known_words.issuperset(_without_case(name).split())
             for name in _names_in(said)
         )
 
     def _is_name_beyond(self, name: str, bound: int) -> bool:
-        """Whether a name is unknown: somebody who knows Hobb also knows Hobb's and the Hobbs."""
-        return bound < self._end_of(self._names[name])
+        """Whether it is an unknown name: somebody who knows Hobb also knows Hobb's and the Hobbs.
+
+        Words that the book has, but not as a name, are no name in another case either.
+        """
+        if name not in self._names and self._firsts.keys() >= set(name.split()):
+            return False
+        first = self._cases.get(_without_case(name))
+        return first is not None and bound < self._end_of(first)
 
     def _last_words(self, before: str) -> list[str]:
         """The words before a sentence with which a run may begin; it begins anew below a chapter's title."""
@@ -248,7 +261,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _known_words(known: str) -> frozenset[str]:
-    return frozenset(_words(known))
+    return frozenset(map(_without_case, _words(known)))
 
 
 @lru_cache(maxsize=64)
@@ -270,6 +283,25 @@ def _first_names(words: Sequence[str], names: Iterable[str]) -> dict[str, int]:
             for name in wanted.pop(parts, ()):
                 firsts[name] = min(firsts.get(name, len(words)), first + length - 1)
     return firsts
+
+
+def _first_in_any_case(firsts: dict[str, int]) -> dict[str, int]:
+    """The first occurrence of each name in whatever case, under the name without its ending."""
+    cases: dict[str, int] = {}
+    for name, first in firsts.items():
+        plain = _without_case(name)
+        cases[plain] = min(cases.get(plain, first), first)
+    return cases
+
+
+def _without_case(name: str) -> str:
+    """A folded name without the endings that Russian gives it: "Авдотью" is "Авдотья"; any other name as it is."""
+    return name if name.isascii() else " ".join(map(_nominative, name.split()))
+
+
+def _nominative(word: str) -> str:
+    stem = word if word.endswith(_SURNAMES) else stem_of(word)
+    return stem if len(stem) >= _SHORTEST_STEM else word
 
 
 def _windows(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:

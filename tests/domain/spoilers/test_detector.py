@@ -76,6 +76,25 @@ def test_accents_make_no_other_name(name: str, said: str) -> None:
     assert not leaks.found_in(said, len(text))
 
 
+@pytest.mark.parametrize(
+    ("known", "also"), [("Родион Раскольников", "Родиона Раскольникова"), ("Авдотья Лужина", "Авдотьей Лужиной")]
+)
+def test_a_name_in_another_case_is_the_same_name(known: str, also: str) -> None:
+    text = f"Потом пришёл {known}. Было тихо. Потом мы говорили о том, что {also} там нет. Шёл дождь."
+    leaks, bound = SpoilerDetector.of(text), text.index("Было")
+    assert not leaks.found_in(f"Я говорю о {also}.", bound)
+    for form in (known, also):
+        assert leaks.found_in(f"Тут {form}.", 0)
+        assert not leaks.found_in(f"Тут {form}.", 0, known=f"Кто {known}?")
+
+
+def test_a_word_that_looks_like_a_name_in_another_case_is_a_word() -> None:
+    text = "Порох лежал в углу. Было тихо. Потом пришла жена Пороха и села у окна."
+    leaks, bound = SpoilerDetector.of(text), text.index("Было")
+    assert not leaks.found_in("Порох лежал в углу.", bound)
+    assert leaks.found_in("Она знала о Порохе.", bound)
+
+
 def test_joiners_within_words_may_be_missing() -> None:
     text = "باران می\u200cآمد. در پایان کسی چراغ را برای برادرش خاموش کرد."
     leaks, bound = SpoilerDetector.of(text), text.index("در")
