@@ -24,7 +24,7 @@ from domain.citations.quotations import UNSEEN
 from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, stem_of, word_spans, words_of
 from domain.ports import BookFiles
-from domain.spoilers.filter import SpoilerCheck
+from domain.spoilers.filter import REFERENCE, SpoilerCheck
 from domain.tasks import in_thread_if_long
 
 RUN = 4
@@ -60,7 +60,7 @@ _SURNAMES = ("ов", "ев")
 _SHORTEST_STEM = 4
 """Letters by which a name is known in another case: "Соня" and the word "сон" have three in common."""
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
-_REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
+_REFERENCE = re.compile(rf"(?<!\s)\s*{REFERENCE}")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])|</?[A-Za-z]{1,9}\s?/?>")
 _JOINERS = re.compile("[\u200c\u200d]")
 _NUMBER = re.compile(r"\d{3,}")

@@ -31,7 +31,10 @@ SENTENCES_AT_ONCE = 32
 _LONGEST_STOP = 64
 """Characters of a stop with the quotation marks and brackets that close after it; earlier text has been searched."""
 
-_LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*(?:\((?:about )?pp?\. [^()\n]{1,60}\)\s*)*")
+REFERENCE = r"\((?:about )?pp?\. (?![^()\n]{0,60}(?<![^\W\d_])(?!(?:[ivxlcdm]+|and)\b)[^\W\d_]{3})[^()\n]{1,60}\)"
+"""A pattern for pages in brackets; with words beside them, "(p. 3, where she leaves)", it is a part of the sentence."""
+
+_LEAD = re.compile(rf"\s*(?:(?:[-*+>]|#{{1,6}}|\d{{1,3}}[.)])\s+)*(?:{REFERENCE}\s*)*")
 """What stays outside a cover: what makes a line an item, a heading or a quotation, or it would not be one any more; and
 the reference of the sentence before."""
 

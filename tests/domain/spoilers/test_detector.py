@@ -244,6 +244,16 @@ async def test_a_reference_behind_a_full_stop_stays_with_its_sentence() -> None:
     assert drawn(shown) == "Marta came. (about p. 1) ||It was Lucian.|| (p. 2) She paid."
 
 
+@pytest.mark.parametrize("said", ["She paid (p. 3, where Lucian leaves).", "(p. 9, it was Lucian) She paid."])
+async def test_words_beside_a_page_are_looked_at(said: str) -> None:
+    assert "Lucian" in "".join(span.text for span in spans(await gated(said)) if span.is_hidden)
+
+
+@pytest.mark.parametrize("pages", ["p. 9", "about pp. 12-13", "p. xxviii", "pp. 3, 14 and 1912", "p. A-12"])
+async def test_pages_alone_are_not(pages: str) -> None:
+    assert drawn(await gated(f"Marta came. ({pages}) It was Lucian.")) == f"Marta came. ({pages}) ||It was Lucian.||"
+
+
 async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> None:
     gate = SpoilerFilter(tells)
     assert await gate.feed("It was Luc") == ""
