@@ -58,12 +58,12 @@ FEWEST_OF_A_WORD = 3
 """Occurrences inside sentences that a word which is also a name ("Rose", "Will") needs to be half of another name."""
 
 _SMALL = re.compile(r"(?<![\w'’])[a-zà-öø-ÿ][^\W\d_]*|(?<![\w'’])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_]*")
-_LETTERS = re.compile(r"(?<![\w'’])[^\W\d_a-zà-öø-ÿ][^\W\d_]*(?:['’][^\W\d_]+)*")
+_LETTERS = re.compile(r"(?<!\w)[^\W\d_a-zà-öø-ÿ][^\W\d_]*(?:['’][^\W\d_]+)*")
 """Words that may be capitalised; the first letter tells, in any script."""
 
 _ENDING = re.compile(r"['’](?:s|m|d|t|ll|re|ve)$", re.IGNORECASE)
-_BEFORE = re.compile(r"(?:([^\W\d_]+)['’]?|[\d,;])(\.?)[ \n]$")
-"""What precedes a word that does not open its sentence: a word, a figure or a comma."""
+_BEFORE = re.compile(r"(?:(?:([^\W\d_]+)['’]?|[\d,;])(\.?)[ \n]|[^\W\d_]['’])$")
+"""What precedes a word that does not open its sentence: a word, be it the "d" of d’Artagnan, a figure or a comma."""
 
 _LEAD = 24
 """Characters examined before a word."""

@@ -33,3 +33,8 @@ def test_a_misprint_in_small_letters_takes_no_name_away() -> None:
     book = "Да, Раскольников молчал, и Раскольников ушел. " * 100
     assert "раскольников" in names_in_book(f"{book} Потом раскольников вернулся. Он увидел, что Заметов пришел.")
     assert "ушел" not in names_in_book(book)
+
+
+def test_names_behind_a_shortened_word_are_names() -> None:
+    told = "On vit arriver d’Artagnan, et l'on dit qu'Emma aimait d'Artagnan. Il dit : 'Entrez !' Elle entra."
+    assert names_in_book(told) == {"artagnan", "emma"}
