@@ -92,6 +92,7 @@ _GERMAN_ARTICLES = """
 """
 _EVERYBODYS = frozenset(_EVERYBODYS_NAMES.split())
 TITLES_OF_PEOPLE = frozenset(_TITLES_WORDS.split())
+_SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
 _NO_PARTS = STOP_WORDS | TITLES_OF_PEOPLE
 _ARTICLES = frozenset(_GERMAN_ARTICLES.split())
 
@@ -203,8 +204,8 @@ def _capitals(text: str) -> Iterator[_Capital]:
         before = _BEFORE.search(text, max(start - _LEAD, 0), start)
         word, stop = (before[1] or "", before[2]) if before else ("", "")
         follows = folded_name(word)
-        inside = before is not None and (not stop or follows in TITLES_OF_PEOPLE)
-        with_partner = inside and bool(word) and start - last_end <= len(stop) + 1
+        inside = before is not None and (not stop or len(word) == 1 or follows in TITLES_OF_PEOPLE | _SHORT_TITLES)
+        with_partner = inside and len(word) > 1 and start - last_end <= len(stop) + 1
         written = _ENDING.sub("", match[0])
         shouted = len(written) > 1 and written.isupper()
         yield _Capital(folded_name(written), follows if inside else "", inside, with_partner, shouted)
@@ -228,7 +229,6 @@ _WORDS = re.compile(NAME_WORD)
 _JOINT = re.compile(r"\.?(?:[^\S\n]|\n(?!\s*\n))+")
 """The gap between two words of one name; never the end of a paragraph, such as a heading's."""
 _POSSESSIVE = re.compile(r"['’]s?$")
-_SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
 _MOST_WORDS = 4
 
 

@@ -38,3 +38,9 @@ def test_a_misprint_in_small_letters_takes_no_name_away() -> None:
 def test_names_behind_a_shortened_word_are_names() -> None:
     told = "On vit arriver d’Artagnan, et l'on dit qu'Emma aimait d'Artagnan. Il dit : 'Entrez !' Elle entra."
     assert names_in_book(told) == {"artagnan", "emma"}
+
+
+def test_an_initial_or_a_short_title_ends_no_sentence() -> None:
+    told = "Then T. J. Eckleburg came with M. Charcellay to St. Clare, and it was cold."
+    assert {"eckleburg", "charcellay", "clare", "st clare"} <= names_in_book(told)
+    assert not names_in_book("They lived with Hobb’s son. Then Hobb’s Court was sold.") & {"s court"}
