@@ -115,14 +115,15 @@ def calls_of(messages: Sequence[ChatMessage], turn_id: str) -> list[ShownCall]:
 
 
 def _with_result(call: ShownCall, result: ChatMessage | None, *, is_covered: bool) -> ShownCall:
-    """The call with its result; an error repeats what was asked, and so is covered with it."""
+    """The call with its result, covered where it may repeat what is covered: as an error, or as another tool's."""
     if result is None:
         return call
+    may_repeat = result.is_error or call.tool_name not in KINDS
     return replace(
         call,
         state=CallState.FAILED if result.is_error else CallState.DONE,
         summary=result.summary,
-        content=COVERED if is_covered and result.is_error else result.content,
+        content=COVERED if is_covered and may_repeat else result.content,
         milliseconds=result.duration_ms,
     )
 

@@ -314,8 +314,9 @@ async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emi
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments
     _emit_text(await answer.follow(event), answer, emit)
-    if isinstance(shown, ToolCallFinished) and shown.is_error and shown.call_id in draft.covered_arguments:
-        shown = replace(shown, content=COVERED)  # an error repeats what was asked
+    match shown:
+        case ToolCallFinished(is_error=True) | ToolCallFinished(is_of_book=False):  # it may repeat what was asked
+            shown = replace(shown, content=COVERED) if shown.call_id in draft.covered_arguments else shown
     if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | RequestSent | StrategyOutcome):
         emit(shown)
 

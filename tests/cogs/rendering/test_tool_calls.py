@@ -234,10 +234,11 @@ def test_calls_are_the_same_as_they_happened_and_as_they_were_kept() -> None:
     assert (interrupted.number, interrupted.state) == (2, CallState.FAILED)
 
 
-def test_an_error_repeats_nothing_of_what_is_covered() -> None:
-    asked = ToolInvocation("story_so_far", {"chapter": "Hobb’s End"}, "c1", covered={"chapter": COVERED})
-    error = message(MessageRole.TOOL_RESULT, '{"error": "no chapter Hobb’s End"}', tool_use_id="c1", is_error=True)
-    [kept] = calls_of([message(MessageRole.ASSISTANT, "", tool_invocations=(asked,)), error], TURN)
+@pytest.mark.parametrize("is_error", [True, False])
+def test_a_result_repeats_nothing_of_what_is_covered(is_error: bool) -> None:
+    asked = ToolInvocation("look_up", {"what": "Hobb’s End"}, "c1", covered={"what": COVERED})
+    result = message(MessageRole.TOOL_RESULT, "Nothing about Hobb’s End.", tool_use_id="c1", is_error=is_error)
+    [kept] = calls_of([message(MessageRole.ASSISTANT, "", tool_invocations=(asked,)), result], TURN)
     assert "Hobb" not in repr((kept.arguments, kept.content))
 
 
