@@ -39,8 +39,7 @@ FEWEST_AMONG_NOUNS = 4
 
 OPENING = 0.1
 """The share of its occurrences in which a name opens a sentence, at least. In three German books all persons who are
-mentioned often have more, and of some 900 nouns a dozen.
-"""
+mentioned often have more, and of some 900 nouns a dozen."""
 
 WITH_ARTICLE, WITHOUT_ARTICLE = 0.3, 0.05
 """The share of articles before a name at most ("die Kruse"), and if it seldom opens sentences."""
@@ -77,7 +76,7 @@ _FOREIGN = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}|[^\W_]{1,6}[·・][^\W_]{1,6}"
 _DOT_OR_KATAKANA = re.compile(r"[·・\u30a1-\u30fa]")
 
 _EVERYBODYS_NAMES = """
-    i god lord heaven english french german latin greek christian bible christmas easter european american british
+    i я god lord heaven english french german latin greek christian bible christmas easter european american british
     monday tuesday wednesday thursday friday saturday sunday
     january february march april may june july august september october november december
 """
@@ -204,7 +203,8 @@ def _capitals(text: str) -> Iterator[_Capital]:
         before = _BEFORE.search(text, max(start - _LEAD, 0), start)
         word, stop = (before[1] or "", before[2]) if before else ("", "")
         follows = folded_name(word)
-        inside = before is not None and (not stop or len(word) == 1 or follows in TITLES_OF_PEOPLE | _SHORT_TITLES)
+        is_initial = len(word) == 1 and word.isupper() and follows not in _EVERYBODYS  # "It is I."
+        inside = before is not None and (not stop or is_initial or follows in TITLES_OF_PEOPLE | _SHORT_TITLES)
         with_partner = inside and len(word) > 1 and start - last_end <= len(stop) + 1
         written = _ENDING.sub("", match[0])
         shouted = len(written) > 1 and written.isupper()

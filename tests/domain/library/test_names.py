@@ -44,3 +44,4 @@ def test_an_initial_or_a_short_title_ends_no_sentence() -> None:
     told = "Then T. J. Eckleburg came with M. Charcellay to St. Clare, and it was cold."
     assert {"eckleburg", "charcellay", "clare", "st clare"} <= names_in_book(told)
     assert not names_in_book("They lived with Hobb’s son. Then Hobb’s Court was sold.") & {"s court"}
+    assert not names_in_book("He hasn’t. Oh, it is I. Then they won’t. Oh, yes.") & {"oh", "then"}
