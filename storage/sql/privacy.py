@@ -221,13 +221,11 @@ FROM chat_messages WHERE turn_id IN ({_THEIR_TURNS}) AND role = 'assistant' AND 
 """  # noqa: S608
 
 _ALONE = """
-SELECT conversations.id, guild_id, thread_id, books.title AS book
-FROM conversations JOIN books ON books.id = book_id
+SELECT conversations.id, guild_id, thread_id, books.title AS book FROM conversations JOIN books ON books.id = book_id
 WHERE owner_id = ?1 AND NOT EXISTS (
   SELECT 1 FROM chat_messages
   WHERE conversation_id = conversations.id AND role = 'user' AND author_id NOT IN ('', ?1))
-  AND NOT EXISTS (
-  SELECT 1 FROM turns WHERE conversation_id = conversations.id AND asked_by IS NOT NULL AND asked_by <> ?1)
+  AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation_id = conversations.id AND asked_by <> ?1)
 """
 
 _THEIR_MESSAGES = f"(author_id = ?1 OR turn_id IN ({_THEIR_TURNS}))"
@@ -238,8 +236,7 @@ PLACE = "CASE WHEN guild_id LIKE 'person:%' THEN channel_id ELSE thread_id END"
 _REPLIES = f"""
 SELECT conversations.guild_id, {PLACE} AS thread_id, turns.reply_ids, turns.trace_id
 FROM turns JOIN conversations ON conversations.id = conversation_id
-WHERE turns.id IN ({_THEIR_TURNS}) OR asked_by = ?1
-ORDER BY turns.conversation_id, turns.number
+WHERE turns.id IN ({_THEIR_TURNS}) OR asked_by = ?1 ORDER BY turns.conversation_id, turns.number
 """  # noqa: S608
 
 _NAMED = """SELECT conversations.title, books.title AS book FROM conversations JOIN books ON books.id = book_id
@@ -254,6 +251,11 @@ FROM conversations JOIN books ON books.id = book_id
 WHERE conversations.title <> ?2 AND (owner_id = ?1
   OR (title_source <> 'person' AND conversations.id IN (
     SELECT conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES})))
+"""  # noqa: S608
+
+_LET_OTHERS_WAIT = f"""
+UPDATE chat_messages SET turn_id = NULL WHERE role = 'user' AND author_id <> ?1 AND turn_id IN (
+  SELECT id FROM turns WHERE id IN ({_THEIR_TURNS}) AND (state = 'running' OR (state <> 'delivered' AND told = 0)))
 """  # noqa: S608
 
 _REMEMBER_NOTHING_BUT_IDS = f"""
@@ -426,9 +428,7 @@ async def removals_of_asides(transaction: Transaction, rows: Iterable[Row], read
     ]
 
 
-_RENAMES = """
-SELECT message_id, channel_id, guild_id FROM posts WHERE thread_id = ?
-"""
+_RENAMES = "SELECT message_id, channel_id, guild_id FROM posts WHERE thread_id = ?"
 
 
 async def untitle(transaction: Transaction, rows: Iterable[Row], reader_id: str = "", title: str = "") -> list[Removal]:
@@ -466,6 +466,7 @@ async def _erase(transaction: Transaction, reader_id: str, now: datetime) -> Era
     alone = await _delete_conversations_alone(transaction, reader_id, removals)
     removals += await untitle(transaction, await transaction.run(_TITLED, [reader_id, UNTITLED]), reader_id)
     await unquote(transaction, reader_id)
+    await transaction.run(_LET_OTHERS_WAIT, [reader_id])
     await transaction.run(_REMEMBER_NOTHING_BUT_IDS, [reader_id])
     await transaction.run(f"DELETE FROM turns WHERE id IN ({_THEIR_TURNS})", [reader_id])  # noqa: S608
     await transaction.run(_DRAW_ANEW, [reader_id])

@@ -159,9 +159,31 @@ class TestErasure:
         for author in ("hatter", "dormouse"):
             await storage.messages.add_incoming(a_question(f"both-{author}", "nap", author_id=author))
         turn = await storage.turns.begin("nap", ["both-hatter", "both-dormouse"], MIDNIGHT)
-        await storage.turns.finish(turn, [an_answer("both-answer", "nap")])
+        await storage.turns.finish(replace(turn, state=TurnState.DELIVERED), [an_answer("both-answer", "nap")])
         await storage.privacy.erase("hatter")
         assert await ids_of(storage, "nap") == ["nap-2-question", "nap-2-answer"]
+
+    @pytest.mark.parametrize(
+        ("state", "told"),
+        [
+            (TurnState.RUNNING, False),
+            (TurnState.ANSWERED, False),
+            (TurnState.FAILED, False),
+            pytest.param(TurnState.FAILED, True, id="they know that it failed"),
+        ],
+    )
+    async def test_whom_a_turn_of_two_has_told_nothing_waits_again(
+        self, storage: Storage, state: TurnState, told: bool
+    ) -> None:
+        for author in ("hatter", "dormouse"):
+            await storage.messages.add_incoming(a_question(f"both-{author}", "nap", author_id=author))
+        turn = await storage.turns.begin("nap", ["both-hatter", "both-dormouse"], MIDNIGHT)
+        if state is not TurnState.RUNNING:
+            said = [an_answer("both-answer", "nap")] if state is TurnState.ANSWERED else []
+            await storage.turns.finish(replace(turn, state=state, told=told), said)
+        await storage.privacy.erase("hatter")
+        kept = [each for each in await storage.messages.get_by_conversation("nap") if each.id.startswith("both")]
+        assert [(each.id, each.turn_id) for each in kept] == ([] if told else [("both-dormouse", None)])
 
     async def test_what_showed_it_is_on_the_list_of_removals(self, storage: Storage) -> None:
         first = (await storage.turns.get_by_conversation("tea"))[0]

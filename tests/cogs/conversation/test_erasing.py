@@ -15,7 +15,7 @@ from domain.usage import Removal, RemovalKind, UsageRecord
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import in_storage
 from tests.cogs.conversation.test_readers_behind import stand_at
-from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Interaction, Permission
 from tests.doubles.discord_api.actor import Actor
 from tests.doubles.discord_api.gateway import INTENT_GUILDS
 from tests.doubles.discord_api.payloads import thread_for
@@ -364,6 +364,34 @@ class TestInTheSameMoment:
         await room.until_delivered(1, thread)
         assert "Hobb" not in for_ben()[1]
         assert await room.kept(thread) == ["And you?", "I do not know."]
+
+    async def test_who_has_asked_with_them_is_answered_after_all(self, room: Scene) -> None:
+        thread, bot, first = await asked_by_command(room), room.double.bot, await room.hold()
+        asked: list[str] = []
+        second = asyncio.Event()
+
+        def reply(messages: object) -> str:
+            if "And you?" in str(messages):
+                asked.append(str(messages))
+                room.model.hold = second
+            return "I do not know."
+
+        room.model.say(reply)
+        await room.ben.say(thread, "Good morning!", mention=bot)
+        await room.until(lambda: "Good morning!" in str(room.model.requests))
+        shown = await self.asked_to_confirm(room)
+        await room.ann.say(thread, QUESTION, mention=bot)
+        await room.ben.say(thread, "And you?", mention=bot)
+        await asyncio.sleep(0.1)
+        first.set()
+        await room.until(lambda: asked)
+        await self.press(room, shown)
+        await room.until(lambda: "Erased" in shown.text)
+        second.set()
+        async with asyncio.timeout(PATIENCE_S):
+            while (await room.kept(thread))[-2:] != ["And you?", "I do not know."]:
+                await asyncio.sleep(0.01)
+        assert "Hobb" not in asked[-1]
 
     async def test_a_title_is_not_made_of_what_was_erased(self, room: Scene) -> None:
         await room.ben.slash("conversations create", book=(await room.book()).id)
