@@ -17,7 +17,7 @@ from discord.gateway import DiscordWebSocket
 from bot.client.client import Marginalia
 from bot.client.wire import RESERVED_SESSIONS, CannotResumeError, keep_interactions_steady, stop_heartbeats
 from bot.settings import Settings
-from domain.errors import SettingsError
+from domain.errors import MarginaliaError, SettingsError
 from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
 async def _wait_after(error: BaseException, waits: Waits) -> None:
     cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
     wait = waits.next()
-    expected = isinstance(cause, (*DISCORD_ERRORS, ConnectionStuckError))
+    expected = isinstance(cause, (*DISCORD_ERRORS, ConnectionStuckError, MarginaliaError))
     what = f"{type(cause).__name__}: {cause}"
     logger.warning("no connection to Discord (%s); again in %.1f s", what, wait, exc_info=None if expected else cause)
     await asyncio.sleep(wait)

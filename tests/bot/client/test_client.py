@@ -11,7 +11,7 @@ import pytest
 
 from bot.client import command_sync
 from bot.client.wire import AN_HOUR_AT_MOST
-from domain.errors import SettingsError
+from domain.errors import SettingsError, StorageError, StorageErrorCode
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble, Permission
 
@@ -234,6 +234,23 @@ class TestStayingOnline:
             assert len(state.bots) == 1
             assert len(double.gateway.live) == 1
         assert "no connection to Discord" in caplog.text
+
+    async def test_a_database_that_is_away_as_it_connects_is_told_in_a_line(
+        self, double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        away = [StorageError(StorageErrorCode.UNREACHABLE, "The database is away.")]
+
+        async def wait(*_: int) -> None:
+            if away:
+                raise away.pop()
+
+        async with online(double, tmp_path) as state:
+            await registered(double)
+            monkeypatch.setattr(state.bot, "wait_to_identify", wait)
+            double.gateway.garbage('{"op": 0, "s": 99, "t": "MESSAGE_CREATE", "d": {"id": "nonsense"}}')
+            await double.until(lambda: len(state.told) == 2)
+        [record] = [each for each in caplog.records if "The database is away." in each.getMessage()]
+        assert record.exc_info is None
 
     async def test_a_gateway_that_is_away_for_long(self, double: DiscordDouble, tmp_path: Path) -> None:
         async with online(double, tmp_path) as state:
