@@ -430,7 +430,10 @@ class TitleUpdates:
         played = await self._use_cases.transcripts.played(turn_id) if titles is not None else None
         if titles is None or played is None or not (is_first or played.names_its_conversation):
             return False
-        question = next(message for message in reversed(played.messages) if message.role is MessageRole.USER)
+        asked = [message for message in played.messages if message.role is MessageRole.USER]
+        if not asked:  # deleted meanwhile
+            return False
+        question = asked[-1]
         title = await titles(played.conversation, question, played.answer.text)
         if title:
             await self._use_cases.conversations.title_by_model(conversation_id, title, question)

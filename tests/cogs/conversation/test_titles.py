@@ -1,11 +1,15 @@
 """A thread gets one title after its first answer, and never over a person's own."""
 
 import asyncio
+import gc
 import re
 from pathlib import Path
 
 import pytest
+from discord import Locale
 
+from cogs.i18n import speech_for
+from cogs.threads import TitleUpdates
 from domain.conversation import UNTITLED, TitleSource
 from domain.errors import LLMError, LLMErrorCode
 from domain.turn.chat_with_book import Reader
@@ -165,3 +169,22 @@ async def test_a_title_names_nothing_that_somebody_else_who_reads_the_book_has_n
     await room.ann.say(thread, "Who drowned?")
     await room.until(lambda: thread.name == "Who drowned?")
     assert (await room.conversation(thread)).title_source is TitleSource.AUTOMATIC
+
+
+async def test_a_question_that_is_deleted_before_it_is_read_names_nothing(room: Scene, thread: Channel) -> None:
+    room.model.say("Hobb put it out.", "-")
+    asked = await room.ann.say(thread, "Who put out the lamp?")
+    await room.until_asked(2)
+    await room.until_delivered(1, thread)
+    await room.ann.delete(asked)
+    async with asyncio.timeout(PATIENCE_S):
+        while await room.kept(thread) != ["Hobb put it out."]:
+            await asyncio.sleep(0.01)
+    [turn] = await room.turns(thread)
+    titles, conversation = TitleUpdates(room.app), await room.conversation(thread)
+    titles.consider(
+        conversation, room.state.bot.get_partial_messageable(thread.id), turn.id, speech_for(Locale.american_english)
+    )
+    await titles.idle()
+    gc.collect()  # the loop logs what a task has failed with once it is collected, and the double refuses such lines
+    assert len(room.model.requests) == 2
