@@ -250,7 +250,13 @@ class OpenReplies:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def note(self, interaction: discord.Interaction[Any], hidden: bool) -> None:
-        """Note that somebody waits for a reply. Storage that is held up is not waited for."""
+        """Note that somebody waits for a reply. Storage that is held up is not waited for.
+
+        After a takeover Discord may repeat an interaction that the process before was answering. Its note stays as it
+        is: `end_interrupted` goes on with it.
+        """
+        if str(interaction.id) in self._own:
+            return
         lease = CURRENT_LEASE.get()
         is_open = not hidden and not is_guest(interaction)
         reply = OpenReply(
@@ -269,7 +275,8 @@ class OpenReplies:
 
     async def _note(self, reply: OpenReply) -> None:
         try:
-            await self._replies.note(reply)
+            if not await self._replies.note(reply):
+                del self._own[reply.id]
         except MarginaliaError as error:
             logger.warning("that somebody waits for reply %s is not noted: %s", reply.id, error)
 

@@ -434,9 +434,9 @@ class PrivacyRepository(Protocol):
 
 
 class OpenReplyRepository(Protocol):
-    """The replies that are being made. Those of a process that was killed are found here by the next one."""
+    """Replies that are being made, or were by a process that was killed. `note` returns False for one that is known."""
 
-    async def note(self, reply: OpenReply) -> None: ...
+    async def note(self, reply: OpenReply) -> bool: ...
     async def list(self) -> Sequence[OpenReply]: ...
     async def take(self, reply: OpenReply, about: str, lease: str, epoch: int) -> bool:
         """Continue somebody else's reply, with a new `about`. False: it is gone, or another process has taken it."""

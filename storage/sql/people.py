@@ -467,7 +467,9 @@ def _chosen(settings: ServerSettings) -> str:
 
 
 _REPLY = ("id", "reader_id", "guild_id", "channel_id", "token", "about", "began_at", "lease", "epoch")
-_NOTE_REPLY = f"INSERT INTO open_replies ({listed(_REPLY)}) VALUES ({marks(_REPLY)}) ON CONFLICT DO NOTHING"  # noqa: S608
+_NOTE_REPLY = f"""
+INSERT INTO open_replies ({listed(_REPLY)}) VALUES ({marks(_REPLY)}) ON CONFLICT DO NOTHING RETURNING id
+"""  # noqa: S608
 _TAKE_REPLY = """
 UPDATE open_replies SET about = ?1, lease = ?2, epoch = ?3 WHERE id = ?4 AND lease = ?5 AND epoch = ?6 RETURNING id
 """
@@ -479,9 +481,9 @@ class SQLOpenReplies:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def note(self, reply: OpenReply) -> None:
+    async def note(self, reply: OpenReply) -> bool:
         values: dict[str, Any] = asdict(reply) | {"began_at": time_to_text(reply.began_at)}
-        await self._database.write(_NOTE_REPLY, [values[name] for name in _REPLY])
+        return bool(await self._database.write(_NOTE_REPLY, [values[name] for name in _REPLY]))
 
     async def list(self) -> Sequence[OpenReply]:
         return await entities(_open_reply, await self._database.read(f"SELECT {listed(_REPLY)} FROM open_replies"))  # noqa: S608

@@ -202,10 +202,9 @@ def test_a_node_ends_the_replies_of_those_before_it_and_leaves_the_living_alone(
     assert is_left(reply, None, (0, 1)), "the only process has none but those before it"
 
 
-async def test_a_node_that_has_lost_its_shard_leaves_its_replies_to_the_next_one(stage: Stage) -> None:
-    known = stage.app.open_replies
-    replies, lease = OpenReplies(stage.bot, known), HeldLease("shard/0", "me", 8, time.monotonic() + 60)
-    answered: Any = SimpleNamespace(
+def waited_for(stage: Stage) -> Any:
+    """An interaction to which somebody waits for a reply."""
+    return SimpleNamespace(
         id=9,
         user=stage.ann,
         guild_id=None,
@@ -218,6 +217,27 @@ async def test_a_node_that_has_lost_its_shard_leaves_its_replies_to_the_next_one
         is_guild_integration=lambda: True,
         is_user_integration=lambda: False,
     )
+
+
+async def test_an_interaction_that_discord_repeats_after_a_takeover_is_left_as_it_was_noted(stage: Stage) -> None:
+    known = stage.app.open_replies
+    of_the_dead = OpenReply("9", "dodo", None, None, "key", '{"action": "reading"}', MIDNIGHT, "shard/0", 7)
+    await known.note(of_the_dead)
+    replies, repeated = OpenReplies(stage.bot, known), waited_for(stage)
+    mine = CURRENT_LEASE.set(HeldLease("shard/0", "me", 8, time.monotonic() + 60))
+    try:
+        await replies.note(repeated, hidden=True)
+        replies.ended(repeated)
+        await replies.settle()
+        assert await known.list() == [of_the_dead]
+    finally:
+        CURRENT_LEASE.reset(mine)
+
+
+async def test_a_node_that_has_lost_its_shard_leaves_its_replies_to_the_next_one(stage: Stage) -> None:
+    known = stage.app.open_replies
+    replies, lease = OpenReplies(stage.bot, known), HeldLease("shard/0", "me", 8, time.monotonic() + 60)
+    answered = waited_for(stage)
     mine = CURRENT_LEASE.set(lease)
     try:
         await replies.note(answered, hidden=True)

@@ -430,8 +430,8 @@ class TestOpenReplies:
     REPLY = OpenReply("9", "dodo", "guild", "room", "key", '{"action": "reading"}', MIDNIGHT, "shard/1", 7)
 
     async def test_a_reply_is_kept_until_it_stands(self, storage: Storage) -> None:
-        await storage.open_replies.note(self.REPLY)
-        await storage.open_replies.note(self.REPLY)
+        assert await storage.open_replies.note(self.REPLY)
+        assert not await storage.open_replies.note(replace(self.REPLY, epoch=8))
         assert await storage.open_replies.list() == [self.REPLY]
         await storage.open_replies.forget("9")
         assert await storage.open_replies.list() == []
