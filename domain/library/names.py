@@ -92,7 +92,7 @@ _GERMAN_ARTICLES = """
 _EVERYBODYS = frozenset(_EVERYBODYS_NAMES.split())
 TITLES_OF_PEOPLE = frozenset(_TITLES_WORDS.split())
 _SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
-_NO_PARTS = STOP_WORDS | TITLES_OF_PEOPLE
+_NO_PARTS, _BEFORE_NAMES = STOP_WORDS | TITLES_OF_PEOPLE, TITLES_OF_PEOPLE | _SHORT_TITLES
 _ARTICLES = frozenset(_GERMAN_ARTICLES.split())
 
 
@@ -204,7 +204,7 @@ def _capitals(text: str) -> Iterator[_Capital]:
         word, stop = (before[1] or "", before[2]) if before else ("", "")
         follows = folded_name(word)
         is_initial = len(word) == 1 and word.isupper() and follows not in _EVERYBODYS  # "It is I."
-        inside = before is not None and (not stop or is_initial or follows in TITLES_OF_PEOPLE | _SHORT_TITLES)
+        inside = before is not None and (not stop or is_initial or follows in _BEFORE_NAMES)
         with_partner = inside and len(word) > 1 and start - last_end <= len(stop) + 1
         written = _ENDING.sub("", match[0])
         shouted = len(written) > 1 and written.isupper()
