@@ -308,8 +308,10 @@ async def dismiss_absent(
     with contextlib.suppress(TimeoutError, BookError):  # the turn tells that the book is gone
         async with asyncio.timeout(LOOKING_TAKES_S):
             people = {*await company.of(conversation.id)}
+            if len(people) < SOME_COMPANY:
+                return
+            book = await use_cases.shelf.get(conversation.book_id)
             while len(people) >= SOME_COMPANY:
-                book = await use_cases.shelf.get(conversation.book_id)
                 _, last = await use_cases.positions.lowest_of(people, book)
                 asked = [each for each in last if each not in asking and each.isdecimal()][:LOOKED_AT]
                 gone = {*compress(asked, await asyncio.gather(*map(is_dismissed, asked)))}
