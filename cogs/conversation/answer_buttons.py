@@ -49,7 +49,6 @@ from cogs.rendering.export import TRACE_NAME, trace_markdown
 from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, server_of, shelf_of
 from domain.book import Book, Citation, ReadingPosition, Surroundings
-from domain.chat import MessageRole
 from domain.conversation import WITH_AN_ANSWER, Conversation, TurnState
 from domain.errors import BookError
 from domain.event import PositionProposed
@@ -109,9 +108,8 @@ class AnswerButtons:
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
             raise Refusal(say("This question is already being answered, or already has been."))
-        turn, conversation, messages = shown.turn, shown.conversation, shown.messages
-        askers = [message.author_id for message in messages if message.role is MessageRole.USER]
-        _refuse_others(interaction, conversation, askers, say)
+        turn, conversation = shown.turn, shown.conversation
+        _refuse_others(interaction, conversation, shown.askers, say)
         assert_may_post(interaction)
         await self._use_cases.transcripts.reopen(turn.id)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id)
