@@ -14,7 +14,7 @@ from difflib import Match, SequenceMatcher
 from heapq import nlargest
 from itertools import chain, islice, pairwise, takewhile
 from math import log
-from operator import mul, or_
+from operator import mul
 
 from domain.book import PhraseHit
 from domain.library.search.index import BookIndex, Excerpts, find_forms, share_with_capital
@@ -118,9 +118,7 @@ _SLACK = 1 << _SLACK_BITS
 """Words by which a remembered phrase may be longer or shorter than the original at one place."""
 
 _MOST_VOTES = 6_000
-"""The rarest words vote anywhere until they have cast this many votes; the others vote only for the best stretches so
-far.
-"""
+"""The rarest words vote anywhere until they have cast so many votes; the others only for the best stretches so far."""
 
 _STRETCHES = 256
 """The number of best stretches so far."""
@@ -172,9 +170,7 @@ def phrase_positions(index: BookIndex, layout: BookLayout, words: Sequence[str])
 
 
 QUOTED = 3.0
-"""The gain of a sentence with words that a query has in quotation marks; otherwise the best has 1 plus
-what runs add.
-"""
+"""The gain of a sentence with words that a query quotes; otherwise the best has 1 plus what runs add."""
 
 _MOSTLY = 0.9
 """The share of a name's places at which it has its capital; nobody writes one small except in haste."""
@@ -239,8 +235,8 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
     A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search, because
     no longer run has any of its words, and it is long and occurs nowhere else, or nothing else is asked: all stop words
     of the query are in it, or only stop words, names and words that point at it are beside it. Three words that occur
-    several times settle it only if they are pointed at. A run that is all stop words counts where one that points at it
-    stands before it, and no name beside it. A quotation gains QUOTED.
+    several times settle it only if they are pointed at. A quotation gains QUOTED, as does a query that stands there
+    whole, or its stop words where nothing else follows one that points at them.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
@@ -248,7 +244,7 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
         for run, gain in _valued_runs(index, layout, words):
             for sentence in _sentences_of(layout, run.position, run.length):
                 gains[sentence] = max(gains[sentence], gain)
-    for quoted in quoted_in(query):
+    for quoted in [*quoted_in(query), *_lines_meant(index.analyzer.stop_words, words)]:
         positions = list(islice(phrase_positions(index, layout, quoted), _MOST_POSITIONS + 1))
         for position in positions if len(positions) <= _MOST_POSITIONS else ():
             for sentence in _sentences_of(layout, position, len(quoted)):
@@ -263,6 +259,17 @@ def quoted_in(query: str) -> list[tuple[str, ...]]:
     return [words for words in quoted if words][:_MOST_QUOTATIONS]
 
 
+def _lines_meant(stop_words: Collection[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """All the words of a query; and, if only stop words follow the last one that points at a line, these, with and
+    without the first of them: "what is meant by to be or not".
+    """
+    folded = [*map(fold, words)]
+    first = max((number + 1 for number, word in enumerate(folded) if word in POINTING), default=0)
+    is_little = all(word in stop_words for word in folded[first:])
+    starts = {0, first, first + 1} if first and is_little else {0}
+    yield from (words[start:] for start in starts if len(words) - start >= LEAST_RUN)
+
+
 def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[tuple[_Run, float]]:
     phrase, positions = _positions_of(index, layout, words, exact=True)
     count = {word: sum(map(len, forms)) for word, forms in positions.items()}
@@ -271,7 +278,7 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
     is_content = [bool(count[spelt]) and not stop for spelt, stop in zip(phrase, is_stop, strict=True)]
     rarity = (log(1 + layout.word_count / (count[word] + 1)) for word in phrase)
     weights = [*map(mul, rarity, is_content)]
-    runs = list(_runs(phrase, positions, list(map(or_, is_content, _pointed_at(is_pointer, is_stop)))))
+    runs = list(_runs(phrase, positions, is_content))
     if not runs:
         return
     longest = [0] * len(words)
@@ -292,14 +299,6 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         is_longest = max(longest[start : start + length]) == length
         gains[start, length] = share**_RUN_POWER + bool(settles and is_longest)
     yield from ((run, gains[run.start, run.length]) for run in runs)
-
-
-def _pointed_at(is_pointer: Sequence[bool], is_stop: Sequence[bool]) -> Iterator[bool]:
-    """Whether each word is a stop word that follows, with others, one pointing at a line: "who says to be or not"."""
-    follows = False
-    for points, stop in zip(is_pointer, is_stop, strict=True):
-        yield stop and follows
-        follows = points or (stop and follows)
 
 
 def _runs(phrase: Sequence[str], positions: _Positions, is_telling: Sequence[bool]) -> Iterator[_Run]:
