@@ -26,7 +26,6 @@ from bot.providers.extractive.quotation import Candidate
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import in_figures, number_value
 from domain.library.search.phrases import POINTING
-from domain.library.search.sentences import questions_in
 from domain.library.search.words import fold, length_of, without_possessive, words_of
 from domain.reading.portrait import people_among
 
@@ -257,23 +256,27 @@ def book_told(reply: str, book: Mapping[str, Any], phrases: wording.Phrases) -> 
     return f"{told} {phrases.origin}" if reply == "origin" and author else told
 
 
-_PAUSE = re.compile(r"(?<!\bp)[.,;:!–—]\s+(?:(?:and|so|but|und|aber|et|y)\s+)?|\s(?:and|so|but|und|aber|et|y)\s+")
+_PAUSE = re.compile(
+    r"(?<!\b[ps])(?<!\bpg)(?<!\bch)(?<!\bchap)(?<!\bkap)[.,;:!?–—]+\s+|[()]|\s-\s|\s(?=(?:and|so|but|und|aber|et|y)\s)",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(rf"(?:(?:and|so|but|btw|by the way|fyi|und|aber|übrigens|et|y)\s+)*{_POLITE}", re.IGNORECASE)
 
 
 def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
-    """How far the reader is, if a message says so in one of its sentences, or before a pause: "I'm on page 40, who is
-    he?". What else it asks has to wait until that is settled, since an answer might tell what comes after it. Fear of
-    spoilers waits for nothing if the book isn't `is_open`.
+    """How far the reader is, if a message says so between two pauses: "I'm on page 40, who is he?". What else it asks
+    has to wait until that is settled, since an answer might tell what comes after it. Fear of spoilers waits for
+    nothing if the book isn't `is_open`.
     """
-    opening = _PAUSE.split(text, maxsplit=1)[0]
-    for part in (text, opening, *questions_in(text)):
-        if told := PAGE_READ.fullmatch(part):
-            return Position(next(filter(None, told.groups())))
-        if told := CHAPTER_READ.fullmatch(part):
-            return Position(chapter=next(filter(None, told.groups())))
-        if (is_open or part == text) and (SOMEWHERE.fullmatch(part) or REMARKS["position"].fullmatch(part)):
-            return Remark("position")
-    return None
+    parts = [text, *(_OPENER.sub("", part, count=1) for part in _PAUSE.split(text))]
+    if page := next(filter(None, map(PAGE_READ.fullmatch, parts)), None):
+        return Position(next(filter(None, page.groups())))
+    if chapter := next(filter(None, map(CHAPTER_READ.fullmatch, parts)), None):
+        return Position(chapter=next(filter(None, chapter.groups())))
+    vague = (
+        SOMEWHERE.fullmatch(part) or REMARKS["position"].fullmatch(part) for part in parts[: None if is_open else 1]
+    )
+    return Remark("position") if any(vague) else None
 
 
 def _remark(text: str, title: str) -> Remark | None:

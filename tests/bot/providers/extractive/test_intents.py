@@ -372,6 +372,17 @@ def test_what_a_title_says_is_also_somebody_in_the_book(text: str) -> None:
         ("Who is Hobb? I'm only on page 40.", Position("40")),
         ("I've just read chapter 3, who is Hobb?", Position(chapter="3")),
         ("Ich bin erst auf Seite 40, wer ist Hobb?", Position("40")),
+        ("Who is Hobb? I'm on p. 40.", Position("40")),
+        ("who is Hobb? btw im on pg. 40", Position("40")),
+        ("Who is Hobb (I'm on page 40)?", Position("40")),
+        ("I'm past page 40 - who's Hobb?", Position("40")),
+        ("no spoilers please, I'm only at p. 40, who is Hobb", Position("40")),
+        ("Hello, I've read up to page 40. Who is Hobb?", Position("40")),
+        ("i'm about 40 pages in, who is Hobb?", Position("40")),
+        ("I just finished ch. 3, who is Hobb?", Position(chapter="3")),
+        ("I've only read the first three chapters. Who is Hobb?", Position(chapter="three")),
+        ("Wer ist Hobb? bin gerade auf S. 40", Position("40")),
+        ("Wer ist Hobb? Hab erst die ersten 3 Kapitel gelesen.", Position(chapter="3")),
     ],
 )
 def test_a_question_waits_until_the_position_is_settled(text: str, place: Position) -> None:
@@ -386,12 +397,20 @@ def test_a_question_waits_until_the_position_is_settled(text: str, place: Positi
         "No spoilers please, but who is Hobb?",
         "Who is Hobb? Don't spoil me!",
         "Bitte nicht spoilern, aber wer ist Hobb?",
+        "I've only just started, who is Hobb?",
     ],
 )
 def test_who_fears_spoilers_is_asked_for_a_position_first_if_there_is_none(text: str) -> None:
     question = analyse(text)
     assert intent_of(text, question, has_past=False) == Remark("position")
     assert isinstance(intent_of(text, question, {"open": False}, has_past=False), Lookup)
+
+
+@pytest.mark.parametrize(
+    "text", ["what does Hobb do on page 40?", "Who has read chapter 3 to her?", "summarise the first three chapters"]
+)
+def test_what_others_read_and_where_they_are_is_no_position(text: str) -> None:
+    assert not isinstance(intent_of(text, analyse(text), has_past=False), Position | Remark)
 
 
 def test_a_page_that_is_only_mentioned_is_no_position() -> None:
