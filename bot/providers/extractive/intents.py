@@ -58,17 +58,16 @@ SOMEWHERE = _whole(*WORDINGS["somewhere"])
 CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
 CONTENTS, ELSEWHERE, THERE = (_anywhere(*WORDINGS[each]) for each in ("contents", "elsewhere", "there"))
 """The chapters, famous works and places, and where in the book the people are who are asked for."""
-OVERVIEW, CHAPTER, LATEST = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "latest"))
-CHAPTERS = _anywhere(*WORDINGS["chapters"])
-BARE_CHAPTER, ONWARD = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "onward"))
-NAMED_PART = _each(*WORDINGS["named_part"])
+OVERVIEW, CHAPTER, CHAPTERS = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "chapters"))
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
 """What only a book that explains something can answer, and what is about the life of the one who asks."""
 _ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
 _THE_THING = _anywhere(WORDINGS["definite"][0])
 
 COUNTS, PLACES, MEETINGS = (_each(*WORDINGS[each]) for each in ("counts", "places", "meetings"))
-BEGINNING, NARRATOR, ENDING = (_whole(*WORDINGS[each]) for each in ("beginning", "narrator", "ending"))
+NAMED_PART, LATEST = _each(*WORDINGS["named_part"]), _anywhere(*WORDINGS["latest"])
+BARE_CHAPTER, NARRATOR = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "narrator"))
+BEGINNING, ONWARD, ENDING = (_whole(*WORDINGS[each]) for each in ("beginning", "onward", "ending"))
 
 QUOTED = re.compile(WORDINGS["quoted"][0])
 ASKS_FOR_PLACE = _whole(*WORDINGS["lines_of"])
@@ -201,6 +200,8 @@ class Onward:
 
 _FEWEST_WORDS, _FEWEST_OF_A_LINE = 2, 3
 """Words of a line that can be distinguished from others, and words in a row that are no accident."""
+_MOST_OF_REMARK, _MOST_PAUSES = 400, 24
+"""Characters of a message, or a part, that are compared with remarks; and the pauses between which parts are read."""
 
 _LONGEST_REMARK = 4
 """Words of a message that may mean nothing, and need not be a line: "that is it then"."""
@@ -217,7 +218,7 @@ def intent_of(text: str, question: Question, book: Mapping[str, Any] | None = No
     known = {"title": "", "open": True, **(book or {})}
     if any(asked.search(text) for asked in MEETINGS) and (met := _count(text)):
         return met
-    if remark := _remark(text, known["title"]):
+    if remark := _remark(text[:_MOST_OF_REMARK], known["title"]):
         return remark
     if FINISHED.fullmatch(text):
         return Position()
@@ -256,11 +257,7 @@ def book_told(reply: str, book: Mapping[str, Any], phrases: wording.Phrases) -> 
     return f"{told} {phrases.origin}" if reply == "origin" and author else told
 
 
-_PAUSE = re.compile(
-    r"(?<!\b[ps])(?<!\bpg)(?<!\bch)(?<!\bchap)(?<!\bkap)[.,;:!?–—]+\s+|[()]|\s-\s|\s(?=(?:and|so|but|und|aber|et|y)\s)",
-    re.IGNORECASE,
-)
-_OPENER = re.compile(rf"(?:(?:and|so|but|btw|by the way|fyi|und|aber|übrigens|et|y)\s+)*{_POLITE}", re.IGNORECASE)
+_PAUSE, _OPENER = (re.compile(WORDINGS[each][0], re.IGNORECASE) for each in ("pause", "opener"))
 
 
 def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
@@ -268,7 +265,8 @@ def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
     has to wait until that is settled, since an answer might tell what comes after it. Fear of spoilers waits for
     nothing if the book isn't `is_open`.
     """
-    parts = [text, *(_OPENER.sub("", part, count=1) for part in _PAUSE.split(text))]
+    all_parts = (text, *(_OPENER.sub("", part, count=1) for part in _PAUSE.split(text, _MOST_PAUSES)))
+    parts = [part[:_MOST_OF_REMARK] for part in all_parts]
     if page := next(filter(None, map(PAGE_READ.fullmatch, parts)), None):
         return Position(next(filter(None, page.groups())))
     if chapter := next(filter(None, map(CHAPTER_READ.fullmatch, parts)), None):
