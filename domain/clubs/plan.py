@@ -4,16 +4,14 @@ Everything here is a pure function of values. Days begin and end at midnight UTC
 """
 
 import itertools
-import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from importlib.resources import files
 
 from domain.book import Chapter, Page, PositionState, ReadingPosition
 from domain.errors import ClubError, ClubErrorCode, Worded
+from domain.library.addressing import is_matter
 
 MOST_SECTIONS = 50
 """The most lines that fit on one card."""
@@ -27,14 +25,6 @@ FEWEST, MOST_OF_ITSELF = 4, 12
 
 _HEADING_ONLY = 600
 """Characters. A shorter part is a mere heading and belongs to the chapter after it."""
-
-_WORDS = json.loads(files(__package__).joinpath("matter.json").read_text(encoding="utf-8"))
-_MATTER = re.compile(
-    rf"(?:(?:the |an? )?(?:{_WORDS['whose'].replace(' ', '|')})[’']?s[’']? )?"
-    rf"(?:{'|'.join(_WORDS['titles'])})(?: (?:{_WORDS['of'].replace(' ', '|')}) .*)?[\s.:]*",
-    re.IGNORECASE,
-)
-"""Titles of front and back matter. Prologues, epilogues and anything between chapters are story."""
 
 
 class ThreadGate(StrEnum):
@@ -316,11 +306,6 @@ def stretches(chapters: Sequence[Chapter], pages: Sequence[Page]) -> tuple[list[
     if len(units) > 1:
         return units, True
     return [Stretch(page.start, page.end) for page in pages if page.end > page.start], False
-
-
-def is_matter(title: str) -> bool:
-    """Whether a chapter with this title is front or back matter if it is at the front or at the back."""
-    return bool(_MATTER.fullmatch(" ".join(title.split())))
 
 
 def _story(chapters: Sequence[Chapter]) -> list[Chapter]:

@@ -1,8 +1,12 @@
-"""Finding the chapter somebody means: by its printed number, the part it is in, or its title."""
+"""What titles of chapters tell: which one somebody means, by its printed number, the part it is in, or its title; and
+which are no part of the story.
+"""
 
+import json
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from domain.errors import BookError, BookErrorCode
@@ -84,6 +88,22 @@ def _in_titled_part(chapters: Sequence[Named], wanted: str) -> Named | None:
         if title.strip() and (rest := f"{before} {after}".strip()):
             return find_chapter(with_descendants(chapters, part)[1:], rest)
     return None
+
+
+_MATTER_WORDS = json.loads(Path(__file__).with_name("matter.json").read_text(encoding="utf-8"))
+_MATTER = re.compile(
+    rf"(?:(?:the |an? )?(?:{_MATTER_WORDS['whose'].replace(' ', '|')})[’']?s[’']? )?"
+    rf"(?:{'|'.join(_MATTER_WORDS['titles'])})(?: (?:{_MATTER_WORDS['of'].replace(' ', '|')}) .*)?[\s.:]*",
+    re.IGNORECASE,
+)
+
+
+def is_matter(title: str) -> bool:
+    """Whether a chapter with this title is front or back matter if it is at the front or at the back of a book.
+
+    Prologues, epilogues and anything between chapters are story.
+    """
+    return _MATTER.fullmatch(" ".join(title.split())) is not None
 
 
 def is_chapter_word(word: str) -> bool:

@@ -10,7 +10,6 @@ import contextlib
 import json
 import logging
 import math
-import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from domain.book import ContentsEntry, DerivedText, Sentence
 from domain.chat import Prompts
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.errors import LLMError
+from domain.library.addressing import is_matter
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.ports import BookView, Clock, DerivedTextRepository
@@ -48,23 +48,6 @@ _SPEECH_MARKS = frozenset('"“”«»„「」')
 
 PIECE_WORDS = 6_000
 """Words in a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
-
-PREFACE = re.compile(
-    r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
-    r"|contents\b|dramatis|persons|(?:list of |cast of |the )?(?:characters|cast)(?: (?:of|in) the \w+)?\W*$|widmung"
-    r"|vorwort|einleitung|zueignung|(?:die )?personen|personnages|personajes|prólogo|préface|avant-propos|introducción"
-    r"|prefacio|dedicatoria|praise for\b)",
-    re.IGNORECASE,
-)
-"""How titles begin of chapters that stand before the story and are no part of it."""
-
-BACK_MATTER = re.compile(
-    r"(?:appendi[xc]|after ?word|index\b|glossar|bibliograph|licen[cs]e|(?:un)?copyright|colophon|imprint|footnotes"
-    r"|endnotes|acknowledge?ment|about the (?:author|book)|also by|transcriber|errata|advertisement|nachwort|anhang"
-    r"|anmerkung|danksagung|postface|remerciement|(?:an )?excerpt\b|sneak peek|preview of|leseprobe)",
-    re.IGNORECASE,
-)
-"""How titles begin of chapters that stand behind the story and are no part of it."""
 
 FEWEST_OF_A_STORY = 30
 """Words of a chapter that is more than a title page or a motto."""
@@ -202,10 +185,10 @@ def _story(entries: Sequence[ContentsEntry]) -> Sequence[ContentsEntry]:
     """
 
     def begins(each: ContentsEntry) -> bool:
-        return not PREFACE.match(each.title) and each.words > len(words_of(each.title))
+        return not is_matter(each.title) and each.words > len(words_of(each.title))
 
     begun = list(dropwhile(lambda each: not begins(each), entries))
-    while begun and BACK_MATTER.match(begun[-1].title):
+    while begun and is_matter(begun[-1].title):
         begun.pop()
     return begun or entries
 

@@ -9,10 +9,11 @@ from enum import StrEnum
 from itertools import cycle
 
 from domain.book import Chapter, Citation, Sentence
+from domain.library.addressing import is_matter
 from domain.library.names import TITLES_OF_PEOPLE, folded_name, name_phrases
 from domain.library.progress import title_is_read
 from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
-from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE, chapter_parts, weights_of
+from domain.library.summaries import FEWEST_OF_A_STORY, chapter_parts, weights_of
 from domain.ports import BookView
 from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score, spoken_among
 
@@ -328,7 +329,7 @@ def story_start(chapters: Sequence[Chapter], read_to: int) -> int:
     """
     shortest = FEWEST_OF_A_STORY * _CHARACTERS_OF_A_WORD
     reached = [each for each in chapters if title_is_read(each, read_to)]
-    told = [each for each in reached if not PREFACE.match(each.title)]
+    told = [each for each in reached if not is_matter(each.title)]
     begun = [each.start for each in told if each.end >= read_to or each.end - each.start >= shortest]
     if not begun and chapters and read_to < chapters[-1].end:
         return read_to

@@ -31,10 +31,11 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence
+from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
 from domain.library.search.phrases import LEAST_RUN, quoted_in
 from domain.library.search.words import fold, is_dense, without_possessive, words_of
-from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, FRONT_WORDS, PREFACE
+from domain.library.summaries import FEWEST_OF_A_STORY, FRONT_WORDS
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -180,8 +181,7 @@ def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
 
 def story_chapter(listed: Sequence[Mapping[str, Any]], *, last: bool = False) -> Mapping[str, Any]:
     """The first chapter of a table of contents that does not call itself a preface or the like, or the last one."""
-    skipped = (PREFACE, BACK_MATTER) if last else (PREFACE,)
-    told = [each for each in listed if not any(kind.match(each["title"]) for kind in skipped)]
+    told = [each for each in listed if not is_matter(each["title"])]
     long = [each for each in told if each["words"] >= FEWEST_OF_A_STORY]
     begins, after = ([each["printed"] for each in long] + ["", ""])[:2]
     at = int(bool(after) and not begins and long[0]["words"] < FRONT_WORDS)  # the cast of a play before its first act

@@ -17,7 +17,6 @@ from domain.clubs.plan import (
     dated,
     divide,
     grouped,
-    is_matter,
     moved,
     stretches,
     usual_number,
@@ -108,12 +107,6 @@ class TestStretches:
     def test_a_book_without_chapters_is_divided_by_pages(self) -> None:
         pages = [Page(1, "1", 0, 10), Page(2, "2", 10, 20)]
         assert stretches([Chapter(1, "All of it", 0, 20)], pages) == ([Stretch(0, 10), Stretch(10, 20)], False)
-
-    def test_what_is_story_is_told_from_what_is_not(self) -> None:
-        assert all(map(is_matter, ("CONTENTS.", "Danksagung", "About the Author", "Preface to the Second Edition")))
-        assert all(map(is_matter, ("Excerpt from Tide", "Sneak Peek: Tide", "Leseprobe aus »Ebbe«")))
-        assert all(map(is_matter, ("Epigraph", "Dramatis Personæ", "Characters")))
-        assert not any(map(is_matter, ("The Note", "Prologue", "Indexed", "A Preface", "Einleitungen ins Leben")))
 
 
 class TestWhoBinds:

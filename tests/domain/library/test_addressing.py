@@ -4,7 +4,7 @@ import pytest
 
 from domain.book import Chapter
 from domain.errors import BookError
-from domain.library.addressing import find_chapter, is_counted, with_descendants
+from domain.library.addressing import find_chapter, is_counted, is_matter, with_descendants
 from domain.library.numerals import number_value
 from domain.library.progress import end_of_chapter
 
@@ -171,3 +171,11 @@ def test_sections_with_numbers_of_two_levels_are_no_chapters() -> None:
 )  # fmt: skip
 def test_numbers_in_words_have_their_value(printed: str, value: int) -> None:
     assert number_value(printed) == value
+
+
+def test_what_is_story_is_told_from_what_is_not() -> None:
+    assert all(map(is_matter, ("CONTENTS.", "Danksagung", "About the Author", "Preface to the Second Edition")))
+    assert all(map(is_matter, ("Excerpt from Tide", "Sneak Peek: Tide", "Leseprobe aus »Ebbe«")))
+    assert all(map(is_matter, ("Epigraph", "Dramatis Personæ", "Characters", "Zueignung", "Appendix A. The Maps")))
+    assert not any(map(is_matter, ("The Note", "Prologue", "Indexed", "A Preface", "Einleitungen ins Leben")))
+    assert not any(map(is_matter, ("Notes from the Harbour", "Notebook", "Covered Bridge", "The Index")))
