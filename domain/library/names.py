@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from domain.library.numerals import MONTHS_IN_ENGLISH
 from domain.library.search.index import BookIndex, find_forms, mention_positions, share_with_capital
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import (
@@ -78,7 +79,6 @@ _DOT_OR_KATAKANA = re.compile(r"[·・\u30a1-\u30fa]")
 _EVERYBODYS_NAMES = """
     i я god lord heaven english french german latin greek christian bible christmas easter european american british
     monday tuesday wednesday thursday friday saturday sunday
-    january february march april may june july august september october november december
 """
 _TITLES_WORDS = """
     mr mrs miss ms dr sir madam lady lord king queen prince princess captain colonel general father mother brother
@@ -89,7 +89,7 @@ _GERMAN_ARTICLES = """
     meiner dein deine sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere dieser diese dieses diesen
     diesem jeder jede jedes jeden jedem im am zum zur vom beim ins ans aufs alle viele
 """
-_EVERYBODYS = frozenset(_EVERYBODYS_NAMES.split())
+_EVERYBODYS = frozenset(_EVERYBODYS_NAMES.split()) | MONTHS_IN_ENGLISH
 TITLES_OF_PEOPLE = frozenset(_TITLES_WORDS.split())
 _SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
 _NO_PARTS, _BEFORE_NAMES = STOP_WORDS | TITLES_OF_PEOPLE, TITLES_OF_PEOPLE | _SHORT_TITLES

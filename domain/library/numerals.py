@@ -31,6 +31,9 @@ _HAN_DIGITS = {digit: value % 10 for value, digit in enumerate("〇一二三四�
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 CARDINALS = " ".join(_WORDS["cardinals"])
+IN_ENGLISH = {int(value): words.split()[0] for value, words in _WORDS["values"].items()}
+"""English words for numbers: the first ones of each value. Those between, such as "twenty-one", are made of them."""
+MONTHS_IN_ENGLISH = frozenset(_WORDS["months"][0].split())
 MONTH_NAMES = frozenset(" ".join(_WORDS["months"]).split())
 """The names of months, as they are written in dates."""
 

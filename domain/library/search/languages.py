@@ -5,14 +5,17 @@ language has its own. They identify the language; in a query they carry no meani
 the domain: the code that opens a book passes one in.
 """
 
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 
 from domain.book import BookText
+from domain.library.numerals import IN_ENGLISH
 from domain.library.search.words import (
     STEMS_REMEMBERED,
     STOP_WORDS,
@@ -37,216 +40,11 @@ LANGUAGES = {
 _COMPOUNDING = frozenset(("da", "de", "nl", "no", "sv"))
 """Languages that write two nouns as one word."""
 
-_FUNCTION_WORDS = {
-    "ar": """
-        في من على إلى عن أن إن لا ما لم لن قد كان كانت هذا هذه ذلك تلك التي الذي الذين هو هي هم أنا نحن أنت كل بعد قبل
-        ثم أو مع بين حتى إذا لكن كما عند منه فيه به له لها لهم عليه إليه وهو وهي أي هل كيف أين متى لماذا ماذا فقال
-    """,
-    "ca": """
-        el la els les un una uns unes de del dels a al als en amb per que i o no és era són ha han va van es em et li
-        els hi ho això aquest aquesta aquell aquella seu seva seus seves meu meva més molt però com quan on qui què
-        perquè si tot tots totes també ja ni sense fins sobre entre havia estava ser fer jo tu ell ella nosaltres
-    """,
-    "cs": """
-        a i že se si je byl byla bylo byli jsem jsi jsme jste jsou na v ve z ze s k ke do od po za o u pro při před
-        který která které co kdo kde kdy jak proč ale nebo když aby jako ten ta to ty jeho její jejich můj tvůj já on
-        ona oni my vy tak už jen ani by není mu ho ji jí mi nám více také což nic všichni všechno všechny všech tento
-        tato toto této tím tom tam tu nebyl vám nás vás jim
-    """,
-    "da": """
-        og i jeg det at en den til er som på de med han af for ikke der var mig sig men et har om vi min havde ham hun
-        nu over da fra du ud sin dem os op man hans hvor eller hvad skal selv her alle vil blev kunne ind når være
-        noget havde hendes efter ned denne dette disse hvem hvorfor hvordan hvornår hvilken hvilket også blive været
-        dog
-    """,
-    "de": """
-        aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist da dabei damit dann das
-        dass daß dazu dein deine deinem deinen deiner dem den denn der des dessen deren dich die dies diese diesem
-        diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines er es etwas euch euer eure für
-        gegen gehabt hab habe haben habt hast hat hatte hatten hier hinter ich ihm ihn ihnen ihr ihre ihrem ihren
-        ihrer im in ins ist ja jede jedem jeden jeder jedes jene jener kann kein keine keinem keinen keiner können
-        könnte konnte man manche mein meine meinem meinen meiner mich mir mit muß muss mußte musste nach nicht nichts
-        noch nun nur ob oder ohne schon sehr sei sein seine seinem seinen seiner sich sie sind so solche soll sollte
-        sondern über um und uns unser unsere unter vom von vor während war waren warst warum was weil welche welchem
-        welchen welcher welches wem wen wenn wer werde werden weshalb wessen wie wieder wieso wieviel will wir wird wo
-        woher wohin wollen wollte worden wurde wurden würde zu zum zur zwar zwischen
-    """,
-    "el": """
-        και το να του η της με που την από για τα στο ο τον τη τις οι των σε θα δεν ότι στη στην είναι ήταν τους μου
-        σου μας σας αλλά αν ως κι μια ένα ένας μία είχε είπε αυτό αυτός αυτή όταν τι ποιος πού πώς πως γιατί μη δε σαν
-        ή πια πολύ όλα εγώ εσύ εκείνος μόνο
-    """,
-    "eo": """
-        la kaj de en al ne mi vi li ŝi ĝi ni ili estas estis esti ke kiu kio kie kiam kiel kial por kun per el pri sed
-        tiu tio tiel tie ĉu ĉi tre pli nur jam ankaŭ aŭ se sia lia ŝia mia via oni dum ĝis post antaŭ sur sub iu io
-    """,
-    "es": """
-        a al algo ante antes así aun aún aunque cada como cómo con contra cual cuál cuales cuando cuándo cuanta
-        cuantas cuanto cuánto cuántos cuántas de del desde donde dónde dos e el él ella ellas ello ellos en entre era
-        eran eres es esa esas ese eso esos esta está estaba estaban estado estar estas estás este esto estos fue
-        fueron fui ha había habían haber hacia han has hasta hay he la las le les lo los más me mi mí mis mientras
-        mucho muy nada ni no nos nosotros o os otra otras otro otros para pero poco por porque pues que qué quien
-        quién quienes se sea ser si sí sido sin sobre solo sólo son soy su sus también tan tanto te tenía tiene toda
-        todas todo todos tu tú tus un una unas uno unos vosotros vuestra vuestro y ya yo
-    """,
-    "et": """
-        ja on ei et ta see oli ma kui ka mis ning oma aga seda siis kes nii mu tema selle mida need nad sa me te olid
-        ole olen või juba veel kus miks kuidas millal välja üles pole enam teda talle end ennast
-    """,
-    "eu": """
-        eta da ez ere bat zen du dute zuen zituen izan dira baina hau hori hura bere nire zure gure ni zu gu haiek zer
-        nor non noiz nola zergatik baino oso egin zuten ziren dago edo bai beste guztiak gabe dut naiz
-    """,
-    "fa": """
-        و در به از که این آن را با است بود برای تا هم یک بر او ما من شما آنها نه اما اگر یا هر چه کجا کی چرا چگونه شد
-        شده می نمی کرد کرده دارد خود ای هیچ پس بودند کند گفت باید همه
-    """,
-    "fi": """
-        ja on ei että oli hän se en ne mutta niin kun kuin joka jos sen hänen minä sinä me te he olen ole olla ovat
-        olivat myös vain nyt sitten jo mitä mikä kuka missä milloin miksi miten tai vaan häntä minun sinun hänelle
-        tämä tuo nämä nuo jotka jonka kaikki hyvin enää vielä siitä siinä
-    """,
-    "fr": """
-        a à ai ainsi alors après as au aucun aucune aussi autre aux avaient avais avait avant avec avez avoir avons
-        ayant bien c car ce ceci cela celle celles celui ces cet cette ceux chez comme comment combien d dans de des
-        deux donc dont du elle elles en encore entre es est et étaient étais était étant été êtes être eu eut eux
-        faire fait furent fut il ils j je jusqu l la là laquelle le lequel les lesquels leur leurs lorsqu lorsque lui
-        m ma mais me même mêmes mes moi moins mon n ne ni nos notre nous on ont ou où par parce pas pendant peu plus
-        pour pourquoi puis puisque qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si soi son
-        sont sous suis sur t ta tandis te tes toi ton tous tout toute toutes très tu un une vers voici voilà vos votre
-        vous y
-    """,
-    "ga": """
-        agus an na a ar i go ní is bhí sé sí mé tú siad le do ag ach nach leis tá sin seo gur ba ó faoi chun mar níor
-        raibh bhfuil cad cá conas cén cé aon sa san den don féin orm air aige
-    """,
-    "hi": """
-        के का की है और में से को ने पर यह वह नहीं हैं था थे थी कि एक हो भी इस उस तो ही कर लिए अपने जो क्या कौन कहाँ कब
-        क्यों कैसे मैं तुम हम वे उसने उसके इसके साथ बाद तक या जब लेकिन फिर
-    """,
-    "hu": """
-        a az és hogy nem is egy volt meg ez de már csak ha mint azt el van aki ami én te ő mi ti ők mert vagy még ki
-        akkor hol mikor miért hogyan mit nagyon lesz volna voltak után neki engem minden ezt ott itt olyan így úgy fel
-        semmi mindenki azon ezen aztán ezek azok arra erre benne most majd szemével egyik másik amely amit akit hozzá
-        tőle róla
-    """,
-    "hy": """
-        և է որ մի իր չէ նա են էր ու այդ այս իսկ եմ ես բայց թե ինչ ով որտեղ երբ ինչու ինչպես մեջ վրա համար հետ էին նրա
-        նրան ինձ իմ ոչ էլ երբ կամ մենք դու նրանք
-    """,
-    "id": """
-        yang dan di itu dengan untuk dari ini tidak dalam pada akan ke juga ia saya dia kami kita mereka aku kau anda
-        adalah telah sudah oleh ada bisa karena seperti atau tetapi apa siapa mana kapan mengapa bagaimana hanya lebih
-        nya lagi bahwa jika orang para
-    """,
-    "it": """
-        a ad ai agli al alla alle allo anche ancora aveva avevano avere c che chi ci ciò col come con cosa così cui d
-        da dagli dai dal dalla dalle dallo degli dei del dell della delle dello di dove due e è ed era erano essere fu
-        furono fra gli ha hai hanno ho i il in io l la là le lei li lo loro lui m ma me mentre mi mia mie miei mio
-        molto ne né negli nei nel nell nella nelle nello no noi non nostra nostro o ogni per perché perchè però più
-        poi prima qual quale quali quando quanta quante quanti quanto quel quell quella quelle quelli quello questa
-        queste questi questo qui s sarà se senza si sì sia siamo siete solo sono sopra sta stato stata su sua sue
-        sugli sui sul sulla sulle sullo suo suoi t tra tu tutta tutte tutti tutto tua tuo un una uno v vi voi vostra
-        vostro
-    """,
-    "lt": """
-        ir kad į yra buvo ne iš su tai jis bet kaip ar jau tik aš tu ji mes jūs jie nuo per už o apie po prie kas kur
-        kada kodėl jo jos jų savo mano tavo labai dar nebuvo nėra taip būti kai nes iki
-    """,
-    "ne": """
-        र को मा छ हो पनि यो त्यो गर्न भने थियो थिए छन् गरेको एक लाई बाट तर उनी उसले म तिमी हामी के कहाँ किन कसरी कहिले
-        छैन हुन्छ भयो गर्ने आफ्नो अनि सँग ले नै
-    """,
-    "nl": """
-        aan al alle als altijd ander bij daar dan dat de der deze die dit doch doen door dus een eens en er ge geen
-        had hadden haar heb hebben heeft hem het hier hij hoe hoeveel hun iets ik in is ja je jij jou jouw jullie kan
-        kon konden kunnen maar me meer men met mij mijn moet moest na naar niet niets nog nu of om omdat onder ons
-        onze ook op over reeds s t te tegen toch toen tot u uit uw van veel voor waar waarom wanneer want waren was
-        wat we welk welke wel werd werden wezen wie wij wil wilde worden wordt zal ze zei zelf zeer zich zij zijn zo
-        zonder zou zouden
-    """,
-    "no": """
-        og i jeg det at en et den til er som på de med han av for ikke der var meg seg men har om vi min hadde ham hun
-        nå over da fra du ut sin dem oss opp man hans hvor eller hva skal selv her alle vil ble kunne inn når være noe
-        hennes etter ned denne dette disse hvem hvorfor hvordan hvilken hvilket også bli vært dog jo ikkje eg ho frå
-        korleis kva
-    """,
-    "pl": """
-        i w na z się nie do to że jest a o jak po co tak za ale od by był była było były go mu jej ich je mi mnie ja
-        ty on ona oni my wy już tylko dla przez przed pod nad przy czy kto gdzie kiedy dlaczego który która które lub
-        albo jego może sobie tym ten ta te tego więc jeszcze są być niż bo ze we gdy
-    """,
-    "pt": """
-        a à ainda ao aos aquela aquelas aquele aqueles aquilo as às até cada com como contra cujo da das de dela delas
-        dele deles depois desde dessa desse desta deste do dois dos e é ela elas ele eles em embora entre era eram és
-        essa essas esse esses esta está estar estas estava estavam este estes eu foi fora foram há havia isso isto já
-        lá lhe lhes lo mais mas me mesmo meu meus mim minha minhas muito na nada não nas nem nenhum nessa nesse nesta
-        neste no nos nós nossa nosso num numa o onde os ou outra outras outro outros para pela pelas pelo pelos pois
-        por porém porque porquê qual quais quando quanta quantas quanto quantos que quê quem são se seja sem sempre
-        ser será seu seus si sido sim só sobre sou sua suas também tanto te tem tendo tinha tinham toda todas todo
-        todos tu tua um uma umas uns você vocês vos
-    """,
-    "ro": """
-        și şi a de în la cu nu pe că o un să din se ce mai era au am ai este sunt pentru care lui ei el ea eu tu noi
-        voi îi îl dar sau când unde cum cine cât dacă ca fi fost prin după până fără între acest această acea acel său
-        sa îşi își mi-a i-a le lor tot toate nimic toți ceea aceea aceasta acesta nici doar apoi atunci acolo aici
-        ceva cineva despre îmi îți ne vă te mă unei unui cele cei cea
-    """,
-    "ru": """
-        а без бы был была были было быть в вам вас ваш во вот все всё всего всех вы где да даже для до его ее её ей
-        ему если есть еще ещё же за зачем здесь и из или им их к как какая какие какой ко когда кого который которая
-        которые кто куда ли меня мне мной может мой моя мы на над надо нам нас не него нее неё ней нему нет ни них но
-        ну о об он она они оно от отчего очень по под почему при про с сам свой себе себя сколько со так такой там
-        тебе тебя тем то того тоже только том ты у уж уже что чего чем чему чтобы чья эта эти это этого этой этом этот
-        я
-    """,
-    "sr": """
-        i je u na da se su za od ne s sa o bi nije ali kao što koji koja koje ili to ta taj ga mu joj ih on ona oni mi
-        vi ja ti samo već kad kada gde gdje kako zašto ko tko šta bio bila bilo bili sam si smo ste iz po do pa još
-        nego и је у на да се су за од не са о би није али као што који која које или то та тај га му јој их он она они
-        ми ви ја ти само већ кад када где како зашто ко шта био била било били сам смо сте из по до па још него
-    """,
-    "st": """
-        ka le ha ho e a ke o ba ya wa hore tsa se ne re bona hae hao haholo empa feela moo kapa ena eo teng mme hobane
-        eng mang kae neng jwang joalo bile tla
-    """,
-    "sv": """
-        och i att det som en på är av för med den till inte har de ett om han men var jag sig från vi så kan när år ut
-        nu hade hon där min mig dem oss då vad du honom henne man hans hennes eller skulle mot under vid efter över
-        upp in bara hur vem varför vilken vilket också blev bli varit denna detta dessa ned ju än här ej icke
-    """,
-    "ta": """
-        ஒரு இந்த அந்த என்று என இது அது அவர் அவன் அவள் நான் நீ நாம் அவர்கள் மற்றும் இருந்து உள்ள தான் என்ன யார் எங்கே
-        எப்போது ஏன் எப்படி இல்லை ஆனால் போல மிக வந்து கொண்டு இருந்தது என்ற அதை
-    """,
-    "tr": """
-        ve bir bu da de için ne o ile gibi çok ben sen biz siz onlar daha ama ki mi mı mu mü var yok değil her şey
-        sonra kadar olan olarak diye ya en hiç beni bana ona onu onun kim nerede nasıl neden niçin zaman şu ise idi
-        dedi
-    """,
-    "yi": """
-        און די דער אַז אין צו איז מיט האָט ער זי איך ניט נישט פֿון פון אויף א אַ דאָס דאס דעם וואָס וואס ווי זיך אַן
-        האט אים זיין וועט מיר דו וואו ווען ווער פאַרוואָס אבער אָבער נאָך שוין
-    """,
-    # Languages that are told apart from those above, lest their words lose endings that they do not have.
-    "bg": """
-        и на да се не от за в с е че си по са но го ще като до това бе му ли беше той тя те я какво къде кога защо още
-    """,
-    "he": "את של על לא כי הוא אל זה אני היא גם כל אם או עם לו יש היה כך אבל מה מי איפה מתי למה איך אין הם אתה לי רק",
-    "is": """
-        og að í á það sem er ekki var við til um með af hann fyrir en því ég hún eru þá svo frá þeir hefur þar hvað
-    """,
-    "la": """
-        et in est non ad ut cum sed quod qui quae ex si ab per sunt autem enim nec atque de esse quam hoc eius etiam
-        omnis inter quos nos vos tu ego me te se eos ea id hic haec ille illa ipse nam tamen quidem esset erat fuit
-        ante post sub
-    """,
-    "sk": "a sa na je že v to som si ako ale so by z ho s do aj po za keď bol bola bolo ich čo tak už len nie od pre",
-    "uk": """
-        і в не на що я з та це до як він за але його у про так від ти вони вона був була було ми коли хто де чому ще
-    """,
-    "ur": "کے کی ہے میں اور سے کا کو نے پر یہ وہ نہیں ہیں تھا کہ ایک ہو بھی اس تو ہی کر لیے کیا تھے تھی",
-}
+_LISTS = json.loads(Path(__file__).with_name("function_words.json").read_text(encoding="utf-8"))
+_FUNCTION_WORDS: dict[str, list[str]] = {language: " ".join(lines).split() for language, lines in _LISTS.items()}
+"""Those of LANGUAGES other than English, and of languages that are told apart from these, lest their words lose endings
+that they do not have.
+"""
 
 SAMPLE_CHARACTERS = 8_000
 """Of a book, from its first chapter on: three pages."""
@@ -368,10 +166,7 @@ _ENDINGS_IN_TWO_WAYS = [
 ]
 
 
-_UP_TO_TWENTY = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-_NUMBERS = [*enumerate(f"{_UP_TO_TWENTY} seventeen eighteen nineteen twenty".split(), 1)]
-_NUMBERS += zip(range(30, 100, 10), "thirty forty fifty sixty seventy eighty ninety".split(), strict=True)  # noqa: SIM905
-_IN_WORDS = {str(number): word for number, word in _NUMBERS}
+_IN_WORDS = {str(value): word for value, word in IN_ENGLISH.items() if value < 100}
 _IN_DIGITS = {word: digits for digits, word in _IN_WORDS.items()}
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 
@@ -475,7 +270,7 @@ def _evidence(words: list[str]) -> Mapping[str, float]:
 
 @cache
 def _function_words() -> dict[str, frozenset[str]]:
-    folded = {language: frozenset(map(fold, text.split())) for language, text in _FUNCTION_WORDS.items()}
+    folded = {language: frozenset(map(fold, words)) for language, words in _FUNCTION_WORDS.items()}
     return folded | {"en": STOP_WORDS}
 
 
@@ -487,8 +282,8 @@ def _in_small_letters(word: str) -> str:
 @cache
 def _languages_by_word() -> dict[str, list[str]]:
     sharing: dict[str, list[str]] = {}
-    for language, text in (_FUNCTION_WORDS | {"en": " ".join(STOP_WORDS)}).items():
-        for word in dict.fromkeys(map(_in_small_letters, text.split())):
+    for language, words in (_FUNCTION_WORDS | {"en": STOP_WORDS}).items():
+        for word in dict.fromkeys(map(_in_small_letters, words)):
             sharing.setdefault(word, []).append(language)
     return sharing
 
