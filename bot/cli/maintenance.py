@@ -218,7 +218,7 @@ def _opened_place(where: str, settings: Settings, target: Storage) -> PutBook | 
 
 
 async def _put_in_folder(folder: str, target: Storage, sha256: str, content: bytes) -> None:
-    from storage.book_files.writer import write_whole
+    from storage.book_files.format import write_whole
 
     with _written_to(folder):
         await asyncio.to_thread(write_whole, Path(folder) / f"{sha256}.book", content)

@@ -18,9 +18,9 @@ from pathlib import Path
 from domain.book import Book, BookText
 from domain.errors import BookError, BookErrorCode, StorageError, StorageErrorCode
 from domain.ports import BookFile, Progress
+from storage.book_files.format import reason_of, sweep, write_book, write_failed, write_pieces
 from storage.book_files.indexer import encode_task
 from storage.book_files.opened import OpenedBook, OpenFiles
-from storage.book_files.writer import reason_of, sweep, write_book, write_failed, write_pieces
 
 _LOG = logging.getLogger(__name__)
 _PROJECT = str(Path(__file__).resolve().parents[2])

@@ -25,8 +25,7 @@ from domain.book import BookText, Chapter, Page
 from domain.library.search.index import IndexedPart, MemoryIndex, index_book, index_part, join_parts
 from domain.library.search.languages import book_language
 from domain.library.search.words import STEMS_REMEMBERED
-from storage.book_files.format import decode_text, encode_text, find_analyzer, prepare_stemming
-from storage.book_files.writer import book_bytes, reason_of
+from storage.book_files.format import book_bytes, decode_text, encode_text, find_analyzer, prepare_stemming, reason_of
 
 WORTH_TWO = 1_000_000
 """Bytes of text. Forking and joining the halves takes as long as indexing a tenth of this."""

@@ -27,8 +27,8 @@ from domain.errors import (
 )
 from domain.ports import BookFile, Progress
 from storage.book_files.files import CacheFigures, Confine, SQLiteBookFiles
+from storage.book_files.format import reason_of, write_failed, write_whole
 from storage.book_files.opened import OpenedBook, OpenedFile, OpenFiles, missing, unreadable
-from storage.book_files.writer import reason_of, write_failed, write_whole
 from storage.sql.books import BookObject, SQLBookObjects
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from storage.book_files.format import (
     ALL_STEMS,
     APPLICATION_ID,
     CHUNK,
+    DAMAGE,
     FIND_ROW,
     FORMAT_VERSION,
     LAYOUT_COLUMNS,
@@ -40,8 +41,9 @@ from storage.book_files.format import (
     decode_text,
     encode_text,
     find_analyzer,
+    is_laid_out,
+    is_sound,
 )
-from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 
 MAX_OPEN = 32
 """Book files kept open. Each uses a file descriptor and, for a long novel, one to three megabytes of memory."""

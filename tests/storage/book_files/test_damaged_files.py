@@ -20,9 +20,8 @@ from domain.library.search.index import index_book
 from domain.library.search.languages import DEFAULT_ANALYZER
 from domain.library.search.words import fold, stem_of
 from storage.book_files.files import SQLiteBookFiles
-from storage.book_files.format import encode_rows
+from storage.book_files.format import book_bytes, encode_rows
 from storage.book_files.opened import OpenedFile
-from storage.book_files.writer import book_bytes
 from tests.sampling import a_few
 
 SHA = "d" * 64

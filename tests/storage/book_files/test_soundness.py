@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from domain.book import Book, BookText, Page
 from domain.errors import BookError, BookErrorCode
 from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.format import write_book
 from storage.book_files.opened import OpenedFile
-from storage.book_files.writer import write_book
 from tests.storage.book_files.test_files import SHA, a_book, a_text
 
 Damage = Callable[[Path], object]
