@@ -3,63 +3,26 @@
 The other words by which citations are told are with them, in `context.json`.
 """
 
-import json
 import re
 from functools import cache, lru_cache
-from itertools import groupby
-from operator import itemgetter
-from pathlib import Path
 
-from domain.library.numerals import MONTH_NAMES
+from domain.citations.symbols import (
+    CARDINAL,
+    COUNTED,
+    FOREIGN,
+    FOREIGN_SHORT,
+    FOREIGN_WORDS,
+    LISTS,
+    MONTHS,
+    PAGE,
+    ROUGHLY,
+    SHORT_PAGE,
+    SMALL_ORDINAL,
+    any_of,
+    either,
+    words_of_kind,
+)
 from domain.library.search.words import fold_letters, script_of
-
-PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
-"""The symbols: for page, its English abbreviations, page in other languages, their abbreviations, and numbers."""
-DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
-"""Letters of scripts without spaces, as they are after folding."""
-
-_WORDS = json.loads(Path(__file__).with_name("context.json").read_text(encoding="utf-8"))
-
-
-def any_of(kind: str) -> str:
-    """A pattern for each word of a kind, as it reads."""
-    words = {fold_letters(word.replace("_", " ")) for line in _WORDS[kind] for word in line.split()}
-    return rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})(?![^\W{DENSE}])"
-
-
-def words_of_kind(kind: str) -> frozenset[str]:
-    """The words of a kind, as they are written."""
-    return frozenset(word.replace("_", " ") for line in _WORDS[kind] for word in line.split())
-
-
-SMALL_ORDINALS = " ".join(_WORDS["small_ordinals"])
-ORDINALS = " ".join(_WORDS["ordinals"])
-
-
-def _either(words: str) -> str:
-    """A pattern for each of these words, as it reads."""
-    return f"(?:{'|'.join(sorted(set(fold_letters(words).split()), key=len, reverse=True))})"
-
-
-def _in_one_word(language: dict[str, str], last: str) -> str:
-    """A pattern for a language's numbers from ten to 999 that are one word; `last` has the units that end one."""
-    units, teens, tens, hundred, after = (
-        _either(language[part]) for part in ("units", "teens", "tens", "hundred", last)
-    )
-    joint = language["joint"]
-    rest = rf"(?:{teens}|{f'{units}{joint}{tens}' if joint else f'{tens}{after}'}|{tens})"
-    return rf"(?:{units}?{hundred}(?:{joint})?(?:{after}|{rest})?|{rest})"
-
-
-_LANGUAGES = _WORDS["in_one_word"].values()
-CARDINAL_IN_ONE_WORD = "|".join(_in_one_word(each, "units") for each in _LANGUAGES)
-_NTH_IN_ONE_WORD = [f"{_in_one_word(each, 'nth')}{_either(each['endings'])}?" for each in _LANGUAGES]
-ORDINAL_IN_ONE_WORD = "|".join([*_NTH_IN_ONE_WORD, r"[a-z]{0,12}(?:g|[cg]ent)esim[oa]"])
-"""Patterns for numbers that are one word, such as "achtunddreißig", with letters folded; no ordinal is a cardinal."""
-STEMS = " ".join(_WORDS["stems"])
-"""Beginnings of numbers: beside a word for page they are precise enough, elsewhere they are not."""
-MONTHS = rf"{_either(' '.join([*_WORDS['short_months'], *MONTH_NAMES]))}(?![^\W{DENSE}])"
-"""Months as they read without accents, as a pattern."""
 
 CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
 PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
@@ -76,20 +39,14 @@ KINDS = (
 
 _TALK = rf"(?<!\bfor ){any_of('talk')}(?!:)"
 COUNTED_BY_NOTHING = frozenset(map(fold_letters, words_of_kind("counted_by_nothing")))
-NO_THINGS = frozenset(fold_letters(" ".join([*_WORDS["roughly"], *_WORDS["no_things"]])).split())
-ROUGHLY = rf"(?:{any_of('roughly')}\.?\s)"
+NO_THINGS = frozenset(fold_letters(" ".join([*LISTS["roughly"], *LISTS["no_things"]])).split())
 DATED = re.compile(rf"\b(?:{MONTHS}|{any_of('dated')}|(?:until|till|since) the\b)")
 HOURS = re.compile(rf"\b{any_of('hours')}")
 _BIBLE = any_of("books_of_the_bible")
 BOOK_OF_THE_BIBLE = re.compile(rf"\b(?:{_BIBLE})\.?\s\Z")
 SCRIPTURE = re.compile(rf"\b(?:{_BIBLE}|{any_of('books_with_other_names')})\.?\s\Z")
 
-FOREIGN_WORDS = " ".join(_WORDS["pages"])
-BEGINNINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["beginnings_of_page"]).split()))
-"""Of words for page, in languages that join an ending to them."""
-ENDINGS_OF_PAGE = tuple(map(fold_letters, " ".join(_WORDS["endings_of_page"]).split()))
-"""Of words that end in one for page, in languages that are written without spaces."""
-COUNTED_PAGES = " ".join(_WORDS["counted_pages"])
+COUNTED_PAGES = " ".join(LISTS["counted_pages"])
 """Behind a number these are counted: "38 sayfa" are 38 pages, while "38 sayfada" is on page 38."""
 
 
@@ -101,57 +58,8 @@ def is_of_known_script(word: str) -> bool:
     return not word or script_of(word) in _KNOWN_SCRIPTS
 
 
-SIDE = rf"(?:(?:(?<=pa |op )|(?<=nde )|(?<={ORDINAL} ))side|(?<=sur )pago|(?<=der )sait)(?!\w)"
-"""Words for page that mean something else elsewhere, behind the word that tells them: Danish, Esperanto and others."""
-FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
 NO_LABEL = re.compile(rf"{any_of('leading')}|{MONTHS}|\w+(?:ed|ing)|turn\w*|(?:re)?read\w*|look\w*")
 """Words before a number that lead to a place in a book, so that the number is no name of a thing."""
-_KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
-_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
-_NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
-HANGUL_NUMBER = (
-    rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
-    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
-)
-KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
-
-
-def _beginnings(words: list[str]) -> str:
-    """A pattern for words with any of these beginnings: of two, the shorter one is enough."""
-    if "" in words:
-        return ""
-    by_letter = (
-        f"{letter}{_beginnings([word[1:] for word in group])}" for letter, group in groupby(words, itemgetter(0))
-    )
-    return f"(?:{'|'.join(by_letter)})"
-
-
-_STEMS = sorted(set(fold_letters(STEMS).split()))
-_LONG = [stem for stem in _STEMS if not re.fullmatch(r"[a-z]{1,3}|.", stem)]
-_SHORT = _either(" ".join({*_STEMS}.difference(_LONG)))
-"""Short stems have to be the whole word, or more of it than one."""
-_HINDI_TENS = "तीस लीस ईस चास वन सठ तर यासी रासी नासी वासी ठासी चासी तासी नवे पन कीस बीस"
-STEMMED_WORD = (
-    rf"(?:(?:ו|و|ال|وال|ה|וה)?(?:{_SHORT}{{1,4}}(?:{fold_letters('वें')})?(?!\w)"
-    rf"|{_SHORT}{{0,4}}{_beginnings(_LONG)}(?:[^\W\d_]|['’](?=[^\W\d_])){{0,44}}+(?!\w))"
-    rf"|[ऀ-ॿ]{{0,6}}{_either(_HINDI_TENS)}(?:{fold_letters('वें')})?(?!\w))"
-)
-NO_STEM = any_of("no_stems")
-AND = rf"[\s-]{{1,2}}(?:{_either('i и та ve va και si og och e y et und en and و')}\s)?"
-_GOES_ON = rf"(?:(?<=\S){AND})?"
-STEMMED = (
-    rf"(?:(?=[^\s-])(?:(?:o|en|et|ett)\s(?=sut|{CARDINAL}))?(?:{CARDINAL}++{AND}){{0,3}}(?:{_GOES_ON}{STEMMED_WORD}(?:{AND}{CARDINAL}++){{0,3}}){{1,6}}"
-    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
-)
-"""A number in words, or in letters that count, in languages whose words are not listed in full."""
-_NTH = " ".join(_WORDS["nth"])
-_ENDINGS_OF_ORDINALS = [ORDINAL, SMALL_ORDINAL, *map(fold_letters, " ".join([_NTH, *_WORDS["nth_endings"]]).split())]
-STEMMED_ORDINAL = (
-    rf"(?!\s|jedn|drug|druh|medesim|prim|prvn|pierw|{fold_letters('одн|друг')})"
-    rf"(?:{_GOES_ON}(?:[{CARDINAL}-{SMALL_ORDINAL}]++|{_either(_NTH)}(?!\w)|[^\W\d_]{{2,30}}esim[oa](?!\w)|{STEMMED_WORD})){{1,6}}"
-    rf"(?<!{CARDINAL})(?:{'|'.join(f'(?<={each})' for each in _ENDINGS_OF_ORDINALS)})"
-)
-COUNTED = any_of("counted")
 COUNTED_THINGS = re.compile(
     r"(?:[\s-][^\W\d_]+){0,3}?"
     r"[\s-](?!(?:is|was|his|this|its|us|as|thus|has|does|says|tells|always|perhaps|dies|goes|sees)\b)"
@@ -275,25 +183,6 @@ HEARD = re.compile(
     r"|\0[^.!?\n]{0,30}\b(?:in|into)\b"
 )
 """Where a number, here as NUL, is a time, if a recording is spoken of."""
-_BOOK = (
-    r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?"
-    rf"{any_of('books')}"
-)
-FRACTION = rf"(?:{any_of('fractions')}|{any_of('whole_fractions')})"
-SHARE_SIGN = rf"(?:\\?%|{any_of('percent')}|(?:per|pour|por)\s{CARDINAL}{{4,6}}(?!\w)|{fold_letters('割')})"
-"""What makes the number before it a share."""
-OF_A_BOOK = (
-    r"(?:(?:\s(?:read|done|completed?|finished|gelesen|geschafft|lu|leido|letto)\b|[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?"
-    r"|\s(?:of\sthe\sway(?:\s(?:into|through|in)|(?!\s))|into"
-    rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z)|\s(?:your|my|when|as|s?he|they|you|we|it|i)\b)))(?:\s{_BOOK})?"
-    rf"|\s?(?:of\s)?{_BOOK})"
-)
-"""What follows on a share of a book, or leads into one."""
-FRACTION_OF_A_BOOK = (
-    rf"(?<!\w)(?:(?:{CARDINAL}++(?:[\s-]{CARDINAL}++){{0,3}}+|\d{{1,3}}|{any_of('articles')})[\s-](?:\w{{1,12}}\s)?"
-    rf"(?:{FRACTION}|{SMALL_ORDINAL}+)(?:\s(?:parts?|partes|parti))?|{any_of('whole_fractions')})(?={OF_A_BOOK})"
-)
-"""A fraction in words that leads into a book: "two thirds" before "of the way"."""
 _PROGRESS = rf"\b(?:progres\w*|\w*fortschritt|{fold_letters('прогресс')})"
 _KEY = r"\w*(?:position|percent|offset)\w*"
 _SOMEHOW = r"(?:(?!least|most|moins|plus|peine|menos|mas)[^\W\d_]+\.? )?"
@@ -425,9 +314,9 @@ HEADS_NUMBERS = re.compile(
     r"|ages|alter|edades)\b(?!.*\d)"
 )
 """In a line above a list: its items have chapters, ages or counts."""
-_COUNTERS = _either(" ".join(_WORDS["counters"]))
-_NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{_either('й я го ой ая')}|{fold_letters('번째')})?"
-_NOT_OF_A_COPY = "".join(rf"(?<!\b{word} )" for word in " ".join(_WORDS["before_a_copy"]).split())
+_COUNTERS = either(" ".join(LISTS["counters"]))
+_NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{either('й я го ой ая')}|{fold_letters('번째')})?"
+_NOT_OF_A_COPY = "".join(rf"(?<!\b{word} )" for word in " ".join(LISTS["before_a_copy"]).split())
 """What does not stand before the name of a thing: behind "in my book" it is not the book's number that follows."""
 _UNITS = rf"(?:{COUNTED}|{any_of('units')})"
 _SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?"
@@ -471,8 +360,6 @@ PLURALS = re.compile(
     r"|(?P<plural>[\s-][^\W\d_]+(?:s|men|people|children|feet|mice))(?![\w'’])"
 )
 """What follows on a number that counts it; without the group, what is no plural although it may look like one."""
-NO_SIDE = "".join(rf"(?<!{word} )" for word in " ".join(_WORDS["before_side"]).split())
-"""German "Seite" and Swedish "sida" mean a side, too."""
 JOINS_REFERENCES = re.compile(rf"\W*(?:{any_of('joining')}|{PART_OF_A_BOOK}|{SOURCE})?\W*")
 """A word that may precede a reference, or join two."""
 _BY_NOW = r"(?: (?:now|only|just|so far|still|already))?"

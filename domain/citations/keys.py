@@ -1,42 +1,18 @@
 """How an answer points at the book: by sentence keys, which models write, and by page references, which code writes.
 
-Here are what keys look like and how a text reads: without them, where its sentences end, which of its words are about
-pages and numbers, what a number looks like, sentences that say nothing but where something stands, and references in
-other languages.
+Here are what keys look like and how a text reads: without them, where its sentences end, sentences that say nothing but
+where something stands, and references in other languages.
 """
 
 import hashlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
 
 from domain.book import Citation, Passage, Sentence, page_reference
-from domain.citations import context
-from domain.citations.context import (
-    CARDINAL,
-    DENSE,
-    FOREIGN,
-    FOREIGN_SHORT,
-    ORDINAL,
-    PAGE,
-    SEE,
-    SHORT_PAGE,
-    SMALL_ORDINAL,
-    SOURCE,
-)
-from domain.library.numerals import CARDINALS, number_value
+from domain.citations.context import SEE, SOURCE
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import (
-    STOP_WORDS,
-    SUPERSCRIPTS,
-    Seen,
-    fold,
-    fold_letters,
-    seen_without,
-    stem_of,
-    words_of,
-)
+from domain.library.search.words import Seen, seen_without
 from domain.spoilers.filter import uncovered
 
 _DIGITS = 7
@@ -323,177 +299,3 @@ def _is_resolved(reference: re.Match[str], quotes: str, *, is_quoted: bool) -> b
     if near and reference[0] in quotes and f"{near} {reference[0]}" in quotes:
         return False
     return not is_quoted or (near != "" and near in quotes)
-
-
-_LEAVES = r"(?:(?<=\b(?:on|at|in|of)\s)|(?<=\b(?:the|see)\s)|(?<=\bfrom\s)|(?<=[(\[\n])|(?<=[.!?]\s)|\A)leaves"
-"""The noun; "she leaves 20 minutes later"."""
-_ENGLISH_PAGE = re.compile(
-    r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
-    rf"|pge|paeg|pagee|paage|egap|þ(?=\.?\s?\d)|pagination|(?:leaf|{_LEAVES}|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)(?:leaf|sheet)"
-    r"|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
-)
-_WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")
-_SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
-"""After "a page one": here "one" is not a number."""
-
-
-@cache
-def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
-    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig" or
-    "achtunddreißigsten".
-    """
-    lists = {
-        CARDINAL: CARDINALS,
-        FOREIGN: context.FOREIGN_WORDS,
-        FOREIGN_SHORT: context.FOREIGN_ABBREVIATIONS,
-        ORDINAL: context.ORDINALS,
-        SMALL_ORDINAL: context.SMALL_ORDINALS,
-        SHORT_PAGE: "p pp pg pgs",
-    }
-    by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
-    return by_word, re.compile(rf"(?P<cardinal>{context.CARDINAL_IN_ONE_WORD})|{context.ORDINAL_IN_ONE_WORD}")
-
-
-@lru_cache(maxsize=2_048)
-def _symbol_of(word: str) -> str:
-    by_word, compound = _symbols()
-    symbol = by_word.get(word, "")
-    if not symbol and (word.startswith(context.BEGINNINGS_OF_PAGE) or word.endswith(context.ENDINGS_OF_PAGE)):
-        return FOREIGN
-    if not symbol and len(word) > 5 and (number := compound.fullmatch(word)):
-        symbol = CARDINAL if number["cardinal"] else ORDINAL
-    return symbol
-
-
-def is_number_word(word: str) -> bool:
-    """Whether a word, as it reads, is a number."""
-    return CARDINAL <= _symbol_of(word) <= SMALL_ORDINAL
-
-
-def telling_words(text: str) -> frozenset[str]:
-    """The stems of a text's words, without function words and numbers."""
-    words = (fold(word) for word in words_of(text) if not any(map(str.isdecimal, word)))
-    return frozenset(stem_of(word) for word in words if not is_number_word(word) and word not in STOP_WORDS)
-
-
-def marked(text: str) -> str:
-    """A folded text with words about pages and numbers replaced by symbols; its length is unchanged."""
-
-    def mark(word: re.Match[str]) -> str:
-        symbol = _symbol_of(word[0])
-        is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
-        return symbol * len(word[0]) if symbol and not is_somebody else word[0]
-
-    def mark_again(number: re.Match[str]) -> str:
-        is_same = number_value(text[slice(*number.span("words"))]) == int(number["again"])
-        return number["words"].ljust(len(number[0]), CARDINAL) if is_same else number[0]
-
-    paged = _ENGLISH_PAGE.sub(lambda page: PAGE * len(page[0]), text)
-    if not any(map(_symbol_of, _WORD.findall(paged))):
-        return paged
-    words = _WORD.sub(mark, paged)
-    return _AGAIN.sub(mark_again, words) if "(" in words else words
-
-
-_AND_NUMBER = r"[\s-]{1,2}(?:(?:and|und|y|et|e|en|og|och)[\s-]{1,2})?"
-SPELT = rf"{CARDINAL}++(?:{_AND_NUMBER}{CARDINAL}++){{0,6}}+(?:\se\suma?(?!\w))?+(?!['’]\w)(?!-?\w)"
-_AGAIN = re.compile(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
-"""A number in words and once more in digits, which is one number: "forty-two (42) men"."""
-_COUNTING = rf"(?:{CARDINAL}++{_AND_NUMBER})"
-SPELT_ORDINAL = rf"(?:{_COUNTING}{{0,6}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?|{_COUNTING}{{1,6}}{SMALL_ORDINAL}++)"
-ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
-DIGITS = (
-    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
-    rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
-    rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
-)
-NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
-HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
-OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
-JOINT = (
-    r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по|و|ו-?)\s?"
-)
-
-HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
-
-_LEAF = (
-    r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?|sqq?|st|nd|rd|th|er|re|e[mr]?|o|eme|ieme|-?ish)(?!\w)"
-    rf"|['’]?{FOREIGN_SHORT}(?!\w)"
-    rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
-)
-_JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{context.MONTHS}\b"
-_NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
-_APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
-_IN_THOUSANDS = r"\d{1,3}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
-_TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
-ANY_NUMBER = (
-    rf"(?:{_APART}(?:{_NO_THOUSANDS}0{{0,6}}\d{{1,4}}(?!\d){_LEAF}(?!{_JOINED})|{_IN_THOUSANDS}|{_TIME}|\d{{1,4}}[:.,/]\d{{1,4}}(?!\w|{_JOINED})|(?=[ivxl]{{2}}|[ivxlcdm]{{4}}){ROMAN}"
-    rf"|(?<!-)(?:{SPELT_ORDINAL}(?!-?\w)|{SPELT}))"
-    rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
-    rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
-)
-_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
-_QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
-_SHARE = (
-    rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{context.SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{context.SHARE_SIGN}"
-    rf"|(?<![\w.,])0?[.,]\d{{1,4}}(?![\w%])|{fold_letters('百分之')}{HAN_NUMBER}|(?<![\d/])[1-9][/⁄][1-9](?=\sof\sthe\sway)"
-    rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{context.FRACTION_OF_A_BOOK})"
-    rf"(?P<book>{context.OF_A_BOOK})?"
-)
-
-
-@cache
-def number_pattern() -> re.Pattern[str]:
-    """A share, or a number or a range of them that is not part of something else: 10:38, 3D."""
-    return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
-
-
-_IN_DIGITS = (
-    rf"(?<![^\W{DENSE}])[^\W\d{DENSE}]*\d[^\W{DENSE}]*(?:[-.,:/'’+×*=]\d[^\W{DENSE}]*)*(?:['’]?{FOREIGN_SHORT})?"
-)
-_ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
-_IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
-_SURE_STEM = rf"(?!{context.NO_STEM}|{fold_letters('друг|одн')}){context.STEMMED_WORD}"
-_IN_STEMS = rf"(?<![^\W\d_]){_SURE_STEM}(?:{context.AND}(?:(?:to|on)\s)?{_SURE_STEM})+"
-_IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{context.HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
-_ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{context.STEMMED}(?=\W*\Z)|{_IN_HANGUL})"
-"""A number in words or signs that is the whole answer; one beside others may be an ordinary word."""
-
-
-@cache
-def number_in_any_form() -> re.Pattern[str]:
-    """A share, or whatever else may be read as a number: 0xD4, 2-1-7, 217ish, and words of any language."""
-    digits = rf"(?:{_IN_THOUSANDS}|{_IN_DIGITS})"
-    others = rf"(?:{_ALL_THAT_IS_SAID}|{ANY_NUMBER}|{_IN_HAN}|{_IN_STEMS}|{_ROMAN_NTH})"
-    either = "|".join(rf"{each}(?:(?!\s?/){JOINT}{each}){{0,8}}" for each in (digits, others))
-    return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?(?!\s?/){_OF_ALL}")
-
-
-@cache
-def more_to_come() -> re.Pattern[str]:
-    return re.compile(rf"(?:,\s?{ANY_NUMBER}){{0,6}},?\s(?:and|or|to|und|et|y|e|o|bis|oder|ou)\s{ANY_NUMBER}")
-
-
-@cache
-def closes() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:,\s?{ANY_NUMBER})*(?:\s?{SHORT_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?"
-        rf"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?[\s$/|'’\"”]{{0,3}}{CLOSE}"
-    )
-
-
-ENDS = re.compile(r"\s*(?:[.;!?:,)\]}…。！？；，、」』|“„«»‹「『\"‘'](?!\d)|\Z|\n|[–—])")
-LEADS_ON = re.compile(
-    r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
-    r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
-    r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
-)
-"""The end of a text that asks for something to follow."""
-DATE = re.compile(
-    rf"(?:1[5-9]|20)\d\d(?:{FOREIGN_SHORT})?(?:(?:{JOINT})(?:(?:1[5-9]|20)\d\d|\d\d))?|(?:1[5-9]|20)\d\d[-./]\d{{1,2}}[-./]\d{{1,2}}"
-    r"|\d{1,2}[-./]\d{1,2}[-./](?:1[5-9]|20)\d\d"
-)
-HOUR = re.compile(r"(?:[01]?\d|2[0-3])(?::|\s?h\s?|\.)[0-5]\d(?::[0-5]\d)?(?:[ap]?m)?")
-PATTERNS = (number_pattern, number_in_any_form, more_to_come, closes, context.takes_a_number, context.plain_use)
-"""Those that are compiled when they are first used, for that takes its time."""

@@ -12,19 +12,19 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 
 from domain.book import Passage, Sentence
-from domain.citations.context import CHAPTER, any_of, words_of_kind
-from domain.citations.keys import key_of, starts_of_sentences
+from domain.citations.context import CHAPTER
+from domain.citations.keys import starts_of_sentences
+from domain.citations.symbols import any_of, words_of_kind
 from domain.library.numerals import number_value
 from domain.library.search.languages import in_one_spelling
-from domain.library.search.sentences import is_heading, only_name, says_something, split_sentences, subject_of
-from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, is_movable_adverb, stem_of, words_of
-from domain.ports import BookView
+from domain.library.search.sentences import is_heading, only_name, says_something, subject_of
+from domain.library.search.words import STOP_WORDS, fold_letters, is_dense, is_movable_adverb, stem_of, words_of
 from domain.spoilers.filter import spans
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 
@@ -394,106 +394,3 @@ def _is_of_talk(sentence: str) -> bool:
     told = _introduced(sentence)
     claim = sentence if _SAYS_NOTHING.match(told) else told or sentence
     return _OF_TALK.search(fold_letters(_ASIDE.sub("", claim))) is not None
-
-
-class GivenSentences:
-    """The sentences a model has been given, by their keys and by words of theirs.
-
-    `opening_of` finds the opening sentence of a chapter by its key, which models get with the table of contents.
-    """
-
-    def __init__(self, opening_of: Callable[[str], Awaitable[Sentence | None]] | None = None) -> None:
-        self._opening_of = opening_of
-        self._by_key: dict[str, Sentence] = {}
-        self._without_keys: list[Passage] = []
-        self._words: dict[str, str] = {}
-        self._looked_up = 0
-
-    def learn(self, passage: Passage) -> None:
-        """Add a passage the model has been given; its keys are made when there is one to look up."""
-        self._without_keys.append(passage)
-
-    def add(self, sentence: Sentence) -> str:
-        """Add a sentence; return its key."""
-        key = key_of(sentence)
-        self._by_key[key] = sentence
-        return key
-
-    async def find(self, key: str) -> Sentence | None:
-        """The sentence with this key."""
-        self._make_keys()
-        return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
-
-    async def with_quoted(self, cited: list[Sentence], quotations: Iterable[str]) -> list[Sentence]:
-        """The sentences that a sentence of the answer cites; where a quotation in it stands in another given one, that
-        one instead.
-        """
-        quoted = [words for each in quotations if len((words := _words(each)).split()) >= _FEWEST_QUOTED]
-        missing = [words for words in quoted if not any(_is_from(words, sentence) for sentence in cited)]
-        elsewhere = [sentence for words in missing if cited and (sentence := await self._with_words(words))]
-        if not elsewhere:
-            return cited
-        return [each for each in cited if any(_is_from(words, each) for words in quoted)] + elsewhere
-
-    async def quoted_in(self, text: str, quotations: Sequence[str]) -> tuple[Sentence, ...]:
-        """The given sentence that a sentence of the answer quotes; empty if it quotes none, or mostly says something
-        else.
-        """
-        parts = (_words(each[start:end]) for each in quotations for start, end in split_sentences(each))
-        longest = max(parts, key=len, default="")
-        is_mostly_quoted = sum(len(words_of(each)) for each in quotations) > len(words_of(text)) * _LEAST_QUOTED
-        is_sure = is_mostly_quoted and len(longest.split()) >= _FEWEST_TO_CITE
-        return (sentence,) if is_sure and (sentence := await self._with_words(longest)) else ()
-
-    async def _with_words(self, words: str) -> Sentence | None:
-        """The first sentence with these words in a row; after _MOST_LOOKED_UP lookups none."""
-        self._make_keys()
-        self._looked_up += 1
-        if self._looked_up > _MOST_LOOKED_UP:
-            return None
-        for number, (key, sentence) in enumerate(self._by_key.items(), 1):
-            self._words[key] = self._words.get(key) or _words(sentence.text)
-            if words in self._words[key]:
-                return sentence
-            if number % _AT_ONCE == 0:
-                await asyncio.sleep(0)
-        return None
-
-    def _make_keys(self) -> None:
-        for passage in self._without_keys:  # models that cite in their own way write no keys
-            self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
-        self._without_keys.clear()
-
-
-_MOST_LOOKED_UP = 40
-"""Quotations per answer that are looked for among all given sentences, which may be thousands."""
-_AT_ONCE = 32
-"""Sentences that are compared before other tasks run."""
-_FEWEST_QUOTED = 3
-"""Words; fewer stand in too many sentences."""
-_FEWEST_TO_CITE, _LEAST_QUOTED = 5, 0.6
-"""Words, and the share of a sentence, that are quoted where no key says that it is about them."""
-
-
-def _is_from(words: str, sentence: Sentence) -> bool:
-    """Whether a sentence has all these words, or these all of the sentence's."""
-    written = _words(sentence.text)
-    return words in written or written in words
-
-
-def _words(text: str) -> str:
-    """The words of a text, folded, with a space on both sides of each."""
-    return f" {' '.join(map(fold, words_of(text)))} "
-
-
-def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
-    """Finds the opening sentence of a readable chapter by its key."""
-    openings: dict[str, Sentence] = {}
-
-    async def find(key: str) -> Sentence | None:
-        if not openings:
-            opening = [entry.opening for entry in await view.contents() if entry.opening]
-            openings.update((key_of(sentence), sentence) for sentence in opening)
-        return openings.get(key)
-
-    return find

@@ -1,8 +1,7 @@
 """The numbers in a text, and what says that one of them is no page reference.
 
-Texts are compared as a person reads them (`as_seen`), and so are the lists of words here. Words that matter are
-replaced by runs of one symbol of the same length (`marked`): offsets stay, and patterns are short. A `Number` is found
-by its digits, as a Roman numeral or in words; its properties are the licences with which it may stand in an answer.
+A `Number` is found by its digits, as a Roman numeral or in words; its properties are the licences with which it may
+stand in an answer.
 """
 
 import re
@@ -10,24 +9,21 @@ from collections.abc import Container, Iterator
 from string import ascii_lowercase
 
 from domain.citations import context
-from domain.citations.context import (
+from domain.citations.context import COUNTED_BY_NOTHING, SOURCE
+from domain.citations.symbols import (
+    ANY_PAGE,
     CARDINAL,
-    COUNTED_BY_NOTHING,
+    DATE,
     DENSE,
+    ENDS,
     FOREIGN,
     FOREIGN_SHORT,
-    FRACTION,
-    PAGE,
-    SHORT_PAGE,
-    SMALL_ORDINAL,
-    SOURCE,
-)
-from domain.citations.keys import (
-    DATE,
-    ENDS,
     HOUR,
     LEADS_ON,
     OPEN,
+    PAGE,
+    SHORT_PAGE,
+    SMALL_ORDINAL,
     closes,
     marked,
     more_to_come,
@@ -37,18 +33,12 @@ from domain.citations.keys import (
 from domain.library.numerals import RESULT_OF_A_SUM, are_small, is_in_telephone_number, is_score, values_of
 from domain.library.search.words import Seen, fold_letters, stem_of, words_of
 
-_OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]"
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _LABEL = re.compile(r"(?<!\w)([^\W\d_]{3,}) \Z")
 _NAME_OF_IT = re.compile(r"(?<!\w)[^\W\d_]{3,}\W+\Z")
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
 _STOPS, ITEM = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]"), re.compile(r"[.)][^\S\n]+(?=\S)")
-A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|{_OTHER_NUMBERS}")
-"""A part of every number. Most texts have none, and looking takes a tenth of the time."""
-LARGER_NUMBER = re.compile(rf"\d|[{CARDINAL}-{SMALL_ORDINAL}]{{4}}|{_OTHER_NUMBERS}")
-"""The same without the shortest words, such as "one", which are not looked for among the numbers that were given."""
-ANY_PAGE = rf"[{PAGE}-{FOREIGN}]++"
 _NEAR_PAGE = re.compile(
     rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
 )

@@ -22,143 +22,36 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from domain.citations import context
-from domain.citations.context import (
+from domain.citations.context import SOURCE
+from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups, pointer_at
+from domain.citations.numbers import ITEM, Number, numbers_of
+from domain.citations.symbols import (
+    A_NUMBER,
+    ANY_PAGE,
     CARDINAL,
     DENSE,
+    ENDS,
     FOREIGN,
     FOREIGN_SHORT,
-    PAGE,
-    ROUGHLY,
-    SHORT_PAGE,
-    SIDE,
-    SMALL_ORDINAL,
-    SOURCE,
-    STEMMED,
-    STEMMED_ORDINAL,
-)
-from domain.citations.keys import (
-    CLOSE,
-    DIGITS,
-    ENDS,
-    HAN_NUMBER,
     HAN_PAGE,
-    JOINT,
-    LINK_INTO_A_BOOK,
-    NUMBER,
-    OPEN,
-    PATTERNS,
-    RAISED,
+    PAGE,
     ROMAN,
-    SPELT_ORDINAL,
-    as_seen,
-    key_groups,
+    SIGNPOST,
+    SMALL_ORDINAL,
+    SOME_PAGE,
+    STEMMED_ORDINAL,
+    STEMMED_WORD,
+    closes,
     marked,
-    pointer_at,
+    more_to_come,
+    number_in_any_form,
+    number_pattern,
+    page_label,
+    typed_page,
 )
-from domain.citations.numbers import A_NUMBER, ANY_PAGE, ITEM, Number, numbers_of
-from domain.library.search.words import SUPERSCRIPTS, Seen, fold_letters
+from domain.library.search.words import Seen
 
-_SOME_PAGE = re.compile(
-    rf"(?<![{PAGE}-{FOREIGN}])(?<!many )(?<!viele )(?<!combien de )(?<!cuantas ){ANY_PAGE}"
-    rf"|(?<!少)(?<!(?<!第)[几幾]){HAN_PAGE}(?!{fold_letters('ある|あり|数|數|있')})"
-)
 _TOKEN = re.compile(r"\S+")
-_NUMBERS = (
-    rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
-    r"(?:\s?ff?\.)?"
-)
-_NUMBER_AS_WORD = fold_letters("संख्या|नंबर|নম্বর|نمبر|numre|nömrəli")
-_NAMED = rf"(?:\s?(?:ref(?:erence)?s?|number(?:ed|s)?|num(?:ero|mer)?|no|nr|n|{_NUMBER_AS_WORD})(?:[.°]|(?!\w)))?"
-_SIGN = r"(?:[^\S\n]|[.:#№=])"
-_NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
-_QUOTE = "[\"“”'‘’«»()\\[\\]{}|/$⟨⟩]"
-_GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}(?:(?:[a-z]|ال)-?(?=\d))?"
-_NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{HAN_NUMBER}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
-_BEFORE = rf"(?<![^\W{DENSE}]|['’.{PAGE}-{SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_NO_COUNT = rf"(?:(?<=\d)(?!\d)|(?<!\d)(?!\s+{context.COUNTED}))"
-_SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
-"""After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
-_NO_NAME = "".join(rf"(?<!\b{article} )" for article in ("the", "a", "his", "her", "their", "my", "our"))
-_ENGLISH = (
-    rf"{_BEFORE}(?:{PAGE}++{_SAME_SENTENCE}|(?:{_NO_NAME}|(?!{SHORT_PAGE}-)){SHORT_PAGE}++){_NUMBERED}{_NO_COUNT}"
-)
-"""After an article, "P-38" is an aeroplane."""
-_A_PAGE = rf"(?:{FOREIGN}++|{SIDE})"
-_FOREIGN_PAGE = (
-    rf"{_BEFORE}{context.NO_SIDE}(?:{FOREIGN}{{1,4}}+(?!{FOREIGN})\.?|{FOREIGN}{{5,}}+(?:['’]{FOREIGN_SHORT})?{_SAME_SENTENCE}\.?"
-    rf"|{FOREIGN_SHORT}++\.|{SIDE}|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
-    rf"{_NUMBERED}{_NO_COUNT}"
-)
-_NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
-_NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}|[^\W\d_]{{1,3}}))?"
-_NO_COUNT_OF_PAGES = rf"(?!\d{{1,5}}\s{FOREIGN})"
-_AND_NTH = rf"{JOINT}(?:(?:zu[rm]|de[rnms]?|die|la|el|las)\s)?{_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}"
-_NTH_FOREIGN = (
-    rf"(?:{_BEFORE}|(?<=[ሀ-፿])){_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}(?:{_AND_NTH})?\s?-?{FOREIGN}++(?!\w)"
-)
-"""A number without an ordinal sign before a foreign word for page is a count."""
-_ROMANCE = (
-    rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
-    rf"\s(?:{_ENGLISH}|{_NTH})"
-)
-"""French has the English word for page, and other languages have its abbreviation."""
-_IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
-    rf"|(?<![{DENSE}]){context.KANA_NUMBER}{HAN_PAGE}"
-)
-_ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
-"""After "on the third page": it is not the page of a letter or the like."""
-_NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
-_HAN = (
-    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?|{fold_letters('번째')})?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
-    rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{context.HANGUL_NUMBER}\s?{HAN_PAGE})"
-)
-_REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
-_BLANKS = r"(?:(?<!\s)\s++)?"
-"""White space from its beginning, so that a long stretch of it is looked through once."""
-_LEAD = rf"(?:(?:see|cf\.?|also|at|on|in|from|siehe|vgl\.|auf|voir|ver)\s|{ROUGHLY}){{0,3}}(?:the\s)?"
-_MORE = rf"(?:\s*(?:[,;/]|{JOINT})\s*(?:[{SHORT_PAGE}{FOREIGN_SHORT}]{{1,2}}\.?\s?)?{NUMBER})*(?:\s?ff?\.?)?"
-_SHORTENED = (
-    r"(?!(?:ch|chap|kap|cap|vol|bk|pt|act|sc|st|no|nr|age|b|d|r|ca|in|of|on|at|by|to|ad|bc|ps|fig|sect?|lib|bd"
-    r"|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?!\w)|c\.\s?\d{4})"
-    rf"(?:(?:[^\W\d_]{{1,2}}|[^\W\d_]{{1,4}}\.|side)\s?{DIGITS}|[^\W\d_]{{1,4}}(?:\.\s?|\s){ROMAN})"
-)
-"""A number behind any language's abbreviation for page, in brackets; chapters, years and ages have some as well."""
-_NO_YEAR = r"(?!1[5-9]\d\d(?!\d)|20\d\d(?!\d))"
-_BARE = rf"(?:\^|[a-z](?=\d))?\s?{_NO_YEAR}{NUMBER}{_MORE}\.?\s?(?:†[^()\[\]【】\n]{{0,40}})?"
-"""A number in brackets without a word."""
-
-
-@cache
-def _typed() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?P<bracketed>{_BLANKS}{OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*[,;]?\s*{CLOSE}"
-        rf"|{_BLANKS}{OPEN}\s*\d{{1,2}}:\d\d:\d\d\s*{CLOSE}|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
-        rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:,\s?[\[{{]\s*{_BARE}[\]}}])*(?:\s*\))?"
-        rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
-        rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
-        rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
-        rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
-        rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})(?:\sof (?:the|this) book)?"
-        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
-        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
-    )
-
-
-_SIGNPOST = re.compile(
-    rf"[{PAGE}{SHORT_PAGE}{FOREIGN}{SUPERSCRIPTS}第]|{OPEN}|{FOREIGN_SHORT}\.|{SIDE}"
-    rf"|(?<= )c\.|{HAN_PAGE}|\d\s?(?:{fold_letters('면')}|丁)"
-)
-"""A part of every reference that `_typed` matches. Most texts have none; looking for it takes a tenth of the time."""
-
-
-@cache
-def _label() -> re.Pattern[str]:
-    number = rf"(?<![^\W\d_])(?:\d+\.(?=\s)|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
-    stemmed = rf"{STEMMED_ORDINAL}(?=\s(?:{FOREIGN}|side))|{STEMMED}"
-    return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{context.HANGUL_NUMBER}|{context.KANA_NUMBER}")
-
-
 LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference."""
 
@@ -176,7 +69,7 @@ _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}
 
 @cache
 def _stemmed_part() -> re.Pattern[str]:
-    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{context.STEMMED_WORD})\W*")
+    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
 
 
 @lru_cache(maxsize=4_096)
@@ -230,14 +123,15 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
 
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
-    if not _typed.cache_info().currsize:
-        patterns = (*PATTERNS, _label, _typed, _stemmed_part)
+    if not typed_page.cache_info().currsize:
+        numbers = (number_pattern, number_in_any_form, more_to_come, closes, context.takes_a_number, context.plain_use)
+        patterns = (*numbers, page_label, typed_page, _stemmed_part)
         await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
 
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
-    typed = (each[0] for each in _typed().finditer(marked(as_seen(text).text)) if not each["bracketed"])
+    typed = (each[0] for each in typed_page().finditer(marked(as_seen(text).text)) if not each["bracketed"])
     labels = (re.findall(rf"(?<!\w)(?:\d+|{ROMAN})", reference) for reference in typed)
     return next((found[:2] for found in labels if found), [])
 
@@ -248,7 +142,7 @@ def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
     if is_asked and context.ASKS_WHERE.search(seen):
         return True
     read = marked(seen)
-    return _SOME_PAGE.search(_typed().sub("", read) if is_asked else read) is not None
+    return SOME_PAGE.search(typed_page().sub("", read) if is_asked else read) is not None
 
 
 def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
@@ -289,10 +183,10 @@ def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, 
 
 def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) -> Iterator[tuple[int, int, str]]:
     """The replacements from `at` on, in order, in terms of the text as it reads."""
-    if not _SIGNPOST.search(read):
+    if not SIGNPOST.search(read):
         return
     is_telling_ages = is_telling_ages or context.tells_ages(written)
-    for typed in _typed().finditer(read):
+    for typed in typed_page().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         if typed["bracketed"] or typed["bracket"]:
             if is_telling_ages and context.AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
@@ -313,10 +207,10 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
         elif typed["plain"] and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
-            vague = "some pages" if len(_label().findall(typed[0])) > 1 else "a page"
+            vague = "some pages" if len(page_label().findall(typed[0])) > 1 else "a page"
             yield *typed.span(), vague.capitalize() if is_capital else vague
         else:
-            for label in _label().finditer(read, *typed.span()):
+            for label in page_label().finditer(read, *typed.span()):
                 yield *label.span(), "…"
 
 

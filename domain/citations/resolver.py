@@ -16,6 +16,7 @@ from operator import attrgetter
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.context import ASKS_FOR_ONE, MAY_BE_A_PAGE, SOURCE
+from domain.citations.given import GivenSentences, KnownNumbers, opening_of, parts_of
 from domain.citations.keys import (
     BLANK,
     CLOSING,
@@ -25,29 +26,22 @@ from domain.citations.keys import (
     SENTENCE_END,
     TELLS_MORE,
     UNFINISHED,
-    as_seen,
     blanked,
     end_of_decided,
     ends_between,
     key_groups,
-    marked,
-    telling_words,
     with_reference,
 )
-from domain.citations.matching import GivenSentences, PassageMatcher, leads_elsewhere, opening_of
-from domain.citations.numbers import LARGER_NUMBER, Number, numbers_of
-from domain.citations.page_numbers import (
-    LONGEST_WORD,
-    TypedPages,
-    compile_patterns,
-    settled,
-    tells_of_pages,
-    without_typed_pages,
-)
+from domain.citations.matching import PassageMatcher, leads_elsewhere
+from domain.citations.numbers import Number
+from domain.citations.page_numbers import LONGEST_WORD, TypedPages, compile_patterns, settled, tells_of_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
+from domain.citations.symbols import (
+    telling_words,
+)
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
-from domain.library.search.sentences import is_heading, split_sentences
+from domain.library.search.sentences import is_heading
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -71,15 +65,12 @@ _MOST_SHORTENED = 2
 """How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
-_PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
-"""A part of a text whose numbers are learnt before other tasks run: to the end of a sentence if there is one."""
 _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
 _QUOTED = re.compile(f"{BLANK}+")
 _REFUSED = "\ue000"
 """Marks both ends of a quotation that is not in the book while its sentence is assembled."""
 _ATTRIBUTION = 4
 """Words; a shorter sentence behind a quotation only says whose it is: "So says Ann"."""
-_NONE, _ANY = frozenset[str](), frozenset({""})
 
 
 class AnswerComposer:
@@ -95,18 +86,17 @@ class AnswerComposer:
         self._cite = cite
         self._quotations = quotations
         self._given = GivenSentences(opening_of)
-        self._matcher = PassageMatcher()
+        self._matcher: PassageMatcher | None = None
+        self._unmatched: list[Passage] = []
         self._by_source: dict[str, Passage] = {}
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
-        self._unread: list[tuple[str, bool]] = []
+        self._numbers = KnownNumbers()
         self._titles = set[str]()
         self._words_of_titles = set[str]()
         self._last_said = self._asked = ""
         self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
-        self._in_digits: dict[tuple[int, bool], frozenset[str]] = {}
-        self._in_words: dict[tuple[int, bool], frozenset[str]] = {}
         self.learn(passages)
         self.discard()
 
@@ -115,10 +105,10 @@ class AnswerComposer:
         for passage in passages:
             self._by_source[passage.source] = passage
             self._given.learn(passage)
-            self._matcher.learn(passage)
+            self._unmatched.append(passage)
             self._quotations.learn(passage)
-            self._keep_unread(passage.text, is_given=True)
-            self._keep_unread(passage.chapter, is_given=False)
+            self._numbers.learn(passage.text, is_given=True)
+            self._numbers.learn(passage.chapter, is_given=False)
             self._titles.add(passage.chapter)
 
     def learn_words(self, text: str) -> None:
@@ -126,25 +116,22 @@ class AnswerComposer:
         self._quotations.learn_reader(text)
         self._asked, self._last_said = f"{self._last_said}\n{text}", text  # one may ask: and the second time?
         meant = text if any(not MAY_BE_A_PAGE.search(one[0]) for one in ASKS_FOR_ONE.finditer(text)) else self._asked
-        self._spoken = [(part, True) for part in _PART.findall(meant)]
-        self._keep_unread(text, is_given=False)
+        self._spoken = [(part, True) for part in parts_of(meant)]
+        self._numbers.learn(text, is_given=False)
 
     def learn_title(self, title: str) -> None:
         """Add the book's title, with its author, which count as words of the book."""
         self._quotations.learn(title)
-        self._keep_unread(title, is_given=False)
+        self._numbers.learn(title, is_given=False)
         self._titles.add(title)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
-        self._keep_unread(_LABEL.sub("", text), is_given=True)
+        self._numbers.learn(_LABEL.sub("", text), is_given=True)
 
     def learn_elsewhere(self, text: str) -> None:
         """Add what a tool that is not of the book has told: its page numbers are no more than a model's."""
-        self._spoken += [(part, False) for part in _PART.findall(text)]
-
-    def _keep_unread(self, text: str, *, is_given: bool) -> None:
-        self._unread += [(part, is_given) for part in _PART.findall(text)]
+        self._spoken += [(part, False) for part in parts_of(text)]
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""
@@ -229,10 +216,7 @@ class AnswerComposer:
     async def _release(self, length: int, *, last: bool = False) -> str:
         await compile_patterns()
         ready, self._pending = self._pending[:length], self._pending[length:]
-        if self._unread and LARGER_NUMBER.search(marked(as_seen(self._before + ready).text)):
-            while self._unread:
-                self._learn_numbers(*self._unread.pop())
-                await asyncio.sleep(0)
+        await self._numbers.read_for(self._before + ready)
         while self._spoken:
             part, is_readers = self._spoken.pop()
             self._are_pages_told |= tells_of_pages(part, is_asked=is_readers)
@@ -258,26 +242,7 @@ class AnswerComposer:
             before = text
 
     def _is_known(self, number: Number) -> bool:
-        """Whether the book or a reader has the number in digits beside a word that is here too, or in prose the book
-        in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
-        """
-        while self._unread:
-            self._learn_numbers(*self._unread.pop())
-        sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
-        company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
-        in_words = self._in_words if number.is_in_prose else {}
-        values = [(value, number.is_share) for value in number.values]
-        known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
-        if self._are_pages_told:  # only with what it counts: much of the rest stands near the passage's numbers
-            return bool(known) and all(_counted_by(number) & beside for beside in known)
-        return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
-
-    def _learn_numbers(self, text: str, is_given: bool) -> None:
-        for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_given):
-            if not is_spelt and (is_given or is_plain):
-                self._in_digits[value] = self._in_digits.get(value, _NONE) | words
-            if is_spelt or not is_given:
-                self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
+        return self._numbers.have(number, is_page_asked=self._are_pages_told)
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
@@ -317,9 +282,7 @@ class AnswerComposer:
     async def _close_sentence(self) -> str:
         """The reference for a finished sentence that has none, if it repeats a sentence of the book."""
         is_bare = not (self._is_refuted or self._is_cited or self._cites_itself or is_heading(self._sentence))
-        if is_bare:
-            await self._matcher.read_for(self._sentence)
-        repeated = self._matcher.match(self._sentence) if is_bare else ()
+        repeated = await self._repeated() if is_bare else ()
         if is_bare and not repeated and self._quoted:
             repeated = await self._given.quoted_in(self._sentence, self._quoted)
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
@@ -330,6 +293,14 @@ class AnswerComposer:
         self._sentence, self._is_refuted, self._is_cited, self._has_lost_page = "", False, False, False
         self._quoted.clear()
         return reference
+
+    async def _repeated(self) -> tuple[Sentence, ...]:
+        """The sentences of the given passages that the finished sentence repeats."""
+        matcher = self._matcher = self._matcher or PassageMatcher()
+        while self._unmatched:
+            matcher.learn(self._unmatched.pop(0))
+        await matcher.read_for(self._sentence)
+        return matcher.match(self._sentence)
 
     def _key_of_mark(self, mark: CitationMark) -> str:
         """A key for all that a provider's citation points at; empty if it is not true."""
@@ -478,23 +449,3 @@ def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
         return any(needle in fold(numbered(entry.number, entry.title)) for entry in await view.contents())
 
     return stands
-
-
-def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:
-    """The numbers in a text, whether they are in words, whether no reference could stand there, and the telling words
-    of their sentences; without places in a book that the book does not tell of itself.
-    """
-    for sentence in (text[start:end] for start, end in split_sentences(text)):
-        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if is_given or not each.is_placed]
-        company = telling_words(sentence) if numbers else frozenset[str]()
-        for number in numbers:
-            words = company | _counted_by(number)
-            yield from (((v, number.is_share), not number.is_decimal, not number.form, words) for v in number.values)
-
-
-def _counted_by(number: Number) -> frozenset[str]:
-    """The word after a number, marked as such."""
-    return frozenset(f">{word}" for word in telling_words(number.next_word))
-
-
-_STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")

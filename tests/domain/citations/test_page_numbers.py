@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.citations import page_numbers
-from domain.citations.keys import as_seen, marked
+from domain.citations.keys import as_seen
 from domain.citations.page_numbers import TypedPages, settled, tells_of_pages, without_typed_pages
+from domain.citations.symbols import SIGNPOST, marked, typed_page
 from domain.tools.context import without_paging
 from tests.sampling import a_few
 
@@ -199,7 +199,7 @@ _PARTS = """
 @given(st.lists(st.sampled_from([*_PARTS.split(), " ", " ", " "]), max_size=12).map("".join))
 def test_every_reference_has_a_signpost(text: str) -> None:
     read = marked(as_seen(text).text)
-    assert page_numbers._SIGNPOST.search(read) or not page_numbers._typed().search(read)
+    assert SIGNPOST.search(read) or not typed_page().search(read)
 
 
 def bare(text: str, known: int = 0) -> str:

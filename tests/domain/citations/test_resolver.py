@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from domain.book import Citation, Sentence, references
-from domain.citations import page_numbers
 from domain.citations.keys import in_language, key_of
 from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer
+from domain.citations.symbols import typed_page
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 from tests.domain.turn.passages import TEXT, cite, passage, sentences, stands_in_book
 
@@ -647,7 +647,7 @@ async def test_where_a_page_is_asked_for_a_number_of_the_book_needs_the_word_it_
 
 
 async def test_the_large_patterns_are_compiled_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    page_numbers._typed.cache_clear()
+    typed_page.cache_clear()
     compiled_in: list[threading.Thread] = []
     compile_it = re.compile
 
