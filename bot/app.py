@@ -32,8 +32,7 @@ from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow
 from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
-from domain.tools.context import NO_CONTEXT, ToolContext
-from domain.tools.registry import ToolRegistry
+from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
 from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
 from domain.turn.history import FullHistoryStrategy

@@ -12,10 +12,9 @@ from bot.tools.book import BOOK_TOOLS, book_toolbox
 from bot.tools.results import define, labelled
 from domain.book import Passage
 from domain.errors import shortened
-from domain.library.progress import find_page
+from domain.library.progress import find_page, page_in
 from domain.ports import BookFile, BookView, ToolHandler
 from domain.tool_use import ToolDefinition, ToolResult
-from domain.tools.context import page_in
 from domain.tools.registry import ToolRegistry, as_result, to_json
 
 LIST_BOOKS = ToolDefinition(

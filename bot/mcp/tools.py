@@ -23,8 +23,7 @@ from bot.private import without_secrets
 from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolResult
-from domain.tools.context import NO_CONTEXT, ToolContext
-from domain.tools.registry import ToolRegistry, error_output, to_json
+from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry, error_output, to_json
 
 if TYPE_CHECKING:
     from mcp import types

@@ -20,12 +20,11 @@ from bot.tools.results import (
 from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
 from domain.book import ChapterCount, ContentsEntry, Mentions, Passage, numbered
 from domain.citations.keys import key_of
+from domain.library import progress
 from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
-from domain.tools import context
-from domain.tools.context import NO_CONTEXT, ToolContext
-from domain.tools.registry import ToolRegistry
+from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry
 
 MOST_LISTED = 100
 """Chapters in one result; with pages and lengths they have some 1,000 words."""
@@ -57,7 +56,7 @@ def _key(entry: ContentsEntry) -> dict[str, object]:
 
 
 PROPOSE_POSITION = define(
-    context.PROPOSE_POSITION,
+    progress.PROPOSE_POSITION,
     "Offer the reader to set how far they have read. Use it only when a reader says so themselves (“I am on page 80 "
     "now”, “I have read chapter 5”, “I have finished it”), with one argument. It changes nothing by itself: the reader "
     "confirms, and then their next message sees more.",
@@ -73,7 +72,7 @@ def proposer(propose: Callable[[str, str], bool]) -> ToolHandler:
     """The handler. It does not check whether the page exists: that would tell how long the book is."""
 
     async def call(args: dict[str, Any]) -> ToolResult:
-        place = context.place_in(args)
+        place = progress.place_in(args)
         if place is None:
             raise ValueError("give one of page and chapter, a number or label such as 80 or xii, or finished")
         page, chapter = place

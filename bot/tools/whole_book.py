@@ -25,7 +25,7 @@ from domain.ports import BookView
 from domain.reading.portrait import as_written, forms_among, people_met, sentences_about
 from domain.reading.recap import introductions, other_names
 from domain.tool_use import ToolResult
-from domain.tools.context import ToolContext
+from domain.tools.registry import ToolContext
 
 STORY_SHARE = 0.5
 """The share of the reading budget that summaries may take; the rest is for looking things up."""

@@ -52,7 +52,7 @@ from domain.book import Book, Citation, ReadingPosition, Surroundings
 from domain.conversation import WITH_AN_ANSWER, Conversation, TurnState
 from domain.errors import BookError
 from domain.event import PositionProposed
-from domain.tools.context import has_said
+from domain.library.progress import has_said
 from domain.turn.chat_with_book import Reader
 from domain.turn.conversations import PlayedTurn
 from domain.turn.state import Decision

@@ -37,8 +37,8 @@ from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import MarginaliaError
 from domain.event import Answer
 from domain.leases import CURRENT_LEASE, HeldLease, Shard, is_lease_lost
+from domain.library.progress import proposals_in
 from domain.ports import OpenReplyRepository
-from domain.tools.context import proposals_in
 from domain.usage import OpenReply
 from domain.use_cases import UseCases
 

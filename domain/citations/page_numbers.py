@@ -129,6 +129,23 @@ async def compile_patterns() -> None:
         await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
 
+_PAGING = re.compile(
+    r"[\"'](?:(?:total|num|per)_?pages?|pages?_?(?:size|count|total))[\"']\s?:\s?\d+"
+    r"|[\"'](?:(?:current|next|prev|previous|last)_?)?page(?:_?(?:no|num|number|index))?[\"']\s?:\s?(?:[012]|null)(?!\d)"
+    r"|[?&]page=[012](?!\d)"
+    r"|\b(?:(?:web|home|main|talk|landing|wiki(?:pedia)?)[\s-]?pages?|this page"
+    r"|page (?:title|not found|was last|last edited))\b(?!\W{0,3}(?:n|no|nr|number)?\W{0,3}\d)",
+    re.IGNORECASE,
+)
+"""How many pages a list of results has, the first ones of them, and pages of the web, in what a tool returns."""
+_TAGS_AS_WORDS = str.maketrans("<>/", "   ")
+
+
+def without_paging(result: str) -> str:
+    """The words a tool has returned, tags among them, without pages of its results or the web: these are no book's."""
+    return _PAGING.sub("", result).translate(_TAGS_AS_WORDS)
+
+
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
     typed = (each[0] for each in typed_page().finditer(marked(as_seen(text).text)) if not each["bracketed"])

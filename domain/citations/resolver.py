@@ -34,18 +34,25 @@ from domain.citations.keys import (
 )
 from domain.citations.matching import PassageMatcher, leads_elsewhere
 from domain.citations.numbers import Number
-from domain.citations.page_numbers import LONGEST_WORD, TypedPages, compile_patterns, settled, tells_of_pages
+from domain.citations.page_numbers import (
+    LONGEST_WORD,
+    TypedPages,
+    compile_patterns,
+    settled,
+    tells_of_pages,
+    without_paging,
+)
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.citations.symbols import (
     telling_words,
 )
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
+from domain.library.progress import PROPOSE_POSITION
 from domain.library.search.sentences import is_heading
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
-from domain.tools.context import PROPOSE_POSITION, without_paging
 
 Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks up a span in the book; raises BookError if the reader may not see it."""

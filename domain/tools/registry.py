@@ -1,17 +1,22 @@
-"""The tools a model may call: stored by name, dispatched so that a call can fail but never break a turn."""
+"""The tools a model may call: stored by name, dispatched so that a call can fail but never break a turn.
+
+Here is also what a turn provides to them, besides its view of the book.
+"""
 
 import asyncio
 import copy
 import json
 import logging
 import re
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from domain.book import encodable
 from domain.errors import MarginaliaError, shortened
-from domain.ports import Dispatcher, ToolHandler, ToolOutput
+from domain.event import Approval
+from domain.library.summaries import Digest
+from domain.ports import BookView, Dispatcher, Toolbox, ToolHandler, ToolOutput
 from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -21,6 +26,29 @@ _CLEANUP_S = 1.0
 """The time a cancelled handler has for cleaning up before it is abandoned."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Services for the tools of a turn; each is None where it is not available.
+
+    `digests` returns summaries of what has been read, or of one chapter. `propose` suggests a page or a chapter
+    (neither: the end of the book) as new position to the reader who wrote it, and says whether anybody did; `approve`
+    asks a reader whether a tool may be called with these arguments.
+    """
+
+    digests: Callable[[int | None], Awaitable[list[Digest]]] | None = None
+    propose: Callable[[str, str], bool] | None = None
+    approve: Callable[[str, dict[str, Any]], Awaitable[Approval]] | None = None
+
+
+NO_CONTEXT = ToolContext()
+
+
+class MakeToolbox(Protocol):
+    """Makes the tools of a turn."""
+
+    def __call__(self, view: BookView, context: ToolContext = NO_CONTEXT, /) -> Toolbox: ...
 
 
 class ToolRegistry:

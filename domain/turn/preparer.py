@@ -12,7 +12,7 @@ from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt, Turn
 from domain.errors import BookError, BookErrorCode
 from domain.event import Approval, ToolCallStarted
-from domain.library.progress import SharedBounds
+from domain.library.progress import SharedBounds, proposed
 from domain.library.summaries import ChapterSummaries
 from domain.ports import (
     BookFile,
@@ -31,7 +31,7 @@ from domain.ports import (
 from domain.spoilers.detector import SpoilerChecks, note_for, note_without_position
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
-from domain.tools.context import MakeToolbox, ToolContext, proposed
+from domain.tools.registry import MakeToolbox, ToolContext
 from domain.turn.history import as_said, presentable, unanswered, within_bound, without_calls
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.state import Emit, TurnDraft, TurnRequest

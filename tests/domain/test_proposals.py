@@ -6,7 +6,7 @@ import pytest
 
 from domain.chat import ChatMessage, MessageRole
 from domain.event import PositionProposed
-from domain.tools.context import has_said, place_in, proposed
+from domain.library.progress import has_said, place_in, proposed
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

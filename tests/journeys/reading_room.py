@@ -19,7 +19,7 @@ from domain.ports import BookFile, ChatProvider
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
-from domain.tools.context import MakeToolbox
+from domain.tools.registry import MakeToolbox
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import Company, ManageConversations
 from domain.turn.history import FullHistoryStrategy

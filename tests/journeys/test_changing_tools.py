@@ -8,8 +8,7 @@ from bot.tools.book import book_toolbox
 from domain.event import Answer
 from domain.ports import BookView
 from domain.tool_use import ToolDefinition
-from domain.tools.context import NO_CONTEXT, ToolContext
-from domain.tools.registry import ToolRegistry
+from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
 from tests.doubles.script import Json, Reply, Thinking

@@ -23,8 +23,7 @@ from domain.event import Answer, PositionProposed, ToolCallFinished, TurnEvent
 from domain.library.shelf import Bookshelf
 from domain.ports import BookParser, BookView
 from domain.tool_use import ToolDefinition
-from domain.tools.context import NO_CONTEXT, ToolContext
-from domain.tools.registry import ToolRegistry, as_result
+from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry, as_result
 from domain.turn.chat_with_book import Reader
 from storage.book_files.files import SQLiteBookFiles
 from tests.cogs.conversation.scene import Scene, scene

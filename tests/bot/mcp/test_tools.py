@@ -28,8 +28,7 @@ from bot.providers.openai.client import build_request
 from domain.chat import PromptMessage
 from domain.event import Approval
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolInvocation, ToolResult
-from domain.tools.context import ToolContext
-from domain.tools.registry import ToolRegistry, as_result
+from domain.tools.registry import ToolContext, ToolRegistry, as_result
 from tests.doubles.mcp_http import McpHttpDouble
 from tests.doubles.mcp_server import PICTURE, SOUND, TOOLS
 

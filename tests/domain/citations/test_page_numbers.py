@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.citations.keys import as_seen
-from domain.citations.page_numbers import TypedPages, settled, tells_of_pages, without_typed_pages
+from domain.citations.page_numbers import TypedPages, settled, tells_of_pages, without_paging, without_typed_pages
 from domain.citations.symbols import SIGNPOST, marked, typed_page
-from domain.tools.context import without_paging
 from tests.sampling import a_few
 
 
