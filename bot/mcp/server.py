@@ -34,9 +34,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.mcp.book_tools import as_text, fault_in, output_schema, tools_of
 from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
-from bot.mcp.prompts import complete, get_prompt, list_prompts
+from bot.mcp.offers import as_text, complete, fault_in, get_prompt, list_prompts, output_schema, tools_of
 from bot.mcp.transports import Incoming
 from bot.private import OwnAddress, is_loopback
 from domain.book import encodable
