@@ -66,10 +66,11 @@ def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -
     What makes it is imported late: word lists and patterns take 0.1 s to load, which most commands do not need.
     """
     from bot.providers.extractive import overview, planning
+    from bot.providers.extractive.transcript import transcribe
 
     if messages and (written := _written_for(messages[-1])) is not None:
         return ChatResponse(text=written)
-    transcript = planning.transcribe(messages)
+    transcript = transcribe(messages)
     wishes = planning.wishes_of(transcript)
     choices = planning.Choices(transcript, questions=len(wishes))
     offered = OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}")

@@ -33,12 +33,13 @@ from bot.providers.extractive.intents import (
     names_author,
 )
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.planning import Choices, Transcript, Wish, places_of
+from bot.providers.extractive.planning import Choices, Wish, places_of
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import (
     Candidate,
     Choice,
     Confidence,
+    block_quotations,
     first_told,
     gather,
     introduce,
@@ -51,6 +52,7 @@ from bot.providers.extractive.quotation import (
     with_neighbours,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
+from bot.providers.extractive.transcript import Transcript
 from bot.providers.extractive.wording import (
     BOTH,
     PHRASES,
@@ -108,7 +110,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
         same = numbered(transcript.listed, wish.chapter)
         number = number_value(same[0]["printed"]) if same else None
         return phrases.which_chapter.format(len(same), number) if len(same) > BOTH else phrases.no_chapter
-    passages = [passage for look in looks for passage in look.result.passages]
+    passages = transcript.passages_of("story_so_far")
     found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
     told = [each for each in found if not is_of_names(words_of(each.raw))]
     told = [each for each in told if re.search(r"[^\w\s,،]\W*$", each.raw)] or told  # a line may be half a sentence
@@ -175,20 +177,17 @@ def _key(entry: Mapping[str, Any]) -> str:
 MOST_PAGE_WORDS = 400
 """Words read out at once: more than a page of most books, and less than two messages on Discord."""
 
-_PARAGRAPH_GAP = 2
-"""Characters between sentences that mean different paragraphs: an empty line, or an indent."""
-
 
 def page_text(wish: Pages, transcript: Transcript, language: Language) -> str:
     """The text of pages, paragraph by paragraph; empty if they were not looked up."""
-    passages = [p for look in transcript.looks_for("read_pages", **{"from": wish.first}) for p in look.result.passages]
+    passages = transcript.passages_of("read_pages", **{"from": wish.first})
     if not passages:
         return ""
     phrases = PHRASES[language]
     candidates = gather([passages], language)
     kept = list(_within(candidates, MOST_PAGE_WORDS))
     goes_on = [phrases.goes_on] if len(kept) < len(candidates) else []
-    return "\n\n".join([phrases.page, *_blocks(kept, passages), *goes_on])
+    return "\n\n".join([phrases.page, *block_quotations(kept, passages), *goes_on])
 
 
 def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candidate]:
@@ -198,23 +197,6 @@ def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candid
         if words > most_words:
             return
         yield candidate
-
-
-def _blocks(candidates: Sequence[Candidate], pages: Sequence[Passage]) -> Iterator[str]:
-    """Block quotations, one per paragraph, each with the key of its last sentence, from which its page is rendered."""
-    for page in pages:
-        for paragraph in _paragraphs([each for each in candidates if page.start <= each.start < page.end]):
-            yield f"> {' '.join(each.text for each in paragraph)} [{key_of(paragraph[-1].sentence)}]"
-
-
-def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
-    paragraphs: list[list[Candidate]] = []
-    for candidate in candidates:
-        if paragraphs and candidate.start - paragraphs[-1][-1].end < _PARAGRAPH_GAP:
-            paragraphs[-1].append(candidate)
-        else:
-            paragraphs.append([candidate])
-    return paragraphs
 
 
 def count(wish: Count, transcript: Transcript, language: Language) -> str:
@@ -248,7 +230,7 @@ def _parted(rendered: str) -> tuple[str, str]:
 
 def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
     """The sentence in which a name first stands, and the next."""
-    around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
+    around = transcript.passages_of("read_around")
     return render(quotations(_and_next(first, around, language)), language)
 
 
@@ -274,7 +256,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     phrases = PHRASES[language]
     if not hits:
         return phrases.no_line
-    around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
+    around = transcript.passages_of("read_around")
     told = [_and_next(each, around, language) for each in hits] if wish.after else []
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
     pieces = [piece for each in told for piece in each]
@@ -292,7 +274,7 @@ def cited(wish: Cited, transcript: Transcript, language: Language) -> str:
     """What stands at a passage that a message quotes, the sentences that answer if there are any; empty where the
     book has it nowhere, or nothing there has to do with the question.
     """
-    around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
+    around = transcript.passages_of("read_around")
     hits = places_of(wish, transcript)
     near = {each.start for hit in hits for each in with_neighbours(hit, around, language, reach=_NEARBY)}
     found = (each for each in gather([around], language) if each.start in near)
@@ -314,7 +296,7 @@ def onward(transcript: Transcript, language: Language) -> str:
     if quoted is None:
         return ""
     phrases = PHRASES[language]
-    read = [p for look in transcript.looks_for("read_around") for p in look.result.passages] or [quoted.passage]
+    read = transcript.passages_of("read_around") or [quoted.passage]
     following = [candidate for candidate in gather([read], language) if candidate.start >= quoted.sentence.end]
     if not following:
         chapter = quoted.passage.chapter if transcript.book["open"] else ""
@@ -334,7 +316,7 @@ def cast(transcript: Transcript, language: Language) -> str:
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story, without its number and persons; empty where they were not looked for."""
     chapter = story_chapter(transcript.listed)
-    read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
+    read = transcript.passages_of("read_pages")
     found = gather([read], language)
     opening = next((s.start for each in read for s in each.sentences if key_of(s) == chapter.get("key")), 0)
     story = [each for each in found if each.start >= opening and not each.is_heading]
@@ -370,7 +352,7 @@ _THE_END = re.compile(r"\W*(?:the end|finis|fin|ende)\W*", re.IGNORECASE)
 
 def ending(transcript: Transcript, language: Language) -> str:
     """The last sentences of the story; empty where they were not looked for."""
-    read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
+    read = transcript.passages_of("read_pages")
     story = takewhile(lambda each: not _THE_END.fullmatch(each.text), gather([read], language))
     told = [each for each in story if not each.is_heading]
     kept = _opening(told[::-1])[::-1] if told else []
@@ -404,7 +386,7 @@ def _told(wish: Wish, choices: Choices) -> str:
     transcript = choices.transcript
     phrases = PHRASES[wish.question.language]
     intent = wish.intent
-    if _all_failed(transcript):
+    if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:
         case Remark(reply):
@@ -430,10 +412,6 @@ def _told(wish: Wish, choices: Choices) -> str:
         case _:
             said = ""
     return said or _lookup(wish.question, choices)
-
-
-def _all_failed(transcript: Transcript) -> bool:
-    return bool(transcript.looks) and all(look.result.is_error for look in transcript.looks)
 
 
 def _failure(intent: Intent, phrases: Phrases) -> str:

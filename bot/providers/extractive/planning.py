@@ -1,14 +1,13 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from itertools import chain, groupby
-from typing import Any
+from functools import cached_property
+from itertools import chain
 
 from bot.providers.extractive import intents, quotation, wording
-from bot.providers.extractive.language import Language, as_meant, language_of, stems_of
+from bot.providers.extractive.language import WORDINGS, Language, is_little, language_of, stems_of
 from bot.providers.extractive.question import (
     Question,
     QuestionKind,
@@ -22,140 +21,14 @@ from bot.providers.extractive.question import (
     kind_of,
     with_words,
 )
-from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, LastQuoted, gather
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
+from bot.providers.extractive.transcript import REMEMBERED, Transcript, quoted_of
 from domain.book import Passage, Sentence
-from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
 from domain.library.search.words import STOP_WORDS, with_hyphens, without_possessive, words_of
 from domain.tool_use import OfferedTools, ToolInvocation
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """An earlier question, its answer, and the passages behind that."""
-
-    question: str
-    answer: str
-    passages: tuple[Passage, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with the
-    question.
-
-    `book` is what is known of the book, and whether it is `open`: a reader has finished it.
-    """
-
-    asked: str
-    book: Mapping[str, Any]
-    earlier: tuple[Exchange, ...] = ()
-    looks: tuple[Look, ...] = ()
-    handed_over: tuple[Passage, ...] = ()
-    rounds: int = 0
-
-    @property
-    def results(self) -> list[tuple[Passage, ...]]:
-        """The passages of each look; if nothing was looked up, those of the talk so far, the latest first."""
-        found = [look.result.passages for look in self.looks if look.result.passages]
-        if self.handed_over:
-            return [self.handed_over, *found]
-        return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
-
-    @property
-    def spoken(self) -> Language:
-        """The language of the readers so far."""
-        return reduce(
-            lambda spoken, each: asked_in(each.question, spoken), self.earlier[-_REMEMBERED:], Language.ENGLISH
-        )
-
-    @property
-    def told(self) -> str:
-        """The text of the results, once where several looks found it."""
-        return " ".join(dict.fromkeys(passage.text for passages in self.results for passage in passages))
-
-    @property
-    def last_quoted(self) -> LastQuoted | None:
-        """The end of the last answer that quoted anything: known, or found again if the history is without passages."""
-        known = quotation.last_quoted((each.answer, each.passages) for each in reversed(self.earlier))
-        again = [passage for look in self.looks_for("find_phrase") for passage in look.result.passages]
-        return known or (LastQuoted(again[0].sentences[-1], again[0]) if again else None)
-
-    @property
-    def last_lines(self) -> list[str]:
-        """The last sentence of each quotation of the last answer that had any."""
-        return next(filter(None, (quotation.lines_quoted(each.answer) for each in reversed(self.earlier))), [])
-
-    @property
-    def missing(self) -> dict[str, list[str]]:
-        """Words of the turn's searches that the book does not have, each with similarly spelt names."""
-        data = ((look.result.data or {}).get("missing", {}) for look in self.looks)
-        return {word: spelt for missing in data for word, spelt in missing.items()}
-
-    @property
-    def listed(self) -> Sequence[Mapping[str, Any]]:
-        """The chapters in the table of contents, if it was looked up."""
-        looks = self.looks_for("table_of_contents")
-        return (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
-
-    def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
-        """The looks made with a tool and these arguments, possibly among others."""
-        return [
-            look
-            for look in self.looks
-            if look.call.tool_name == tool and all(look.call.arguments.get(k) == v for k, v in arguments.items())
-        ]
-
-
-def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
-    """Read the messages of a request."""
-    spoken = [_as_asked(m) for m in messages if m.role != "system" and m.kind is not PromptKind.NUDGE]
-    about = next((m.data for m in messages if m.role == "system" and m.data), {})
-    turns = list(_turns(spoken))
-    asked, since = turns[-1] if turns else ([], [])
-    return Transcript(
-        asked=_words(asked),
-        book={"title": "", "author": "", "open": True, **about},
-        earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
-        looks=tuple(looks_among(since)),
-        handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
-        rounds=sum(bool(message.tool_invocations) for message in since),
-    )
-
-
-def _words(asked: Sequence[PromptMessage]) -> str:
-    return as_meant("\n".join(message.content for message in asked))
-
-
-def _as_asked(message: PromptMessage) -> PromptMessage:
-    """A message with passages: the reader's own words, and the passages."""
-    if message.kind is not PromptKind.PASSAGES or message.data is None:
-        return message
-    return replace(message, content=message.data["message"], passages=tuple(message.data["passages"]))
-
-
-def _turns(messages: Sequence[PromptMessage]) -> Iterator[tuple[list[PromptMessage], list[PromptMessage]]]:
-    """Consecutive messages of readers, and what followed from them; from unanswered ones nothing."""
-    asked: list[PromptMessage] = []
-    for (is_reader, _), group in groupby(messages, key=lambda m: (m.role == "user", m.kind is PromptKind.UNANSWERED)):
-        if is_reader:
-            if asked:
-                yield asked, []
-            asked = list(group)
-        elif asked:
-            yield asked, list(group)
-            asked = []
-    if asked:
-        yield asked, []
-
-
-def _exchange(asked: Sequence[PromptMessage], since: Sequence[PromptMessage]) -> Exchange:
-    passages = tuple(passage for message in since for passage in message.passages)
-    answer = "\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations)
-    return Exchange(as_printed(_words(asked), " ".join(passage.text for passage in passages)), answer, passages)
-
 
 _Results = Sequence[Sequence[Passage]]
 
@@ -197,7 +70,7 @@ class Choices:
         if is_apart or not self._knows(question, candidates):
             return NOTHING
         choice = choose(evidence, told, most_words=self._most_words)
-        choice = wording.with_context(evidence, choice, most_words=self._most_words)
+        choice = with_context(evidence, choice, most_words=self._most_words)
         return replace(choice, candidates=tuple(each for each in choice.candidates if each.sentence not in told))
 
     def _told(self, results: _Results, question: Question) -> set[Sentence]:
@@ -205,7 +78,7 @@ class Choices:
         if not (self.transcript.earlier and question.leans_on_past and question.kind is QuestionKind.WHY):
             return set()
         last = self.transcript.earlier[-1]
-        return quotation.quoted_of(results, last.answer, causes=analyse(last.question).kind is QuestionKind.WHY)
+        return quoted_of(results, last.answer, causes=analyse(last.question).kind is QuestionKind.WHY)
 
     def _knows(self, question: Question, candidates: Sequence[Candidate]) -> bool:
         """Whether anything is told of the names that are asked about; in German every noun looks like a name."""
@@ -299,11 +172,65 @@ class Choices:
         return wording.absent(question, self.transcript.missing, {*chain.from_iterable(stems)})
 
 
+_CONTEXT_WORDS = 30
+"""Words that neighbours may add to what is quoted."""
+
+_POINTS_BACK = re.compile(WORDINGS["stands_in"][0], re.IGNORECASE)
+
+
+def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
+    """The choice with the neighbours that some candidates need to be understood, if there is space."""
+    candidates = evidence.candidates
+    shown = {candidate.position for candidate in choice.candidates}
+    space = max(most_words, sum(candidate.length for candidate in choice.candidates)) + _CONTEXT_WORDS
+    for at in sorted(shown):
+        wanted = shown | _needed(evidence, at)
+        if sum(candidates[each].length for each in wanted) <= space:
+            shown = wanted
+    spoken = _with_speakers(shown, evidence)
+    whole = with_whole_replies([candidates[at] for at in spoken or shown], candidates, most_words=space)
+    return replace(choice, candidates=tuple(whole))
+
+
+_SPEAKER = re.compile(r"(?:[A-ZÀ-Þ][^\W\d_]+\.? ?){1,3}\.")
+_SENTENCES_A_SPEECH = 10
+"""At most, in a play: if fewer sentences are a name and nothing else, that is what somebody cries in a novel."""
+
+
+def _with_speakers(shown: Collection[int], evidence: Evidence) -> set[int]:
+    """What is shown of a play, each speech with the name before it, and no name without a speech."""
+    speakers = {at for at, each in enumerate(evidence.candidates) if _SPEAKER.fullmatch(each.text)}
+    if len(speakers) * _SENTENCES_A_SPEECH < len(evidence.candidates):
+        return {*shown}
+    speeches = {at for at in shown if at not in speakers}
+    return speeches | {at for at in speakers if evidence.following(at) in speeches}
+
+
+def _needed(evidence: Evidence, at: int) -> set[int]:
+    """The neighbours that a candidate needs: the beginning of its sentence, and what a colon announces, more than a
+    name, or whom a pronoun refers to.
+    """
+    candidate, names = evidence.candidates[at], evidence.question.names
+    beside = None
+    if candidate.announces or (names and _told_by(evidence, at) < 2):  # "My name is Ann."
+        beside = evidence.following(at)
+    elif _POINTS_BACK.match(candidate.text) and not names & {*candidate.stems}:
+        beside = evidence.previous(at)
+    begun = {other for other in range(at) if evidence.candidates[other].sentence is candidate.sentence}
+    return begun if beside is None or evidence.candidates[beside].is_heading else {*begun, beside}
+
+
+def _told_by(evidence: Evidence, at: int) -> int:
+    """How many meaningful words a candidate has that are not names in the question."""
+    names, language = evidence.question.names, evidence.question.language
+    words = [word for word in words_of(evidence.candidates[at].text) if not is_little(word, language)]
+    return sum(names.isdisjoint(stems_of(word, language)) for word in words)
+
+
 MOST_PLACES = 3
 """Places of a line that are quoted."""
 
-MOST_WISHES, _REMEMBERED = 3, 6
-"""Exchanges that follow-up questions may refer to."""
+MOST_WISHES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +274,7 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
     """The last question of the talk so far, itself understood from those before, and its answer."""
     past: Question | None = None
     answer = ""
-    for exchange in transcript.earlier[-_REMEMBERED:]:
+    for exchange in transcript.earlier[-REMEMBERED:]:
         question = in_context(exchange.question, past, answer, transcript.spoken)
         of_last = intents.of_last(exchange.question, [answer], question)
         wanted = of_last or intents.intent_of(exchange.question, question, has_past=True)
@@ -470,7 +397,7 @@ def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passa
     """The first places of a line that was looked up; only those with its very words, if it has to be exact: in one
     sentence if there are any, since "you. Tom" is no "You Tom".
     """
-    found = [place for look in transcript.looks_for("find_phrase", text=text) for place in look.result.passages]
+    found = transcript.passages_of("find_phrase", text=text)
     places = {fold(each.text): each for each in reversed(found) if not exact or quotation.is_told(text, each)}
     parts = {each: [each.text[start:end] for start, end in split_sentences(each.text)] for each in places.values()}
     whole = [each for each, own in parts.items() if any(quotation.stands_in(text, part) for part in own)]

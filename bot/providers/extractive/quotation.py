@@ -1,18 +1,17 @@
 """Quotations: the sentences that can be quoted, and how they are rendered, with the keys that prove them."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from bot.providers.extractive.language import CAUSE, WORDINGS, Language, is_little, stem, stems_of
+from bot.providers.extractive.language import WORDINGS, Language, is_little, stem, stems_of
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
 from domain.library.search.phrases import in_order
-from domain.library.search.sentences import split_sentences
 from domain.library.search.words import sound_of, words_of
 
 LONG = 45
@@ -126,7 +125,7 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
                 chapters[sentence] = passage.chapter
     found: list[Candidate] = []
     run = 0
-    units = ((each, *span) for each in _apart(standing) for span in _clauses(each.text))
+    units = ((each, *span) for each in _apart(standing) for span in clauses(each.text))
     for sentence, first, last in units:
         start, end = sentence.start + first, sentence.start + last
         if found and start - found[-1].end > _GAP:
@@ -186,7 +185,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
             yield sentence
 
 
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
+def clauses(text: str) -> Iterator[tuple[int, int]]:
     """The spans of clauses of moderate length; a short sentence is one clause."""
     start = 0
     if len(words_of(text)) > LONG:
@@ -283,6 +282,27 @@ def introduce(lead: str, rendered: str) -> str:
     if not lead:
         return rendered
     return f"{lead}\n\n{rendered}" if rendered.startswith("> ") else f"{lead} {rendered}"
+
+
+_PARAGRAPH_GAP = 2
+"""Characters between sentences that mean different paragraphs: an empty line, or an indent."""
+
+
+def block_quotations(candidates: Sequence[Candidate], pages: Sequence[Passage]) -> Iterator[str]:
+    """Block quotations, one per paragraph, each with the key of its last sentence, from which its page is rendered."""
+    for page in pages:
+        for paragraph in _paragraphs([each for each in candidates if page.start <= each.start < page.end]):
+            yield f"> {' '.join(each.text for each in paragraph)} [{key_of(paragraph[-1].sentence)}]"
+
+
+def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    paragraphs: list[list[Candidate]] = []
+    for candidate in candidates:
+        if paragraphs and candidate.start - paragraphs[-1][-1].end < _PARAGRAPH_GAP:
+            paragraphs[-1].append(candidate)
+        else:
+            paragraphs.append([candidate])
+    return paragraphs
 
 
 _FURTHEST_SPEAKER = 3
@@ -416,61 +436,6 @@ def _paired(text: str) -> str:
     before, after = text.split(inner, 1) if inner else (text, "")
     after = f" …{''.join(_PARTNERS[each] for each in reversed(opened))}" if opened else after
     return (f"{missing}… " if missing else before) + inner + after
-
-
-@dataclass(frozen=True, slots=True)
-class LastQuoted:
-    """The last sentence in reading order that an answer quoted, and a passage with it."""
-
-    sentence: Sentence
-    passage: Passage
-
-
-_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()]*\)")
-
-
-def last_quoted(answers: Iterable[tuple[str, Sequence[Passage]]]) -> LastQuoted | None:
-    """The end of the first of these answers, each with its passages, that quoted anything: in the chapter it quoted
-    most of.
-    """
-    for answer, passages in answers:
-        told = fold(" ".join(_REFERENCE.split(answer)[:-1]))
-        ends = {s: p for p in sorted(passages, key=lambda each: each.end) for s in p.sentences}
-        words = {sentence: _quoted_words(sentence, told) for sentence in ends}
-        least = min(max(words.values(), default=0), FEWEST_REPEATED)  # "Miss Prism." is everywhere
-        if least > 1:
-            quoted = [sentence for sentence in ends if words[sentence] >= least]
-            share = Counter(ends[sentence].chapter for sentence in quoted for _ in range(words[sentence]))
-            last = max(quoted, key=lambda each: (share[ends[each].chapter], each.end))
-            return LastQuoted(last, ends[last])
-    return None
-
-
-def quoted_of(results: Iterable[Sequence[Passage]], answer: str, *, causes: bool) -> set[Sentence]:
-    """The sentences of which an answer quotes enough to be noticed; those that state a cause only if `causes`."""
-    told = fold(answer)
-    every = {each for passages in results for passage in passages for each in passage.sentences}
-    quoted = (each for each in every if _quoted_words(each, told) >= FEWEST_REPEATED)
-    return {each for each in quoted if causes or not CAUSE.search(each.text)}
-
-
-def _quoted_words(sentence: Sentence, answer: str) -> int:
-    """The words of the longest clause of a sentence that a folded answer has."""
-    clauses = (fold(sentence.text[start:end]).strip(" \"'") for start, end in _clauses(sentence.text))
-    return max((len(words.split()) for words in clauses if words in answer), default=0)
-
-
-_BEFORE_QUOTED = re.compile(r"^[^“«„]*[“«„]")
-
-
-def lines_quoted(answer: str) -> list[str]:
-    """The last telling sentence of each quotation in an answer, before its reference to a page."""
-    lines: list[str] = []
-    for quoted in _REFERENCE.split(answer)[:-1]:
-        sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
-        telling = [each.strip('> “”«»„"…\n') for each in sentences if len(words_of(each)) >= FEWEST_REPEATED]
-        lines += [_BEFORE_QUOTED.sub("", each) for each in telling[-1:]]
-    return lines
 
 
 def stands_in(line: str, text: str) -> bool:

@@ -29,8 +29,7 @@ from bot.providers.extractive.question import (
     is_title,
     without_fillers,
 )
-from bot.providers.extractive.quotation import Choice, Confidence, with_whole_replies
-from bot.providers.extractive.scoring import MOST_WORDS, Evidence
+from bot.providers.extractive.quotation import Choice, Confidence
 from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
 from domain.library.search.phrases import LEAST_RUN, quoted_in
@@ -443,58 +442,3 @@ def told_in(question: Question, titles: Collection[str]) -> tuple[str, Question]
             if len(telling) > 1:
                 return title, replace(question, terms=terms, names=question.names - own, story=title)
     return "", question
-
-
-_CONTEXT_WORDS = 30
-"""Words that neighbours may add to what is quoted."""
-
-_POINTS_BACK = re.compile(WORDINGS["stands_in"][0], re.IGNORECASE)
-
-
-def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
-    """The choice with the neighbours that some candidates need to be understood, if there is space."""
-    candidates = evidence.candidates
-    shown = {candidate.position for candidate in choice.candidates}
-    space = max(most_words, sum(candidate.length for candidate in choice.candidates)) + _CONTEXT_WORDS
-    for at in sorted(shown):
-        wanted = shown | _needed(evidence, at)
-        if sum(candidates[each].length for each in wanted) <= space:
-            shown = wanted
-    spoken = _with_speakers(shown, evidence)
-    whole = with_whole_replies([candidates[at] for at in spoken or shown], candidates, most_words=space)
-    return replace(choice, candidates=tuple(whole))
-
-
-_SPEAKER = re.compile(r"(?:[A-ZÀ-Þ][^\W\d_]+\.? ?){1,3}\.")
-_SENTENCES_A_SPEECH = 10
-"""At most, in a play: if fewer sentences are a name and nothing else, that is what somebody cries in a novel."""
-
-
-def _with_speakers(shown: Collection[int], evidence: Evidence) -> set[int]:
-    """What is shown of a play, each speech with the name before it, and no name without a speech."""
-    speakers = {at for at, each in enumerate(evidence.candidates) if _SPEAKER.fullmatch(each.text)}
-    if len(speakers) * _SENTENCES_A_SPEECH < len(evidence.candidates):
-        return {*shown}
-    speeches = {at for at in shown if at not in speakers}
-    return speeches | {at for at in speakers if evidence.following(at) in speeches}
-
-
-def _needed(evidence: Evidence, at: int) -> set[int]:
-    """The neighbours that a candidate needs: the beginning of its sentence, and what a colon announces, more than a
-    name, or whom a pronoun refers to.
-    """
-    candidate, names = evidence.candidates[at], evidence.question.names
-    beside = None
-    if candidate.announces or (names and _told_by(evidence, at) < 2):  # "My name is Ann."
-        beside = evidence.following(at)
-    elif _POINTS_BACK.match(candidate.text) and not names & {*candidate.stems}:
-        beside = evidence.previous(at)
-    begun = {other for other in range(at) if evidence.candidates[other].sentence is candidate.sentence}
-    return begun if beside is None or evidence.candidates[beside].is_heading else {*begun, beside}
-
-
-def _told_by(evidence: Evidence, at: int) -> int:
-    """How many meaningful words a candidate has that are not names in the question."""
-    names, language = evidence.question.names, evidence.question.language
-    words = [word for word in words_of(evidence.candidates[at].text) if not is_little(word, language)]
-    return sum(names.isdisjoint(stems_of(word, language)) for word in words)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.quotation import last_quoted
+from bot.providers.extractive.transcript import last_quoted
 from bot.providers.extractive.wording import PHRASES
 from domain.tools.registry import error_output
 from tests.bot.providers.extractive.reading import Talk, opened_view, reading

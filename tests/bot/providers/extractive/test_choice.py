@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from bot.providers.extractive.planning import Choices, Transcript
+from bot.providers.extractive.planning import Choices, with_context
 from bot.providers.extractive.question import Question, analyse, as_printed
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
-from bot.providers.extractive.wording import with_context
+from bot.providers.extractive.transcript import Transcript
 from domain.book import Passage, Sentence
 
 

@@ -10,12 +10,12 @@ from bot.providers.extractive.quotation import (
     gather,
     introduce,
     is_like,
-    last_quoted,
     quotations,
     render,
     spoken,
     with_whole_replies,
 )
+from bot.providers.extractive.transcript import last_quoted
 from domain.book import Passage, Sentence
 from domain.citations.keys import key_of
 from domain.citations.quotations import Quotations
