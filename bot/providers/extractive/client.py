@@ -98,8 +98,8 @@ _EDGES = " .,;:!?…“”\"«»„‘’'()[]"
 
 def _title_of(text: str) -> str:
     """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
-    from bot.providers.extractive.language import as_meant
     from bot.providers.extractive.question import analyse
+    from bot.providers.extractive.transcript import as_meant
 
     question = analyse(as_meant(text))
     words = [word.strip(_EDGES) for word in question.text.split()]
@@ -114,8 +114,8 @@ def _title_of(text: str) -> str:
 
 def _standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
     """The words to search for; `history` is the talk so far, with roles."""
-    from bot.providers.extractive.language import as_meant
     from bot.providers.extractive.question import in_context
+    from bot.providers.extractive.transcript import as_meant
 
     past = None
     asked = ""

@@ -83,6 +83,9 @@ COLOURLESS: dict[Language, frozenset[str]] = {
 
 _TELLING = {Language(name): frozenset(words.split()) for name, words in _WORDS["telling"].items()}
 
+TYPED: dict[str, str] = {typed: meant for meant, words in _WORDS["typed"].items() for typed in words.split()}
+"""Words that people type in haste, and what they mean."""
+
 
 @cache
 def _alike(language: Language) -> dict[str, frozenset[str]]:
@@ -145,32 +148,6 @@ def language_of(text: str, default: Language = Language.ENGLISH) -> Language:
     }
     most = max(counts.values())
     return default if counts[default] == most else max(counts, key=lambda language: counts[language])
-
-
-_NOT_ASKED = re.compile(
-    r"```.*?(?:```|\Z)|<(?:[@#][!&]?|a?:\w+:|t:|id:|/[^<>\n]{1,99}:)[\w:]*>|@(?:everyone|here)\b"
-    r"|\]\(<?(?:https?://|www\.)[^\s()<>]*>?\)|<?(?:\b[a-z][a-z+.-]{1,15}://|\bwww\.)[^\s<>]+>?|(?<![\w:]):[\w+-]+:(?![\w:])"
-    r"|(?<=\W{8})\W+(?=\W{8})",
-    re.IGNORECASE | re.DOTALL,
-)
-"""What is not asked: code, Discord's mentions, times, emoji, links (but for their words), the middle of many marks."""
-
-_TYPED = {typed: meant for meant, words in _WORDS["typed"].items() for typed in words.split()}
-_TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(_TYPED)})(?![\w'’]|\.\s?\w)")
-
-_SHOUTED = re.compile(r"\b[A-ZÀ-ÞА-ЯЁ]{2,}\b(?:\W+[A-ZÀ-ÞА-ЯЁ]+\b)+")
-"""Two words or more in capitals."""
-
-_SALUTATION = re.compile(WORDINGS["salutation"][0], re.IGNORECASE)
-MOST_CHARACTERS = 2_000
-"""Characters of a message that are analysed: the longest message a person can send."""
-
-
-def as_meant(message: str) -> str:
-    """A message without mentions, links and code, not shouted, and with words in full that people type in haste."""
-    text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
-    text = _SHOUTED.sub(lambda found: found[0].lower(), text)
-    return _TYPED_WORD.sub(lambda found: _TYPED[found[0]], _SALUTATION.sub("", text))
 
 
 _ACCENTS = str.maketrans(

@@ -1,4 +1,6 @@
-"""The talk so far, as a request tells it: what was asked, answered and quoted, and what this turn has looked up."""
+"""The talk so far, as a request tells it: what was asked, as it was meant, what was answered and quoted, and what this
+turn has looked up.
+"""
 
 import re
 from collections import Counter
@@ -8,7 +10,7 @@ from functools import reduce
 from itertools import groupby
 from typing import Any
 
-from bot.providers.extractive.language import CAUSE, Language, as_meant
+from bot.providers.extractive.language import CAUSE, TYPED, WORDINGS, Language
 from bot.providers.extractive.question import as_printed, asked_in
 from bot.providers.extractive.quotation import FEWEST_REPEATED, clauses
 from domain.book import Passage, Sentence
@@ -19,6 +21,31 @@ from domain.library.search.words import words_of
 
 REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""
+
+
+_NOT_ASKED = re.compile(
+    r"```.*?(?:```|\Z)|<(?:[@#][!&]?|a?:\w+:|t:|id:|/[^<>\n]{1,99}:)[\w:]*>|@(?:everyone|here)\b"
+    r"|\]\(<?(?:https?://|www\.)[^\s()<>]*>?\)|<?(?:\b[a-z][a-z+.-]{1,15}://|\bwww\.)[^\s<>]+>?|(?<![\w:]):[\w+-]+:(?![\w:])"
+    r"|(?<=\W{8})\W+(?=\W{8})",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What is not asked: code, Discord's mentions, times, emoji, links (but for their words), the middle of many marks."""
+
+_TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(TYPED)})(?![\w'’]|\.\s?\w)")
+
+_SHOUTED = re.compile(r"\b[A-ZÀ-ÞА-ЯЁ]{2,}\b(?:\W+[A-ZÀ-ÞА-ЯЁ]+\b)+")
+"""Two words or more in capitals."""
+
+_SALUTATION = re.compile(WORDINGS["salutation"][0], re.IGNORECASE)
+MOST_CHARACTERS = 2_000
+"""Characters of a message that are analysed: the longest message a person can send."""
+
+
+def as_meant(message: str) -> str:
+    """A message without mentions, links and code, not shouted, and with words in full that people type in haste."""
+    text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
+    text = _SHOUTED.sub(lambda found: found[0].lower(), text)
+    return _TYPED_WORD.sub(lambda found: TYPED[found[0]], _SALUTATION.sub("", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from bot.providers.extractive.language import Language, as_meant, language_of, stem, stems_of
+from bot.providers.extractive.language import Language, language_of, stem, stems_of
 from bot.providers.extractive.question import QuestionKind, analyse, as_printed, asked_in
+from bot.providers.extractive.transcript import as_meant
 from bot.providers.extractive.wording import answer_queries
 from domain.library.search.words import length_of
 
