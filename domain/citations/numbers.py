@@ -10,6 +10,7 @@ from string import ascii_lowercase
 
 from domain.citations import context
 from domain.citations.context import COUNTED_BY_NOTHING, SOURCE
+from domain.citations.keys import Seen
 from domain.citations.symbols import (
     ANY_PAGE,
     CARDINAL,
@@ -31,7 +32,7 @@ from domain.citations.symbols import (
     number_pattern,
 )
 from domain.library.numerals import RESULT_OF_A_SUM, are_small, is_in_telephone_number, is_score, values_of
-from domain.library.search.words import Seen, fold_letters, stem_of, words_of
+from domain.library.search.words import fold_letters, stem_of, words_of
 
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"

@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 
 from domain.citations import context
 from domain.citations.context import SOURCE
-from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, as_seen, key_groups, pointer_at
+from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, Seen, as_seen, key_groups, pointer_at
 from domain.citations.numbers import ITEM, Number, numbers_of
 from domain.citations.symbols import (
     A_NUMBER,
@@ -49,7 +49,6 @@ from domain.citations.symbols import (
     page_label,
     typed_page,
 )
-from domain.library.search.words import Seen
 
 _TOKEN = re.compile(r"\S+")
 LONGEST_REFERENCE = 160
