@@ -188,9 +188,6 @@ class SQLUsage:
             "reader_id = ? AND guild_id = ? AND at >= ?", [reader_id, guild_id, time_to_text(since)]
         )
 
-    async def total_for_conversation(self, conversation_id: str) -> UsageTotal:
-        return await self._total("conversation_id = ?", [conversation_id])
-
     async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
         day = day_of(at)
         if not (salt := await self._database.read_one("SELECT value FROM salts WHERE name = ?", [day])):

@@ -349,7 +349,7 @@ class TestReaders:
 
 
 class TestUsage:
-    async def test_totals_by_reader_guild_and_conversation(self, storage: Storage) -> None:
+    async def test_totals_by_reader_and_guild(self, storage: Storage) -> None:
         one = TokenUsage(100, 10, 80, 5)
         for minutes, reader, guild, conversation, cost in [
             (0, "hatter", "g", "tea", 30),
@@ -364,7 +364,6 @@ class TestUsage:
         assert await usage.total_for_guild("g", at(1)) == UsageTotal(2, one + one, 70, 1)
         assert await usage.total_in_guild("hatter", "g", at(0)) == UsageTotal(2, one + one, 30, 1)
         assert await usage.total_in_guild("hatter", "g", at(1)) == UsageTotal(1, one, 0, 1)
-        assert await usage.total_for_conversation("tea") == UsageTotal(3, TokenUsage(300, 30, 240, 15), 100, 1)
         assert await usage.total_for_reader("nobody", at(0)) == UsageTotal()
 
     async def test_a_total_says_whether_any_of_it_was_estimated(self, storage: Storage) -> None:
@@ -385,7 +384,6 @@ class TestUsage:
         for found in (
             await storage.usage.total_for_reader("hatter", at(0)),
             await storage.usage.total_for_guild("g", at(0)),
-            await storage.usage.total_for_conversation("tea"),
         ):
             assert (found, found.usage.estimated) == (total, False)
 

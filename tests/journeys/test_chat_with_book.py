@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -403,7 +404,7 @@ async def test_tokens_are_booked_on_the_reader_who_asked(tmp_path: Path) -> None
     async with reading_room(tmp_path, ScriptedChat(ChatResponse(text="Hi.", usage=usage))) as room:
         talk = await room.talk()
         await room.ask(talk, "Hello", BEN)
-        total = await room.storage.usage.total_for_conversation(talk.id)
+        total = await room.storage.usage.total_for_reader(BEN.id, datetime(2020, 1, 1, tzinfo=UTC))
         assert (total.usage, total.cost_microdollars) == (usage, 1)
         turn = (await room.storage.turns.get_by_conversation(talk.id))[0]
         assert turn.usage == usage

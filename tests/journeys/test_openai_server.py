@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from domain.citations.keys import KEY_IN_GROUP
 from domain.event import Answer, ToolCallFinished
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Json, Reply, say
-from tests.journeys.reading_room import ReadingRoom, reading_room
+from tests.journeys.reading_room import ANN, ReadingRoom, reading_room
 
 
 @asynccontextmanager
@@ -44,8 +45,8 @@ async def test_a_model_that_turns_out_to_know_no_tools_answers_in_the_same_turn(
         talk = await room.talk()
         first = await room.ask(talk, "Who put out the lamp?")
         second = await room.ask(talk, "And why did he?")
+        total = await room.storage.usage.total_for_reader(ANN.id, datetime(2020, 1, 1, tzinfo=UTC))
         third = await room.ask(await room.talk(), "Who rowed Marta over?")
-        total = await room.storage.usage.total_for_conversation(talk.id)
         turns = await room.storage.turns.get_by_conversation(talk.id)
     for events in (first, second, third):
         assert isinstance(events[-1], Answer), events[-1]

@@ -69,7 +69,6 @@ async def test_the_tokens_are_on_the_account_of_whoever_asked(tmp_path: Path) ->
     async with a_talk(tmp_path, ChatResponse(text="The Lamp", usage=spent)) as (app, _, talk):
         await titled(app, talk)
         assert (await app.storage.usage.total_for_reader("ann", datetime(2020, 1, 1, tzinfo=UTC))).usage == spent
-        assert (await app.storage.usage.total_for_conversation(talk.id)).usage == spent
 
 
 async def test_what_is_covered_in_the_answer_is_not_sent_along(tmp_path: Path) -> None:

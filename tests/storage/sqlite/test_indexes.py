@@ -87,7 +87,6 @@ async def _use_everything(storage: Storage) -> None:
     await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage()))
     await storage.usage.total_for_reader("hatter", MIDNIGHT)
     await storage.usage.total_for_guild("g", MIDNIGHT)
-    await storage.usage.total_for_conversation("tea")
     await storage.derived_texts.put(DerivedText("alice", "summary", "1", 9, "", "model", MIDNIGHT))
     await storage.derived_texts.get("alice", "summary", "1", 9)
     await storage.privacy.export("hatter")
