@@ -34,8 +34,8 @@ from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
-from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
-from domain.turn.history import FullHistoryStrategy
+from domain.turn.conversations import Company, ManageConversations, TitleWriter
+from domain.turn.history import FullHistoryStrategy, Transcripts
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
 from domain.turn.runner import FallbackAnswerer, TurnRunner

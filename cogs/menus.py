@@ -155,7 +155,7 @@ class ContextMenus(commands.Cog):
             return None
         book = await self._use_cases.shelf.get(played.conversation.book_id, shelf=shelf_of(interaction))
         bound = await self._own_bound(interaction, book)
-        cited = dict.fromkeys(each for message in played.messages for each in message.citations)
+        cited = played.citations
         return (book, [each for each in cited if each.end <= bound]) if cited else None
 
     async def _tell_places(self, interaction: discord.Interaction[Any], book: Book, found: list[Citation]) -> None:

@@ -26,7 +26,6 @@ from cogs.permissions import (
 )
 from cogs.services import is_guest, server_of
 from domain.book import Book, one_line
-from domain.chat import MessageRole
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource
 from domain.errors import BookError, MarginaliaError
 from domain.turn.conversations import ManageConversations
@@ -432,10 +431,9 @@ class TitleUpdates:
         played = await self._use_cases.transcripts.played(turn_id) if titles is not None else None
         if titles is None or played is None or not (is_first or played.names_its_conversation):
             return False
-        asked = [message for message in played.messages if message.role is MessageRole.USER]
-        if not asked:  # deleted meanwhile
+        if not played.questions:  # deleted meanwhile
             return False
-        question = asked[-1]
+        question = played.questions[-1]
         title = await titles(played.conversation, question, played.answer.text)
         if title:
             await self._use_cases.conversations.title_by_model(conversation_id, title, question)

@@ -21,7 +21,8 @@ from domain.ports import (
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
-from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
+from domain.turn.conversations import Company, ManageConversations, TitleWriter
+from domain.turn.history import Transcripts
 from domain.turn.quota import Allowances, Limits
 from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, UsageTotal
 

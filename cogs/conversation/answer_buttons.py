@@ -54,7 +54,7 @@ from domain.errors import BookError
 from domain.event import PositionProposed
 from domain.library.progress import has_said
 from domain.turn.chat_with_book import Reader
-from domain.turn.conversations import PlayedTurn
+from domain.turn.history import PlayedTurn
 from domain.turn.state import Decision
 from domain.use_cases import UseCases
 
@@ -150,7 +150,7 @@ class AnswerButtons:
         shown = await defer_if_slow(interaction, self._shown(interaction, turn_id), thinking=not turning)
         if shown is None:
             raise Refusal(say("This answer and its sources are no longer stored."))
-        citations = [citation for message in shown.messages for citation in message.citations]
+        citations = shown.citations
         reach, around = await defer_if_slow(
             interaction, self._around(interaction, shown.conversation, citations), thinking=not turning
         )

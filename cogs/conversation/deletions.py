@@ -26,7 +26,7 @@ from domain.conversation import Turn
 from domain.errors import MarginaliaError
 from domain.event import Answer
 from domain.turn.chat_with_book import Taken
-from domain.turn.conversations import PlayedTurn
+from domain.turn.history import PlayedTurn
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

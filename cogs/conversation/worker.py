@@ -33,7 +33,7 @@ from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
 from domain.leases import ANSWERING, is_lease_lost
-from domain.turn.conversations import PlayedTurn
+from domain.turn.history import PlayedTurn
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

@@ -1,13 +1,18 @@
-"""Which messages of a history go into the prompt."""
+"""The history of a conversation: as it was kept, and which of its messages go into a prompt."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from domain.chat import ChatMessage, MessageRole, PromptMessage
-from domain.conversation import Turn, TurnState
+from domain.book import Citation
+from domain.chat import ChatMessage, MessageRole, PlatformMessage, PromptMessage
+from domain.citations.matching import find_uncited
+from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import LLMErrorCode
-from domain.event import NOTHING_WRITTEN
+from domain.event import NOTHING_WRITTEN, Answer
+from domain.leases import Shard
+from domain.ports import ChatMessageRepository, ConversationRepository, TurnRepository
 from domain.spoilers.filter import uncovered
 from domain.strategies.window import ContextWindow, estimate, exceeds
 
@@ -188,3 +193,155 @@ def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[C
 def _starts_turn(history: Sequence[ChatMessage], at: int) -> bool:
     previous = history[at - 1] if at else None
     return history[at].role is MessageRole.USER and (previous is None or previous.role is not MessageRole.USER)
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """A turn, its conversation, and the messages of that turn alone, in order."""
+
+    turn: Turn
+    conversation: Conversation
+    messages: tuple[ChatMessage, ...]
+
+    @property
+    def is_answered(self) -> bool:
+        return self.turn.state in WITH_AN_ANSWER
+
+    @property
+    def names_its_conversation(self) -> bool:
+        """Whether the title comes from the first words of this turn, or is still to be found."""
+        first_words = (title_from(each.content) for each in self.questions)
+        is_automatic = self.conversation.title_source is TitleSource.AUTOMATIC
+        return is_automatic and self.conversation.title in (UNTITLED, *first_words)
+
+    @property
+    def questions(self) -> list[ChatMessage]:
+        """The readers' messages that it answers, in order; those deleted since are missing."""
+        return [message for message in self.messages if message.role is MessageRole.USER]
+
+    @property
+    def askers(self) -> list[str]:
+        """The ids of the authors of the messages it answers, in order."""
+        return [message.author_id for message in self.questions]
+
+    @property
+    def citations(self) -> list[Citation]:
+        """What its messages cite, each once, in order."""
+        return [*dict.fromkeys(citation for message in self.messages for citation in message.citations)]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer, if the turn has one."""
+        last = self.messages[-1]
+        return Answer(
+            self.turn.id, last.content, last.citations, stopped=self.turn.stopped, uncited=find_uncited(last.content)
+        )
+
+    @property
+    def depends_to(self) -> int:
+        """The offset of the book up to which the turn depends on it."""
+        return max((message.depends_to or 0 for message in self.messages), default=0)
+
+
+class Transcripts:
+    """Reads conversations as they were kept, and records what becomes of their answers."""
+
+    def __init__(
+        self, *, conversations: ConversationRepository, messages: ChatMessageRepository, turns: TurnRepository
+    ) -> None:
+        self._conversations = conversations
+        self._messages = messages
+        self._turns = turns
+
+    async def messages(self, conversation_id: str) -> Sequence[ChatMessage]:
+        """All messages of a conversation, turn by turn, waiting ones last."""
+        return await self._messages.get_by_conversation(conversation_id)
+
+    async def turns(self, conversation_id: str) -> Sequence[Turn]:
+        """All turns of a conversation, in order."""
+        return await self._turns.get_by_conversation(conversation_id)
+
+    async def played(self, turn_id: str) -> PlayedTurn | None:
+        """One turn with its messages; None where it is no longer kept."""
+        turn = await self._turns.get(turn_id)
+        conversation = await self._conversations.get(turn.conversation_id) if turn else None
+        if turn is None or conversation is None:
+            return None
+        history = await self._messages.get_by_conversation(conversation.id)
+        messages = tuple(message for message in history if message.turn_id == turn.id)
+        return PlayedTurn(turn, conversation, messages) if messages else None  # it may be forgotten while this is read
+
+    async def authors(self, conversation_id: str) -> Sequence[str]:
+        """The ids of those who have written to the bot."""
+        return await self._messages.list_authors(conversation_id)
+
+    async def last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
+        """When somebody last wrote about a book, not counting the message with that platform id."""
+        return await self._messages.get_last_written(reader_id, book_id, but=but)
+
+    async def questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
+        """The newest messages of readers on the platform, newest first."""
+        return await self._messages.list_questions(conversation_id, limit)
+
+    async def question(self, external_id: str) -> ChatMessage | None:
+        """A reader's message by its platform id."""
+        return await self._messages.get_by_external_id(external_id)
+
+    async def questions_in(self, message_id: str) -> Sequence[ChatMessage]:
+        """The readers' messages that a message of the platform is, or shows under another id, in order."""
+        return await self._messages.list_questions_in(message_id)
+
+    async def shown_in(self, channel_id: str, limit: int) -> Mapping[str, str]:
+        """The newest messages of a channel that show questions under other ids, with the words of one of these."""
+        return await self._messages.list_shown_in(channel_id, limit)
+
+    async def repetitions(self, question_id: str) -> Sequence[PlatformMessage]:
+        """The bot's own messages that repeat a reader's message."""
+        return await self._messages.list_repetitions(question_id)
+
+    async def channels_before(self, guild_id: str) -> Sequence[str]:
+        """Where questions were said in a server before their books were chosen, or what they quote; the last 200."""
+        return await self._messages.list_channels_before(guild_id)
+
+    async def newest_external_id(self, conversation_id: str) -> str | None:
+        """The largest platform id known there, those of erased messages included."""
+        return await self._messages.get_newest_external_id(conversation_id)
+
+    async def begin_after(self, conversation_id: str, external_id: str) -> None:
+        """Treat all messages of the platform up to this id as belonging elsewhere, in a place with several
+        conversations.
+        """
+        await self._messages.note_known(conversation_id, external_id)
+
+    async def unfinished(self, shard: Shard) -> set[str]:
+        """The conversations of a shard with a waiting message, or with an undelivered last answer."""
+        undelivered = await self._turns.list_undelivered(shard)
+        return {turn.conversation_id for turn in undelivered} | {*await self._messages.list_waiting(shard)}
+
+    async def shown_by(self, message_id: str, channel_id: str, guild_id: str | None) -> str | None:
+        """The id of the turn whose delivered answer a message of the platform shows; None if it shows none."""
+        return await self._turns.find_shown(message_id, channel_id, guild_id)
+
+    async def forget_answer(self, turn_id: str, message_id: str) -> bool:
+        """Delete an answer, because a message that shows it was deleted. False: it does not show the answer any more.
+
+        Its question stays without an answer. The other messages of the answer are on the list of removals then.
+        """
+        return await self._turns.forget_answer(turn_id, message_id)
+
+    async def reply_ids(self, conversation_id: str, turns: int) -> set[str]:
+        """The platform's ids of the messages that show the newest delivered answers."""
+        recent = await self._turns.get_recent(conversation_id, turns)
+        return {each for turn in recent if turn.state is TurnState.DELIVERED for each in turn.reply_ids}
+
+    async def reopen(self, turn_id: str) -> None:
+        """Undo a turn that has no answer: its messages wait again.
+
+        Raises:
+            ConversationError: INVALID_STATE, the turn has its answer.
+        """
+        await self._turns.reopen(turn_id)
+
+    async def record_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
+        """Record the platform's messages that show a turn."""
+        await self._turns.update_delivery(turn_id, reply_ids, trace_id)

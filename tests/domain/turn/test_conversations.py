@@ -7,7 +7,8 @@ import pytest
 
 from domain.conversation import Conversation, TitleSource
 from domain.errors import ConversationError, ConversationErrorCode
-from domain.turn.conversations import ManageConversations, Transcripts
+from domain.turn.conversations import ManageConversations
+from domain.turn.history import Transcripts
 from storage.opening import Storage, open_storage
 from tests.storage.values import MIDNIGHT, a_book, furnish, hold_turn
 
