@@ -33,13 +33,13 @@ from domain.strategies.window import ContextWindow
 from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry
-from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
+from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import Company, ManageConversations, TitleWriter
 from domain.turn.history import FullHistoryStrategy, Transcripts
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
 from domain.turn.runner import FallbackAnswerer, TurnRunner
-from domain.use_cases import Facts, ManagePeople, UseCases
+from domain.use_cases import Facts, ManagePeople, PersonalQuestions, UseCases
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage
 

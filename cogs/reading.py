@@ -45,8 +45,8 @@ from domain.event import Answer, TurnFailed
 from domain.reading.companion import Asker
 from domain.reading.questions import MOST_QUESTIONS
 from domain.reading.recap import page_named
-from domain.turn.chat_with_book import Asked, Reader
-from domain.use_cases import UseCases
+from domain.turn.chat_with_book import Reader
+from domain.use_cases import Asked, UseCases
 
 MOST_MESSAGES = 5
 """Messages in one reply; a longer reply is a file. Discord allows no more than five follow-ups where only the person

@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakValueDictionary
 
-from domain.book import Book, Citation
 from domain.chat import ChatMessage, MessageRole, PlatformMessage
-from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, Turn, TurnState
+from domain.conversation import UNTITLED, WITH_AN_ANSWER, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
-from domain.event import Answer, ApprovalAsked, PositionProposed, TextDelta, TurnEvent, TurnFailed
+from domain.event import Answer, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import Company, ManageConversations
 from domain.turn.preparer import BoundBooks, TurnPreparer
@@ -396,105 +395,3 @@ def _came_to_nothing(turn: Turn) -> bool:
 
 def _lower(one: int, other: int | None) -> int:
     return one if other is None else min(one, other)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The outcome of a question: how its turn ended, and what the model proposed to its reader meanwhile.
-
-    `citations` are those of the text that was written, also if the turn failed.
-    """
-
-    conversation: Conversation
-    ending: Answer | TurnFailed
-    proposals: tuple[PositionProposed, ...] = ()
-    citations: tuple[Citation, ...] = ()
-
-
-class PersonalQuestions:
-    """Answers questions in conversations that are shown in no thread, one question per person at a time."""
-
-    def __init__(self, *, chat: ChatWithBook, conversations: ManageConversations) -> None:
-        self._chat = chat
-        self._conversations = conversations
-        self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
-
-    async def ask(
-        self,
-        book: Book,
-        reader: Reader,
-        question: str,
-        *,
-        external_id: str,
-        written_at: datetime | None = None,
-        quoted: PlatformMessage | None = None,
-        read_to: int | None = None,
-    ) -> Asked:
-        """Answer a question about a book from as far as its reader has read, but no further than `read_to`.
-
-        `external_id` identifies the question, also after a crash; `quoted` is the message that it quotes, `written_at`
-        is as in `ChatWithBook.receive`. The caller has to confirm the answer by `told`. Tools that change something are
-        not used: nobody could allow it.
-
-        Raises:
-            BookError, ConversationError, StorageError: there is no answer, and the sentence says why.
-            LLMError: EMPTY_REPLY, the question was deleted meanwhile.
-        """
-        async with self._locks.setdefault((book.id, book.shelf, reader.id), asyncio.Lock()):
-            conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
-            await self._forget_unanswered(conversation.id, but=external_id)
-            await self._chat.receive(
-                conversation.id, question, reader, external_id=external_id, written_at=written_at, said_in=quoted
-            )
-            return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
-
-    async def ask_again(self, turn: Turn, reader: Reader, *, read_to: int | None = None) -> Asked:
-        """Answer one of their questions again; the answer replaces the old one, which stays if this fails.
-
-        Raises:
-            as `ask`.
-        """
-        conversation = await self._conversations.get(turn.conversation_id)
-        async with self._locks.setdefault(
-            (conversation.book_id, conversation.guild_id or "", reader.id), asyncio.Lock()
-        ):
-            asked: Asked | None = None
-            try:
-                asked = await self._heard(conversation, reader, self._chat.answer_again(turn.id, read_to))
-            finally:
-                if asked is None or isinstance(asked.ending, TurnFailed):
-                    await self._chat.delivered(turn.id, turn.reply_ids, turn.trace_id)  # it is shown as before
-            return asked
-
-    async def _heard(self, conversation: Conversation, reader: Reader, turn: AsyncGenerator[TurnEvent, None]) -> Asked:
-        """The last event of a turn."""
-        proposals: dict[PositionProposed, None] = {}
-        citations: tuple[Citation, ...] = ()
-        ending: Answer | TurnFailed | None = None
-        async with aclosing(turn) as events:
-            async for event in events:
-                match event:
-                    case ApprovalAsked(approval_id=approval_id):
-                        self._chat.decide(conversation.id, approval_id, reader, allowed=False)
-                    case PositionProposed():
-                        proposals[event] = None
-                    case TextDelta():
-                        citations = event.citations
-                    case Answer() | TurnFailed():
-                        ending = event
-        if ending is not None:
-            return Asked(conversation, ending, tuple(proposals), citations)
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was withdrawn before it was answered.")
-
-    async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> bool:
-        """Record that the reader has the answer, or knows that there is none, and in which messages. The result is that
-        of `ChatWithBook.delivered`.
-        """
-        return await self._chat.delivered(asked.ending.turn_id, message_ids)
-
-    async def _forget_unanswered(self, conversation_id: str, *, but: str) -> None:
-        """Delete other questions that a crash or a failure has left without an answer: nobody waits for them."""
-        await self._chat.recover(conversation_id)
-        for message in await self._chat.waiting(conversation_id):
-            if message.external_id != but:
-                await self._chat.take_back(message.external_id or "")
