@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bot.providers.extractive import language, wording
+from bot.providers.extractive import language
 from bot.providers.extractive.language import OF_ANY_BOOK, WORDINGS, any_accents
 from bot.providers.extractive.question import (
     MEANS_A_MATTER,
@@ -244,17 +244,6 @@ def names_author(question: Question, author: str, told: Collection[Candidate]) -
     own = {term.stem for term in question.terms if term.weight == 1.0}
     surname = own.intersection(language.stems_of(author, question.language)[-1:])
     return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
-
-
-def book_told(reply: str, book: Mapping[str, Any], phrases: wording.Phrases) -> str:
-    """What the book is, or how many pages it has, as far as that is known."""
-    title, author, pages = (book.get(each) for each in ("title", "author", "pages"))
-    if reply == "pages" and pages:
-        return (phrases.pages_about if book.get("estimated") else phrases.pages).format(pages)
-    if not title:
-        return phrases.abilities
-    told = phrases.book.format(title, author) if author else phrases.title.format(title)
-    return f"{told} {phrases.origin}" if reply == "origin" and author else told
 
 
 _PAUSE, _OPENER = (re.compile(WORDINGS[each][0], re.IGNORECASE) for each in ("pause", "opener"))

@@ -127,6 +127,17 @@ PHRASES: dict[Language, Phrases] = {
 }
 
 
+def book_told(reply: str, book: Mapping[str, Any], phrases: Phrases) -> str:
+    """What the book is, or how many pages it has, as far as that is known."""
+    title, author, pages = (book.get(each) for each in ("title", "author", "pages"))
+    if reply == "pages" and pages:
+        return (phrases.pages_about if book.get("estimated") else phrases.pages).format(pages)
+    if not title:
+        return phrases.abilities
+    told = phrases.book.format(title, author) if author else phrases.title.format(title)
+    return f"{told} {phrases.origin}" if reply == "origin" and author else told
+
+
 _MOST_COUNTED = 40
 """Up to this many chapters, first and last occurrences are told as well as the chapter with the most."""
 
