@@ -13,7 +13,6 @@ from domain.ports.books import (
     Progress,
 )
 from domain.ports.conversations import (
-    AllowanceRepository,
     ChatMessageRepository,
     ConversationRepository,
     OpenReplyRepository,
@@ -24,6 +23,7 @@ from domain.ports.conversations import (
     TurnRepository,
 )
 from domain.ports.models import (
+    AllowanceRepository,
     ChatProvider,
     Clock,
     ConversationContextStrategy,

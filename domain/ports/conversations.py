@@ -1,7 +1,7 @@
-"""The ports for what the database keeps about people: conversations, positions, settings."""
+"""The ports for what the database keeps of people and servers: conversations, positions, settings."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Protocol
 
 from domain.book import ReadingPosition
@@ -9,7 +9,6 @@ from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import Conversation, TitleSource, Turn
 from domain.leases import ALL, Shard
 from domain.usage import (
-    Deed,
     Erasure,
     OpenReply,
     PersonalPost,
@@ -323,25 +322,6 @@ class ReaderRepository(Protocol):
     async def list_opted_out(self) -> Collection[str]: ...
     async def set_opted_out(self, reader_id: str, opted_out: bool) -> None:
         """Opt somebody out or in again. Their clubs become due, because a section may open now."""
-        ...
-
-
-class AllowanceRepository(Protocol):
-    """How often each person has recently done things that are limited.
-
-    People are identified by a salted hash of their ids, for a day at most, so that erasing one's data does not reset
-    the limits.
-    """
-
-    async def take(
-        self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
-    ) -> datetime | None:
-        """Record that a person does something once more, and return None. Repeating it `about` the same thing counts
-        once.
-
-        If they have done it `most` times within `span` (a day at most), nothing is recorded, and the result is when
-        they may do it again.
-        """
         ...
 
 

@@ -1,14 +1,14 @@
-"""The ports for language models and what they have used, tools, the clock and leases."""
+"""The ports for language models, what they have used and people may do, tools, the clock and leases."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol, runtime_checkable
 
 from domain.chat import ChatMessage, PromptMessage
 from domain.event import StrategyEvent
 from domain.leases import HeldLease
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
-from domain.usage import UsageRecord, UsageTotal
+from domain.usage import Deed, UsageRecord, UsageTotal
 
 
 @runtime_checkable
@@ -95,6 +95,25 @@ class UsageRepository(Protocol):
 
     async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
         """Tokens used on that day, anywhere or in one server, before the person erased their data."""
+        ...
+
+
+class AllowanceRepository(Protocol):
+    """How often each person has recently done things that are limited.
+
+    People are identified by a salted hash of their ids, for a day at most, so that erasing one's data does not reset
+    the limits.
+    """
+
+    async def take(
+        self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
+    ) -> datetime | None:
+        """Record that a person does something once more, and return None. Repeating it `about` the same thing counts
+        once.
+
+        If they have done it `most` times within `span` (a day at most), nothing is recorded, and the result is when
+        they may do it again.
+        """
         ...
 
 
