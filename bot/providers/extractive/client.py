@@ -114,8 +114,7 @@ def _title_of(text: str) -> str:
 
 def _standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
     """The words to search for; `history` is the talk so far, with roles."""
-    from bot.providers.extractive.question import in_context
-    from bot.providers.extractive.transcript import as_meant
+    from bot.providers.extractive.transcript import as_meant, in_context
 
     past = None
     asked = ""

@@ -15,7 +15,6 @@ from bot.providers.extractive.question import (
     analyse,
     as_printed,
     asked_in,
-    in_context,
     in_language,
     is_title,
     kind_of,
@@ -23,7 +22,7 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.transcript import REMEMBERED, Transcript, quoted_of
+from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of
 from domain.book import Passage, Sentence
 from domain.citations.quotations import fold
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences

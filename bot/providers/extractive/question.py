@@ -1,7 +1,6 @@
-"""The analysis of a question, on its own or in the context of earlier ones."""
+"""The analysis of a question."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -21,7 +20,6 @@ from bot.providers.extractive.language import (
     any_accents,
     is_little,
     is_of_today,
-    is_role,
     language_of,
     names_in,
     nominative,
@@ -140,11 +138,11 @@ class Question:
     @property
     def means_nobody(self) -> bool:
         """Whether it is about "him" or "her", and little else, where nobody was spoken of: "Where does he live?"."""
-        pronoun, is_brief = _pronoun(self), len(self.terms) <= 1 and not _SOMETHING.search(self.text)
-        if self.names or self.quoted or pronoun is None or not (is_brief and _points_back(self)):
+        pronoun, is_brief = pronoun_in(self), len(self.terms) <= 1 and not SOMETHING.search(self.text)
+        if self.names or self.quoted or pronoun is None or not (is_brief and points_back(self)):
             return False
         is_polite = pronoun.start() > 0 and pronoun[0][0].isupper()  # German "Sie"
-        is_person = not is_polite and any(each.fullmatch(pronoun[0]) for each in _GENDERS)
+        is_person = not is_polite and any(each.fullmatch(pronoun[0]) for each in GENDERS)
         return is_person and {term.stem for term in self.terms} <= {*stems_of(self.text, self.language)}
 
     @property
@@ -225,7 +223,7 @@ def analyse(text: str, language: Language | None = None) -> Question:
     if kind in (QuestionKind.WHO_IS, QuestionKind.NAMED) and relation_in(text):  # not the one named, but another
         kind = QuestionKind.WHO
     names = _names(text, language) & stems
-    if kind is QuestionKind.WHO_IS and not _SOMETHING.search(text):  # "who is captain ahab"
+    if kind is QuestionKind.WHO_IS and not SOMETHING.search(text):  # "who is captain ahab"
         names = stems
     return Question(text, language, kind, terms, frozenset(names))
 
@@ -348,130 +346,24 @@ def as_printed(text: str, told: str) -> str:
     return _TYPED.sub(printed, text)
 
 
-_BORROWED, _MEANT = 0.5, 0.9
-"""The weight of a word of an earlier question relative to those of the question itself, and of a name that a pronoun
-stands for.
-"""
-
-_CONTINUES = re.compile(WORDINGS["continues"][0], re.IGNORECASE)
-_SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
+SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
 MEANS_A_MATTER = re.compile(WORDINGS["matter"][0], re.IGNORECASE)
-_NAMES = re.compile(r"(?:(?<=[a-zà-ÿ,;] )|(?<=[“\"«„])|(?<=^)|(?<=\. ))[A-ZÀ-Þ][\w’'-]+")
-_FEW_WORDS, _MOST_NAMES = 3, 2
-_GENDERS = [re.compile(words, re.IGNORECASE) for words in WORDINGS["genders"]]
+GENDERS = [re.compile(words, re.IGNORECASE) for words in WORDINGS["genders"]]
 """Words for men, and for women."""
 
 
-def in_context(text: str, before: Question | None, answer: str = "", spoken: Language = Language.ENGLISH) -> Question:
-    """The analysis of a question, with words it lacks from the one before and its answer; in the language `spoken`."""
-    question = analyse(text, asked_in(text, spoken))
-    if before is None:
-        is_bare = question.kind is QuestionKind.OTHER and question.names == {term.stem for term in question.terms}
-        return replace(question, kind=QuestionKind.WHO_IS) if is_bare and question.names else question
-    if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
-        question = analyse(text, asked_in(text, before.language))
-    own, points_back = _own_terms(question), _points_back(question)
-    if not own or (not points_back and all(term.weight == MEASURED for term in own)):  # "why?", "for how long?"
-        meant = _antecedents(question, before, answer) if points_back else ()
-        return _borrow(question, (*meant, *before.terms), before)
-    if _is_elliptical(question):
-        kind = QuestionKind.WHO if before.kind is QuestionKind.WHO_IS and not question.names else before.kind
-        return _borrow(replace(question, kind=kind), _unless_replaced(question, before), before, _MEANT)
-    if points_back or _has_no_subject(question):
-        return _borrow(question, _antecedents(question, before, answer), before)
-    return question
-
-
-def _own_terms(question: Question) -> tuple[Term, ...]:
-    """Terms other than the question word: the analysis of "why?" contains "why" only because it has nothing else."""
-    return tuple(t for t in question.terms if t.stem in question.names or not is_little(t.word, question.language))
-
-
-def _is_elliptical(question: Question) -> bool:
-    """ "And Tom?", "What about her brother?": a subject, and the rest as before."""
-    opening = _CONTINUES.match(question.text)
-    return len(question.terms) <= _FEW_WORDS and (
-        (opening is not None and question.kind in (QuestionKind.OTHER, QuestionKind.WHAT, QuestionKind.HOW))
-        or (question.kind is QuestionKind.OTHER and len(split_words(question.text, question.language)) == 1)
-    )
-
-
-def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
-    """The earlier terms; a new name replaces the old ones, and so does a word that is all of the question. Words for
-    people give way to another one, or to a name if there was none: of "Ann's mother", "and her brother?" keeps
-    "Ann's".
-    """
-    bare = split_words(_CONTINUES.sub("", question.text, count=1), question.language)
-    has_role = any(is_role(without_possessive(term.word)) for term in question.terms)
-    is_name = question.names or (bare and not has_role and not any(is_little(word, question.language) for word in bare))
-    gone = before.names if is_name and not _points_back(question) else frozenset()
-    if has_role or (is_name and not before.names):
-        gone |= {term.stem for term in before.terms if is_role(without_possessive(term.word))}
-    return tuple(term for term in before.terms if term.stem not in gone)
-
-
-def _pronoun(question: Question) -> re.Match[str] | None:
+def pronoun_in(question: Question) -> re.Match[str] | None:
     pattern = rf"\b(?:{POINTS_BACK[question.language]})\b"
     return re.search(pattern, without_fillers(question.text), re.IGNORECASE)
 
 
-def _points_back(question: Question) -> bool:
+def points_back(question: Question) -> bool:
     """Whether a pronoun precedes any name or noun in the question that it could refer to."""
-    found = _pronoun(question)
+    found = pronoun_in(question)
     if found is None:
         return False
     ahead = found.string[: found.start()]
-    return question.names.isdisjoint(stems_of(ahead, question.language)) and not _SOMETHING.search(ahead)
-
-
-def _has_no_subject(question: Question) -> bool:
-    """Whether it goes on without a name or a noun, as in "¿Y dónde vive?": Spanish verbs need no pronoun."""
-    is_of_deed = question.kind in (QuestionKind.WHERE, QuestionKind.WHEN, QuestionKind.WHY, QuestionKind.HOW)
-    goes_on = (is_of_deed and question.language is Language.SPANISH) or _CONTINUES.match(question.text)
-    is_short = len(question.terms) <= _FEW_WORDS and not question.names
-    return bool(goes_on) and is_short and _SOMETHING.search(question.text) is None
-
-
-def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
-    """What the pronouns refer to: the names asked about, with the relative of theirs, or found if it was asked who, or
-    if those are forgotten; for "it", everything asked about. "She" stays who she was in "Who does she marry?".
-    """
-    pronoun = _pronoun(question)
-    own = [each for each in _GENDERS if pronoun and each.fullmatch(pronoun[0])]
-    relation = relation_in(before.text)
-    theirs = [term for term in before.terms if (relation or term.weight < 1.0) and _may_mean(term.word, own)]
-    meant = [term for term in before.terms if term.stem in before.names or term in theirs]
-    is_forgotten = own and not before.names and (before.leans_on_past or _points_back(before))
-    is_same = (said := _pronoun(before)) and any(each.fullmatch(said[0]) for each in own)  # "Who does she marry?"
-    if is_forgotten or (before.kind is QuestionKind.WHO and not (relation or is_same)):
-        meant += _names_in(answer, before)
-    return (*meant, *(before.terms if not meant or MEANS_A_MATTER.search(question.text) else ()))
-
-
-def _may_mean(word: str, own: Sequence[re.Pattern[str]]) -> bool:
-    """Whether a pronoun, of its own gender, may stand for what somebody is: "she" stands for no father."""
-    return is_role(word) and not (own and any(each.fullmatch(word) for each in _GENDERS if each not in own))
-
-
-def _names_in(answer: str, before: Question) -> list[Term]:
-    """The most frequent names in an answer that were not in its question."""
-    asked = {term.stem for term in before.terms}
-    found = (name for name in _NAMES.findall(answer) if not is_little(name, before.language) and not is_title(name))
-    counted = Counter(name for name in found if stem(name, before.language) not in asked)
-    return [Term(stem(name, before.language), name) for name, _ in counted.most_common(_MOST_NAMES)]
-
-
-def _borrow(question: Question, terms: tuple[Term, ...], before: Question, words: float = _BORROWED) -> Question:
-    own = _own_terms(question)
-    known = {term.stem for term in own}
-    names = before.names | {term.stem for term in terms if term.word[0].isupper()}
-    lent = {
-        term.stem: replace(term, weight=term.weight * (_MEANT if term.stem in names else words))
-        for term in terms
-        if term.stem not in known
-    }
-    every = (*own, *lent.values()) or question.terms
-    return replace(question, terms=every, names=(question.names | names) & {term.stem for term in every})
+    return question.names.isdisjoint(stems_of(ahead, question.language)) and not SOMETHING.search(ahead)
 
 
 def in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
@@ -485,8 +377,8 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
         own = analyse(question.text, language)
         return replace(own, terms=(*own.terms, *(term for term in lent if term not in own.terms)))
     typed = [term for term in question.terms if term.weight == 1.0]
-    is_new = any(term.word[0].isupper() for term in typed) or _SOMETHING.search(question.text)
-    meant = typed if is_new and not _points_back(question) else question.terms
+    is_new = any(term.word[0].isupper() for term in typed) or SOMETHING.search(question.text)
+    meant = typed if is_new and not points_back(question) else question.terms
     words = [without_possessive(term.word) for term in meant]
     named = [word for word in words if word[0].isupper()] or [word for word in words if word not in missing] or words
     if question.language is Language.GERMAN:  # where every noun has a capital

@@ -1,5 +1,6 @@
-"""The talk so far, as a request tells it: what was asked, as it was meant, what was answered and quoted, and what this
-turn has looked up.
+"""The talk so far, as a request tells it: what was asked, answered and quoted, and what this turn has looked up.
+
+A question is understood as it was meant, and in the context of earlier ones.
 """
 
 import re
@@ -10,14 +11,38 @@ from functools import reduce
 from itertools import groupby
 from typing import Any
 
-from bot.providers.extractive.language import CAUSE, TYPED, WORDINGS, Language
-from bot.providers.extractive.question import as_printed, asked_in
+from bot.providers.extractive.language import (
+    CAUSE,
+    TYPED,
+    WORDINGS,
+    Language,
+    is_little,
+    is_role,
+    relation_in,
+    split_words,
+    stem,
+)
+from bot.providers.extractive.question import (
+    GENDERS,
+    MEANS_A_MATTER,
+    MEASURED,
+    SOMETHING,
+    Question,
+    QuestionKind,
+    Term,
+    analyse,
+    as_printed,
+    asked_in,
+    is_title,
+    points_back,
+    pronoun_in,
+)
 from bot.providers.extractive.quotation import FEWEST_REPEATED, clauses
 from domain.book import Passage, Sentence
 from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import words_of
+from domain.library.search.words import without_possessive, words_of
 
 REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""
@@ -46,6 +71,114 @@ def as_meant(message: str) -> str:
     text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
     text = _SHOUTED.sub(lambda found: found[0].lower(), text)
     return _TYPED_WORD.sub(lambda found: TYPED[found[0]], _SALUTATION.sub("", text))
+
+
+_BORROWED, _MEANT = 0.5, 0.9
+"""The weight of a word of an earlier question relative to those of the question itself, and of a name that a pronoun
+stands for.
+"""
+
+_CONTINUES = re.compile(WORDINGS["continues"][0], re.IGNORECASE)
+_NAMES = re.compile(r"(?:(?<=[a-zà-ÿ,;] )|(?<=[“\"«„])|(?<=^)|(?<=\. ))[A-ZÀ-Þ][\w’'-]+")
+_FEW_WORDS, _MOST_NAMES = 3, 2
+
+
+def in_context(text: str, before: Question | None, answer: str = "", spoken: Language = Language.ENGLISH) -> Question:
+    """The analysis of a question, with words it lacks from the one before and its answer; in the language `spoken`."""
+    question = analyse(text, asked_in(text, spoken))
+    if before is None:
+        is_bare = question.kind is QuestionKind.OTHER and question.names == {term.stem for term in question.terms}
+        return replace(question, kind=QuestionKind.WHO_IS) if is_bare and question.names else question
+    if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
+        question = analyse(text, asked_in(text, before.language))
+    own, is_back = _own_terms(question), points_back(question)
+    if not own or (not is_back and all(term.weight == MEASURED for term in own)):  # "why?", "for how long?"
+        meant = _antecedents(question, before, answer) if is_back else ()
+        return _borrow(question, (*meant, *before.terms), before)
+    if _is_elliptical(question):
+        kind = QuestionKind.WHO if before.kind is QuestionKind.WHO_IS and not question.names else before.kind
+        return _borrow(replace(question, kind=kind), _unless_replaced(question, before), before, _MEANT)
+    if is_back or _has_no_subject(question):
+        return _borrow(question, _antecedents(question, before, answer), before)
+    return question
+
+
+def _own_terms(question: Question) -> tuple[Term, ...]:
+    """Terms other than the question word: the analysis of "why?" contains "why" only because it has nothing else."""
+    return tuple(t for t in question.terms if t.stem in question.names or not is_little(t.word, question.language))
+
+
+def _is_elliptical(question: Question) -> bool:
+    """ "And Tom?", "What about her brother?": a subject, and the rest as before."""
+    opening = _CONTINUES.match(question.text)
+    return len(question.terms) <= _FEW_WORDS and (
+        (opening is not None and question.kind in (QuestionKind.OTHER, QuestionKind.WHAT, QuestionKind.HOW))
+        or (question.kind is QuestionKind.OTHER and len(split_words(question.text, question.language)) == 1)
+    )
+
+
+def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
+    """The earlier terms; a new name replaces the old ones, and so does a word that is all of the question. Words for
+    people give way to another one, or to a name if there was none: of "Ann's mother", "and her brother?" keeps
+    "Ann's".
+    """
+    bare = split_words(_CONTINUES.sub("", question.text, count=1), question.language)
+    has_role = any(is_role(without_possessive(term.word)) for term in question.terms)
+    is_name = question.names or (bare and not has_role and not any(is_little(word, question.language) for word in bare))
+    gone = before.names if is_name and not points_back(question) else frozenset()
+    if has_role or (is_name and not before.names):
+        gone |= {term.stem for term in before.terms if is_role(without_possessive(term.word))}
+    return tuple(term for term in before.terms if term.stem not in gone)
+
+
+def _has_no_subject(question: Question) -> bool:
+    """Whether it goes on without a name or a noun, as in "¿Y dónde vive?": Spanish verbs need no pronoun."""
+    is_of_deed = question.kind in (QuestionKind.WHERE, QuestionKind.WHEN, QuestionKind.WHY, QuestionKind.HOW)
+    goes_on = (is_of_deed and question.language is Language.SPANISH) or _CONTINUES.match(question.text)
+    is_short = len(question.terms) <= _FEW_WORDS and not question.names
+    return bool(goes_on) and is_short and SOMETHING.search(question.text) is None
+
+
+def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
+    """What the pronouns refer to: the names asked about, with the relative of theirs, or found if it was asked who, or
+    if those are forgotten; for "it", everything asked about. "She" stays who she was in "Who does she marry?".
+    """
+    pronoun = pronoun_in(question)
+    own = [each for each in GENDERS if pronoun and each.fullmatch(pronoun[0])]
+    relation = relation_in(before.text)
+    theirs = [term for term in before.terms if (relation or term.weight < 1.0) and _may_mean(term.word, own)]
+    meant = [term for term in before.terms if term.stem in before.names or term in theirs]
+    is_forgotten = own and not before.names and (before.leans_on_past or points_back(before))
+    is_same = (said := pronoun_in(before)) and any(each.fullmatch(said[0]) for each in own)  # "Who does she marry?"
+    if is_forgotten or (before.kind is QuestionKind.WHO and not (relation or is_same)):
+        meant += _names_in(answer, before)
+    return (*meant, *(before.terms if not meant or MEANS_A_MATTER.search(question.text) else ()))
+
+
+def _may_mean(word: str, own: Sequence[re.Pattern[str]]) -> bool:
+    """Whether a pronoun, of its own gender, may stand for what somebody is: "she" stands for no father."""
+    return is_role(word) and not (own and any(each.fullmatch(word) for each in GENDERS if each not in own))
+
+
+def _names_in(answer: str, before: Question) -> list[Term]:
+    """The most frequent names in an answer that were not in its question."""
+    asked = {term.stem for term in before.terms}
+    found = (name for name in _NAMES.findall(answer) if not is_little(name, before.language) and not is_title(name))
+    counted = Counter(name for name in found if stem(name, before.language) not in asked)
+    return [Term(stem(name, before.language), name) for name, _ in counted.most_common(_MOST_NAMES)]
+
+
+def _borrow(question: Question, terms: tuple[Term, ...], before: Question, words: float = _BORROWED) -> Question:
+    own = _own_terms(question)
+    known = {term.stem for term in own}
+    names = before.names | {term.stem for term in terms if term.word[0].isupper()}
+    lent = {
+        term.stem: replace(term, weight=term.weight * (_MEANT if term.stem in names else words))
+        for term in terms
+        if term.stem not in known
+    }
+    every = (*own, *lent.values()) or question.terms
+    return replace(question, terms=every, names=(question.names | names) & {term.stem for term in every})
 
 
 @dataclass(frozen=True, slots=True)

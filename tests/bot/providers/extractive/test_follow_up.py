@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.providers.extractive.question import QuestionKind, analyse, in_context
+from bot.providers.extractive.question import QuestionKind, analyse
+from bot.providers.extractive.transcript import in_context
 
 
 @pytest.mark.parametrize(
