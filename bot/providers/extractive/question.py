@@ -177,6 +177,23 @@ class Question:
     def name_words(self) -> list[str]:
         return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
 
+    @property
+    def name_pattern(self) -> str:
+        """A pattern for any of its names; for any of its words if it has none."""
+        words = [without_possessive(word) for word in self.name_words] or [term.word for term in self.terms]
+        return rf"(?:\b(?:{'|'.join(map(re.escape, words))})\b)"
+
+    def is_defined_in(self, text: str) -> bool:
+        """Whether a sentence says what the thing asked about is: "A splice is a joint", "called a splice"."""
+        if self.names or not _ASKS_WHAT_IT_IS.match(self.text):
+            return False
+        thing = rf"(?:an? |the )?{'[ -]'.join(re.escape(term.word) for term in self.terms)}s?"
+        is_one = (
+            r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
+        )
+        defined = rf"\b{thing}{is_one}\b|\b(?:called|known as|termed) {thing}\b"
+        return re.search(defined, text, re.IGNORECASE) is not None
+
 
 _KINDS = {
     Language(name): [(QuestionKind(kind), words.replace("SOMEBODY", MACROS["SOMEBODY"])) for kind, words in kinds]
@@ -187,6 +204,7 @@ _PATTERNS = {
     language: tuple((kind, re.compile(rf"\b(?:{any_accents(pattern)})", re.IGNORECASE)) for kind, pattern in kinds)
     for language, kinds in _KINDS.items()
 }
+_ASKS_WHAT_IT_IS = re.compile(r"\W*(?:\w+ )?(?:what(?:['’]?s| is| are| was| were)|what does .+ mean\b)", re.IGNORECASE)
 YES_OR_NO = re.compile(WORDINGS["yes_or_no"][0], re.IGNORECASE)
 _FILLERS = re.compile(rf"\b(?:{any_accents('|'.join(FILLERS))})\b", re.IGNORECASE)
 _TITLES = frozenset(" ".join(BEARERS.values()).split())

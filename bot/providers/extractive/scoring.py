@@ -42,7 +42,7 @@ from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, Questi
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
 from domain.book import Sentence
 from domain.library.search.phrases import texts_with_line, together
-from domain.library.search.words import fold, without_possessive, words_of
+from domain.library.search.words import fold, words_of
 
 WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
 
@@ -215,13 +215,13 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             named = {"new name": _has_new_name(evidence, text), "holder": _names_the_holder(evidence, at)}
             return {**named, "related": _names_a_relative(evidence, at)}
         case QuestionKind.NAMED:
-            full = FULL_NAME.search(question.text) and is_full_name(_name_pattern(question), text)
+            full = FULL_NAME.search(question.text) and is_full_name(question.name_pattern, text)
             calls = [not is_title(word) for word in cues.called.findall(text)]
             named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or ALMOST * len(calls[:1])}
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             expected = min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))
-            return {"expected": expected, "defined": _defines_it(question, text)}
+            return {"expected": expected, "defined": float(question.is_defined_in(text))}
         case QuestionKind.LOOKS:
             return {"looks": min(5.0, len(cues.looks.findall(text)))}
         case kind:
@@ -234,36 +234,19 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             return {name: _found(pattern, text) for name, pattern in signs.get(kind, {}).items()}
 
 
-_ASKS_WHAT_IT_IS = re.compile(r"\W*(?:\w+ )?(?:what(?:['’]?s| is| are| was| were)|what does .+ mean\b)", re.IGNORECASE)
-
-
-def _defines_it(question: Question, text: str) -> float:
-    """Whether a sentence says what the thing asked about is: "A splice is a joint", "called a splice"."""
-    if question.names or not _ASKS_WHAT_IT_IS.match(question.text):
-        return 0.0
-    thing = rf"(?:an? |the )?{'[ -]'.join(re.escape(term.word) for term in question.terms)}s?"
-    is_one = r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
-    return _found(re.compile(rf"\b{thing}{is_one}\b|\b(?:called|known as|termed) {thing}\b", re.IGNORECASE), text)
-
-
 def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     """A feature for sentences that introduce somebody: at the first occurrence of the name, and explicitly."""
     question = evidence.question
     subject = question.names or frozenset(term.stem for term in question.terms)
     named = evidence.share(subject, at)
     earlier = any(evidence.share(subject, other) >= 1.0 for other in range(at))
-    text, name = evidence.texts[at], _name_pattern(question)
+    text, name = evidence.texts[at], question.name_pattern
     return {
         "introduced": float(named > 0 and introduces(name, text, cues.naming)),
         "role": float(named > 0 and gives_a_role(name, text)),
         "only speaks": float(named > 0 and _found(_QUOTES, text) * _found(cues.speech, text)),
         "first named": float(named >= 1.0 and not earlier),
     }
-
-
-def _name_pattern(question: Question) -> str:
-    words = [without_possessive(word) for word in question.name_words] or [term.word for term in question.terms]
-    return rf"(?:\b(?:{'|'.join(map(re.escape, words))})\b)"
 
 
 def _has_new_name(evidence: Evidence, text: str) -> float:
@@ -294,7 +277,7 @@ def _is_their_relative(evidence: Evidence, at: int) -> bool:
     question, text, named = evidence.question, evidence.texts[at], _names_a_relative(evidence, at) > 0
     if not (named and question.names):
         return named
-    return has_relative(_name_pattern(question), _words_of(evidence, at, evidence.relatives), text)
+    return has_relative(question.name_pattern, _words_of(evidence, at, evidence.relatives), text)
 
 
 def _words_of(evidence: Evidence, at: int, stems: Collection[str]) -> list[str]:
@@ -438,7 +421,7 @@ def _shows_it(evidence: Evidence, at: int) -> bool:
 
 def _is_theirs(evidence: Evidence, at: int, sign: re.Pattern[str], own: str = "") -> bool:
     """Whether a sign is said of the one asked about, or of what they `own`, by name or by a pronoun that opens it."""
-    name, others, text = _name_pattern(evidence.question) + own, evidence.known_names, evidence.texts[at]
+    name, others, text = evidence.question.name_pattern + own, evidence.known_names, evidence.texts[at]
     opening = _STANDS_IN.match(text) if _is_named_beside(evidence, at, name) else None
     by_pronoun = opening and is_said_of(rf"^\W*{opening['pronoun']}\b", sign, text, others)
     return bool(by_pronoun) or is_said_of(name, sign, text, others)
