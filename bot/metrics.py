@@ -82,7 +82,10 @@ class Metrics(logging.Handler):
         )
         self._book_cache = BookCacheFigures()
         registry.register(self._book_cache)
-        self._shards = Gauge("marginalia_shards_held", "Shards whose gateway is here.", registry=registry)
+        self._shards = Gauge("marginalia_shards", "Shards of all nodes together.", registry=registry)
+        self._connected = Gauge(
+            "marginalia_shards_connected", "Shards that are connected to Discord from here.", registry=registry
+        )
         self._database = Gauge(
             "marginalia_database_away", "1 while the database of several nodes does not answer.", registry=registry
         )
@@ -107,9 +110,10 @@ class Metrics(logging.Handler):
         if fields["error"]:
             self._failures.labels(fields["error"]).inc()
 
-    def watch_shards(self, held: Callable[[], int]) -> None:
-        """Report how many shards are held, whenever the metrics are read."""
-        self._shards.set_function(held)
+    def watch_shards(self, count: int, connected: Callable[[], int]) -> None:
+        """Report how many shards there are, and how many of them are connected here whenever the metrics are read."""
+        self._shards.set(count)
+        self._connected.set_function(connected)
 
     def watch_database(self, is_away: Callable[[], bool]) -> None:
         """Report whether the database is away, whenever the metrics are read."""

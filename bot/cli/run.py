@@ -135,9 +135,15 @@ async def _run() -> None:
         ]
         if app.storage.leases is None:
             in_background.append(asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"))
+            bots: list[Marginalia] = []
+
+            def make_the_only_one(*, reads_messages: bool) -> Marginalia:
+                bots[:] = [make_bot(health=health, reads_messages=reads_messages)]
+                return bots[0]
+
             if metrics:
-                metrics.watch_shards(lambda: 1)
-            online = stay_online(partial(make_bot, health=health), settings.discord_token)
+                metrics.watch_shards(1, lambda: sum(bot.is_connected for bot in bots))
+            online = stay_online(make_the_only_one, settings.discord_token)
         else:
             online = serve_shards(app, make_bot, settings.discord_token, health, metrics)
         try:

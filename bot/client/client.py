@@ -310,9 +310,14 @@ class Marginalia(ServingBot):
     async def on_message(self, message: discord.Message) -> None:
         """There are no text commands: a mention is a question."""
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the gateway is connected and has told which servers there are."""
+        return self.is_ready() and self.ws is not None and self.ws.open
+
     async def is_well(self) -> bool:
         """Whether the gateway is connected and the storage answers."""
-        if not self.is_ready() or self.ws is None or not self.ws.open:
+        if not self.is_connected:
             return False
         try:
             async with asyncio.timeout(STORAGE_PATIENCE_S):

@@ -470,7 +470,7 @@ async def serve_shards(
 
     keeper = ShardKeeper(leases, count, serve, database_is_back)
     if metrics is not None:
-        metrics.watch_shards(lambda: len(keeper.held))
+        metrics.watch_shards(count, lambda: sum(bot.is_connected for bot in list(bots.values())))
         metrics.watch_database(lambda: keeper.is_database_away)
     watching = asyncio.create_task(health.keep(is_well), name="health file")
     try:

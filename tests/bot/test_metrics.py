@@ -68,7 +68,7 @@ async def test_turns_are_counted_by_state_with_their_failures(port: int) -> None
     assert told["marginalia_failures_total", "timeout"] == 1
     assert told["marginalia_turn_seconds_count", "prepare"] == 2
     assert told["marginalia_turn_seconds_count", "total"] == 2
-    assert told["marginalia_shards_held",] == 0
+    assert told["marginalia_shards_connected",] == 0
 
 
 async def test_tokens_and_cost_of_each_request_are_counted_once_whatever_it_was_for(port: int) -> None:
@@ -94,15 +94,16 @@ async def test_the_log_is_no_louder_for_being_counted(caplog: pytest.LogCaptureF
 
 
 async def test_shards_and_the_database_are_asked_for_when_they_are_told(port: int) -> None:
-    held = 3
+    connected = 3
     async with serving_metrics("127.0.0.1", port) as metrics:
-        metrics.watch_shards(lambda: held)
-        metrics.watch_database(lambda: held == 0)
+        metrics.watch_shards(4, lambda: connected)
+        metrics.watch_database(lambda: connected == 0)
         told = await figures(port)
-        assert (told["marginalia_shards_held",], told["marginalia_database_away",]) == (3, 0)
-        held = 0
+        assert (told["marginalia_shards_connected",], told["marginalia_database_away",]) == (3, 0)
+        connected = 0
         told = await figures(port)
-        assert (told["marginalia_shards_held",], told["marginalia_database_away",]) == (0, 1)
+        assert (told["marginalia_shards_connected",], told["marginalia_database_away",]) == (0, 1)
+        assert told["marginalia_shards",] == 4
 
 
 async def test_a_loop_that_was_blocked_is_seen(port: int) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.bot.test_metrics import figures
 from tests.doubles.anthropic_api import AnthropicDouble
-from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
+from tests.doubles.ports import held_port
 from tests.doubles.script import Call, Failure, Fault, Handler, Json, Reply, Text, say
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.marked_questions import leftovers, opened, reply_to, said_twice_or_never
@@ -103,6 +105,24 @@ class TestHealth:
         assert (during.code, during.out.startswith("Online; last seen")) == (0, True)
         await bot.stop()
         assert (await terminal.run("health")).code == 1
+
+
+class TestMetrics:
+    async def test_a_bot_that_has_lost_discord_is_seen(self, bot: BotProcess, discord: DiscordDouble) -> None:
+        with held_port() as port:
+            bot.set(METRICS_PORT=str(port))
+            await online(bot, discord)
+            assert await connected_of(port) == (1, 1)
+            discord.gateway.refuse = 1_000
+            await discord.gateway.drop()
+            async with asyncio.timeout(PATIENCE_S):
+                while await connected_of(port) != (0, 1):
+                    await asyncio.sleep(0.05)
+
+
+async def connected_of(port: int) -> tuple[float, float]:
+    told = await figures(port)
+    return told["marginalia_shards_connected",], told["marginalia_shards",]
 
 
 SECRETS = ("Zanzibar", "quokka", "Thessaly", "marmalade", "Ozymandias")

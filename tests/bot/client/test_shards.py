@@ -17,6 +17,7 @@ from bot.client import client, shards
 from bot.client.client import Marginalia
 from bot.client.shards import SessionNotes, ShardKeeper, agree_on_count, guild_payload, serve_shards
 from bot.logs import HealthFile
+from bot.metrics import Metrics
 from bot.settings import Settings
 from domain.errors import StorageError, StorageErrorCode
 from domain.ports import LeaseRepository
@@ -35,6 +36,7 @@ class Node:
     def __init__(self, url: str, folder: Path, double: DiscordDouble) -> None:
         self.settings = Settings(_env_file=None, data_dir=folder, database_url=url, shard_count=1)  # type: ignore[call-arg]
         self.model = ScriptedChat("I do not know.")
+        self.metrics = Metrics()
         self.bots: list[Marginalia] = []
         self._double = double
 
@@ -45,7 +47,7 @@ class Node:
             open_app(self.settings, self.model, tools) as self.app,
         ):
             health = HealthFile(self.settings.data_dir)
-            serving = asyncio.create_task(serve_shards(self.app, self._make, self._double.token, health, None))
+            serving = asyncio.create_task(serve_shards(self.app, self._make, self._double.token, health, self.metrics))
             try:
                 await self._double.until(lambda: self.bots and self.bots[-1].is_ready())
                 yield self
@@ -94,6 +96,20 @@ async def test_a_node_whose_database_takes_no_writes_is_not_well(
         while await is_well():
             await asyncio.sleep(0.05)
         assert [book.id for book in await node.app.storage.books.list()] == [], "queries are answered"
+
+
+async def test_a_shard_that_is_held_but_has_lost_discord_is_not_counted_as_connected(
+    nodes: Callable[[str], Node], double: DiscordDouble
+) -> None:
+    async with nodes("one").running() as node:
+        told = node.metrics.registry.get_sample_value
+        await double.until(lambda: told("marginalia_shards_connected") == 1)
+        double.gateway.refuse = 1_000
+        await double.gateway.drop()
+        await double.until(lambda: told("marginalia_shards_connected") == 0)
+        assert told("marginalia_shards") == 1
+        double.gateway.refuse = 0
+        await double.until(lambda: told("marginalia_shards_connected") == 1)
 
 
 async def test_the_next_holder_goes_on_with_the_session(nodes: Callable[[str], Node], double: DiscordDouble) -> None:
