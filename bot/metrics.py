@@ -80,6 +80,8 @@ class Metrics(logging.Handler):
             f"The longest the event loop was busy in the last {LAG_SPAN_S:.0f} seconds.",
             registry=registry,
         )
+        self._worst_lag, self._looked_at = 0.0, time.monotonic()
+        self._lag.set_function(self._lag_so_far)
         self._book_cache = BookCacheFigures()
         registry.register(self._book_cache)
         self._shards = Gauge("marginalia_shards", "Shards of all nodes together.", registry=registry)
@@ -143,7 +145,11 @@ class Metrics(logging.Handler):
             now = time.monotonic()
             worst = [(at, lag) for at, lag in worst if now - at < LAG_SPAN_S]
             worst.append((now, max(0.0, now - before - LAG_EVERY_S)))
-            self._lag.set(max(lag for _, lag in worst))
+            self._worst_lag, self._looked_at = max(lag for _, lag in worst), now
+
+    def _lag_so_far(self) -> float:
+        """The worst lag, or that of the sleep which has not ended: a loop that stands still cannot measure itself."""
+        return max(self._worst_lag, time.monotonic() - self._looked_at - LAG_EVERY_S)
 
 
 @asynccontextmanager

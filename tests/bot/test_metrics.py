@@ -115,6 +115,13 @@ async def test_a_loop_that_was_blocked_is_seen(port: int) -> None:
     assert lag < 5
 
 
+async def test_a_loop_that_stands_still_is_seen_while_it_does(port: int) -> None:
+    async with serving_metrics("127.0.0.1", port) as metrics:
+        await asyncio.sleep(0.15)
+        time.sleep(0.4)
+        assert (metrics.registry.get_sample_value("marginalia_event_loop_lag_seconds") or 0) > 0.2
+
+
 async def test_the_book_cache_is_read_when_it_is_told(tmp_path: Path, port: int) -> None:
     books = {letter: letter * 64 for letter in "abc"}
     with an_emptied_database() as url:
