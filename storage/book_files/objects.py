@@ -48,6 +48,8 @@ BEING_ADDED = timedelta(hours=1)
 """Longer than it takes to add a book, which is on the disk before it is in the store."""
 
 _CLIENT: "ClientConfig" = {"timeout": "30s", "connect_timeout": "5s"}
+_ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
+"""Variables with the address of an S3 of one's own; whoever writes http:// there means it."""
 _RETRY: "RetryConfig" = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
 
 Result = TypeVar("Result")
@@ -280,8 +282,9 @@ def open_store(url: str) -> ObjectStore:
     try:
         if url.startswith("file:"):
             return from_url(url, mkdir=True)
-        plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
-        return from_url(url, client_options={**_CLIENT, "allow_http": plain}, retry_config=_RETRY)
+        if any(os.environ.get(name, "").startswith("http://") for name in _ENDPOINTS):
+            return from_url(url, client_options={**_CLIENT, "allow_http": True}, retry_config=_RETRY)
+        return from_url(url, client_options=_CLIENT, retry_config=_RETRY)
     except (BaseError, ValueError, OSError) as error:
         may_hold_keys = "@" in url or "?" in url  # and the error repeats the address
         reason = "" if may_hold_keys else f" ({str(error).partition(chr(10))[0]})"

@@ -91,6 +91,16 @@ async def test_a_trial_leaves_nothing_in_a_store(url: str) -> None:
     assert [each["path"] async for batch in obstore.list(open_store(url)) for each in batch] == []
 
 
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"])
+async def test_whichever_variable_names_a_store_without_https_it_is_reached(
+    s3: str, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    make_bucket(s3, bucket := f"books-{time.time_ns()}")
+    for variable, value in {name: s3, "AWS_ACCESS_KEY_ID": "hatter", "AWS_SECRET_ACCESS_KEY": "tea"}.items():
+        monkeypatch.setenv(variable, value)
+    await try_store(f"s3://{bucket}/club")
+
+
 async def test_a_trial_says_why_a_store_refuses(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"ENDPOINT_URL": s3, "ACCESS_KEY_ID": "hatter", "SECRET_ACCESS_KEY": "tea"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
