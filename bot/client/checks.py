@@ -93,7 +93,8 @@ async def check_data_folder(folder: Path) -> Finding:
         await asyncio.to_thread(_write_something, folder)
     except OSError as error:
         sentence = (
-            f"{folder} cannot be written to ({error.strerror}). Give the bot's user the right to, or set DATA_DIR."
+            f"{folder} cannot be written to ({error.strerror}). Give the bot's user the right to, make room there, "
+            "or set DATA_DIR."
         )
         return Finding("Data folder", sentence, ok=False)
     return Finding("Data folder", f"{folder} can be written to")
