@@ -114,7 +114,7 @@ async def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     occupied.write_text("a file where the folder should be")
     found = await report(occupied, database_url="sqlite:///:memory:")
     assert not found["Data folder"].ok
-    assert "DATA_DIR" in found["Data folder"].sentence
+    assert "Give the bot's user the right to, make room there, or set DATA_DIR" in found["Data folder"].sentence
 
 
 async def test_a_database_that_is_none(tmp_path: Path) -> None:
