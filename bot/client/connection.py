@@ -122,9 +122,28 @@ async def stay_online(
         except discord.ConnectionClosed as error:
             raise _final(error) from error
         except DISCORD_ERRORS as error:
-            if _is_refusal(error):
-                raise SettingsError(f"Discord refused the log-in ({error}). Please check DISCORD_API_URL.") from error
+            _raise_if_refused(error)
             await _wait_after(error, waits)
+
+
+async def advised_shards(token: str) -> int:
+    """The number of shards that Discord recommends; waits while Discord cannot be asked.
+
+    Raises:
+        SettingsError: the token is refused, or the address is not Discord's.
+    """
+    while True:
+        try:
+            async with discord.Client(intents=discord.Intents.none()) as client:
+                await client.login(token)
+                count, _, _ = await client.http.get_bot_gateway()
+                return count
+        except discord.LoginFailure as error:
+            raise SettingsError(TOKEN_REFUSED) from error
+        except DISCORD_ERRORS as error:
+            _raise_if_refused(error)
+            logger.warning("Discord cannot be asked how many shards it advises (%s); again in 5 s", error)
+            await asyncio.sleep(5.0)
 
 
 def reads_messages(flags: discord.ApplicationFlags) -> bool:
@@ -207,8 +226,10 @@ async def _wait_after(error: BaseException, waits: Waits) -> None:
     await asyncio.sleep(wait)
 
 
-def _is_refusal(error: BaseException) -> bool:
-    return isinstance(error, discord.HTTPException) and error.status < 500 and error.status != 429
+def _raise_if_refused(error: BaseException) -> None:
+    """Raises: SettingsError, Discord has refused the log-in, or somebody else has, and would again."""
+    if isinstance(error, discord.HTTPException) and error.status < 500 and error.status != 429:
+        raise SettingsError(f"Discord refused the log-in ({error}). Please check DISCORD_API_URL.") from error
 
 
 def _final(closed: discord.ConnectionClosed) -> SettingsError:

@@ -16,7 +16,7 @@ import discord
 
 from bot.app import App
 from bot.client.client import Marginalia
-from bot.client.connection import DISCORD_ERRORS, TOKEN_REFUSED, stay_online
+from bot.client.connection import advised_shards, stay_online
 from bot.client.wire import GatewaySession
 from bot.logs import NODE, SHARD, HealthFile
 from domain.errors import MarginaliaError, SettingsError
@@ -427,7 +427,7 @@ async def serve_shards(
     """
     leases = app.storage.leases
     assert leases is not None
-    count = await agree_on_count(leases, app.settings.shard_count or await _advised_count(token))
+    count = await agree_on_count(leases, app.settings.shard_count or await advised_shards(token))
     bots: dict[int, Marginalia] = {}
     sessions: dict[int, GatewaySession] = {}
 
@@ -478,22 +478,3 @@ async def serve_shards(
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
-
-
-async def _advised_count(token: str) -> int:
-    """The number of shards that Discord recommends.
-
-    Raises:
-        SettingsError: the token is refused.
-    """
-    while True:
-        try:
-            async with discord.Client(intents=discord.Intents.none()) as client:
-                await client.login(token)
-                count, _, _ = await client.http.get_bot_gateway()
-                return count
-        except discord.LoginFailure as error:
-            raise SettingsError(TOKEN_REFUSED) from error
-        except DISCORD_ERRORS as error:
-            logger.warning("Discord cannot be asked how many shards it advises (%s); again in 5 s", error)
-            await asyncio.sleep(5.0)

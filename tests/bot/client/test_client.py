@@ -10,6 +10,7 @@ import discord
 import pytest
 
 from bot.client import command_sync
+from bot.client.connection import advised_shards
 from bot.client.wire import AN_HOUR_AT_MOST
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from tests.bot.online import Online, online
@@ -306,6 +307,15 @@ class TestWhatPatienceDoesNotMend:
         double.fail("GET /users/{user}", status=404, times=9)
         async with online(double, tmp_path, wait=False) as state:
             assert "DISCORD_API_URL" in await self.failure(state)
+
+    async def test_an_address_that_is_not_discords_where_the_number_of_shards_is_asked_for(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with online(double, tmp_path):  # which points discord.py at the double
+            assert await advised_shards(double.token) == 1
+            double.fail("GET /users/{user}", status=404, times=9)
+            with pytest.raises(SettingsError, match="DISCORD_API_URL"):
+                await asyncio.wait_for(advised_shards(double.token), 30)
 
 
 class TestWithoutTheContentIntent:
