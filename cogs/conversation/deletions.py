@@ -11,7 +11,15 @@ from discord.ui import DynamicItem
 
 from cogs.cards import repeated
 from cogs.conversation.buttons import DROP_ANSWER, KEEP_ANSWER, Buttons, keep_buttons, sources_button
-from cogs.conversation.intake import CaughtUp, MessageIntake, is_repeated_in, message_text, whole_text
+from cogs.conversation.intake import (
+    CaughtUp,
+    IntakeResult,
+    MessageIntake,
+    is_from_a_person,
+    is_repeated_in,
+    message_text,
+    whole_text,
+)
 from cogs.conversation.presenter import NOTHING, PostedMessages, ThreadContexts
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.turn_messages import AnswerMessage
@@ -144,7 +152,8 @@ def _buttons(turn: Turn, answer: Answer, say: Speech) -> Buttons:
 class Corrections:
     """Follows edits and deletions. A waiting message, or one being answered, is answered as it is now, or not at all.
 
-    An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer.
+    An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer. A message
+    that is meant for the bot only since an edit is taken in.
     """
 
     def __init__(
@@ -166,7 +175,11 @@ class Corrections:
         if await self._intake.leaves_out(message.author):
             return
         words = message_text(message, bot_id)
-        for question in await self._use_cases.transcripts.questions_in(str(message.id)):
+        questions = await self._use_cases.transcripts.questions_in(str(message.id))
+        if not questions and message.edited_at is not None:  # else only a preview was added, or the like
+            await self._take_in(message, bot_id)
+            questions = await self._use_cases.transcripts.questions_in(str(message.id))  # an earlier edit may be one
+        for question in questions:
             if await self._is_quoting(question):
                 whole = whole_text(message, bot_id) if self._intake.is_readable(message) else question.content
                 await self._unquote(question, unless_in=whole)
@@ -174,6 +187,19 @@ class Corrections:
                 await self._revise(question, words)
             elif self._intake.is_readable(message):  # a question without words is none
                 await self._take_back(question)
+
+    async def _take_in(self, message: discord.Message, bot_id: int) -> None:
+        """Have a message answered that is meant for the bot only since its edit: its words or the mention came late."""
+        if not is_from_a_person(message) or isinstance(message.channel, discord.abc.GuildChannel):
+            return
+        async with self._intake.order(message.channel.id):
+            conversation = await self._use_cases.conversations.in_thread(str(message.channel.id))
+            if conversation is None or (conversation.shared and not await self._intake.is_for_bot(message, bot_id)):
+                return
+            heard = await self._intake.accept(message, conversation, bot_id)
+        if heard is IntakeResult.ASKED:
+            self._workers.start(conversation.id, seen=conversation)
+            await self._as_it_is(message)  # it may have been deleted before it was taken in
 
     async def deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
         await self._let_it_arrive(channel_id)
@@ -183,14 +209,18 @@ class Corrections:
 
     async def look_again(self, message: discord.Message, bot_id: int) -> None:
         """Follow what happened to a message before it was stored which question it shows."""
+        if now := await self._as_it_is(message):
+            await self._follow(now, bot_id)
+
+    async def _as_it_is(self, message: discord.Message) -> discord.Message | None:
+        """A message as Discord has it now. None: it cannot be looked at, or is gone, and so are its questions then."""
         try:
-            now = await retry_transient(message.fetch)
+            return await retry_transient(message.fetch)
         except discord.NotFound:
             await self.deleted(message.id, message.channel.id, message.guild.id if message.guild else None)
         except DISCORD_ERRORS as error:
             logger.info("message %s could not be looked at again: %s", message.id, error)
-        else:
-            await self._follow(now, bot_id)
+        return None
 
     async def _follow(self, message: discord.Message, bot_id: int) -> None:
         """Take over what a person's message says now, or let one of the bot's repeat what is stored."""

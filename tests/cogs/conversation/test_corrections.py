@@ -1,11 +1,15 @@
 """People change and delete what they wrote; the answer follows, and the history stays in order."""
 
 import asyncio
+from typing import Any
 
+import pytest
+
+from cogs.conversation.cog import ConversationCog
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import TextChunk
 from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import Message
+from tests.doubles.discord_api import PATIENCE_S, Message
 from tests.doubles.scripted_chat import Reply
 
 LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
@@ -169,3 +173,75 @@ async def test_many_edits_in_a_row_leave_one_answer_to_the_last(room: Scene) -> 
     await room.until_said("Hello.", "The second attempt.")
     await room.until_delivered(2)
     assert await room.kept() == ["Hello", "Hello.", "Why indeed?", "The second attempt."]
+
+
+async def test_a_message_that_gets_its_words_by_an_edit_is_answered(room: Scene) -> None:
+    """Whoever sends the mention by itself, by accident, goes on in the same message."""
+    said = await room.ann.say(room.thread, "", mention=room.double.bot)
+    await room.until_said("What would you like to know about the book?")
+    await room.ann.edit(said, f"<@{room.double.bot.id}> who?")
+    await room.until_said("What would you like to know about the book?", "I do not know.")
+    assert await room.kept() == ["who?", "I do not know."]
+
+
+async def test_in_company_a_message_that_gets_the_mention_by_an_edit_is_answered(room: Scene) -> None:
+    await room.ann.say(room.thread, "Who?")
+    await room.until_delivered(1)
+    said = await room.ben.say(room.thread, "was it Hob?")
+    await room.until(lambda: len(room.said()) == 2)
+    await room.ben.edit(said, "was it Hobb?")
+    await room.ben.edit(said, f"<@{room.double.bot.id}> was it Hobb?")
+    await room.until_delivered(2)
+    await room.ben.edit(said, f"<@{room.double.bot.id}> was it Marta?")  # from now on it is a question like any other
+    await room.until_kept("Who?", "I do not know.", "was it Marta?", "I do not know.")
+    assert room.model.requests[1][-1].content == "was it Hobb?"
+
+
+async def test_of_two_edits_at_once_the_last_is_answered(room: Scene) -> None:
+    said = await room.ann.say(room.thread, "", mention=room.double.bot)
+    await room.until(lambda: room.said())
+    cog = room.state.bot.get_cog("ConversationCog")
+    assert isinstance(cog, ConversationCog)
+    async with cog._intake.order(room.thread.id):
+        for words in ("who?", "why?"):
+            await room.ann.edit(said, f"<@{room.double.bot.id}> {words}")
+        await room.until(lambda: said.id in cog._edited and "why" in cog._edited[said.id].content)
+        await asyncio.sleep(0.05)  # both wait
+    await room.until_kept("why?", "I do not know.")
+
+
+async def test_one_that_is_deleted_right_after_its_edit_is_not_answered(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await room.ann.say(room.thread, "", mention=room.double.bot)
+    await room.until(lambda: room.said())
+    cog = room.state.bot.get_cog("ConversationCog")
+    assert isinstance(cog, ConversationCog)
+    take_in, looked_up = cog._corrections._take_in, asyncio.Event()
+
+    async def late(*args: Any) -> None:
+        await room.ann.delete(said)
+        await room.until(lambda: said.id not in cog._edited)
+        await asyncio.sleep(0.1)  # the deletion finds no question
+        await take_in(*args)
+        looked_up.set()
+
+    monkeypatch.setattr(cog._corrections, "_take_in", late)
+    await room.ann.edit(said, f"<@{room.double.bot.id}> who?")
+    async with asyncio.timeout(PATIENCE_S):
+        await looked_up.wait()
+    await room.until_kept()
+    await room.until(lambda: len(room.said()) == 1)
+
+
+async def test_an_edit_that_names_nobody_asks_nothing_and_makes_nobody_wait(room: Scene) -> None:
+    await room.ann.say(room.thread, "Who?")
+    await room.until_delivered(1)
+    said = await room.ben.say(room.thread, "Not me.")
+    await room.until(lambda: len(room.said()) == 2)
+    company, conversation = room.app.company, await room.conversation()
+    await company.dismiss(conversation.id, str(room.ben.id))
+    await room.ben.edit(said, "Not me!")
+    await room.ann.say(room.thread, "Why?", mention=room.double.bot)
+    await room.until_delivered(2)
+    assert str(room.ben.id) not in await company.of(conversation.id)
