@@ -13,7 +13,7 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
-from cogs.i18n import Speech, speech_for, speeches_in_all_languages
+from cogs.i18n import Speech, speech_for, speech_in, speeches_in_all_languages
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import StorageError
@@ -303,6 +303,13 @@ def last_direct_speeches(use_cases: UseCases, person_id: str) -> Sequence[Speech
     """The same without the database: all languages if that person's is not known."""
     known = _locale_of(use_cases.people.last_locale(person_id))
     return [speech_for(known)] if known else speeches_in_all_languages()
+
+
+def known_speeches_at(use_cases: UseCases, message: discord.Message) -> Sequence[Speech]:
+    """The language to use where a message is, as far as it is known without the database; several if it is not."""
+    if message.guild is not None:
+        return [speech_in(message.guild)]
+    return last_direct_speeches(use_cases, str(message.author.id))
 
 
 def _locale_of(code: str | None) -> discord.Locale | None:

@@ -13,7 +13,7 @@ import discord
 
 from cogs.cards import TITLE_LENGTH, book_title, clipped, plain
 from cogs.errors import DISCORD_ERRORS, DiscordCode, Refusal, bot_lacks, edit_reply, retry_transient
-from cogs.i18n import Speech, speech_for_all, speech_of
+from cogs.i18n import Speech, later, speech_for_all, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD,
     FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
@@ -41,6 +41,7 @@ LOOKING_TAKES_S = 1.0
 once, and within this time."""
 CARDS_AMONG = 10
 """The first messages of a thread, among which its card and its first question are looked for."""
+NO_THREADS_HERE = later("I can't open a thread here. Please use a text channel, or /ask, which works here, too.")
 A_WEEK: Literal[10080] = 10080
 """Minutes without a message after which Discord archives a thread: the longest option."""
 
@@ -51,6 +52,12 @@ def thread_name(conversation: Conversation, book: Book | None = None) -> str:
     return title if len(title) <= NAME_LENGTH else f"{title[: NAME_LENGTH - 1].rstrip()}…"
 
 
+def channel_for_threads(place: object) -> discord.TextChannel | None:
+    """The channel in which a thread can be opened from a place; forums and the chats of voice channels have none."""
+    channel = place.parent if isinstance(place, discord.Thread) else place
+    return channel if isinstance(channel, discord.TextChannel) else None
+
+
 def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.TextChannel:
     """The channel in which a thread can be opened from here.
 
@@ -58,10 +65,9 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
         Refusal: there is none, or the bot or the person lacks a permission for it.
     """
     say = speech_of(interaction)
-    place = interaction.channel
-    channel = place.parent if isinstance(place, discord.Thread) else place
-    if not isinstance(channel, discord.TextChannel) or (private and channel.is_news()):
-        raise Refusal(say("I can't open a thread here. Please use a text channel, or /ask, which works here, too."))
+    channel = channel_for_threads(interaction.channel)
+    if channel is None or (private and channel.is_news()):
+        raise Refusal(say(NO_THREADS_HERE))
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
     if lacking := missing(granted_to(channel.guild.me, channel), needed):
         raise Refusal(bot_lacks(lacking, say))

@@ -39,8 +39,8 @@ from cogs.interactions import acknowledge, allowed_by, not_here, on_custom_id, o
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.services import NotifyPrivately, RecentIds, ServingBot, direct_speech, last_direct_speeches, shelf_of
-from cogs.threads import TitleUpdates
+from cogs.services import NotifyPrivately, RecentIds, ServingBot, direct_speech, known_speeches_at, shelf_of
+from cogs.threads import NO_THREADS_HERE, TitleUpdates, channel_for_threads
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, StorageError
@@ -325,7 +325,7 @@ class ConversationCog(commands.Cog):
         away, told = is_away(error), self._contexts.told_below
         if away:  # before it is said, so that it is not said twice meanwhile
             told.add(message.channel.id)
-        says = self._known_speeches_at(message) if away else [await self._speech_at(message)]
+        says = known_speeches_at(self._use_cases, message) if away else [await self._speech_at(message)]
         trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
         notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])), about="away")
         if notice is None:
@@ -356,15 +356,12 @@ class ConversationCog(commands.Cog):
         except StorageError:
             return speech_for(discord.Locale.american_english)
 
-    def _known_speeches_at(self, message: discord.Message) -> Sequence[Speech]:
-        """The same, as far as it is known without the database; several if it is not."""
-        if message.guild is not None:
-            return [speech_in(message.guild)]
-        return last_direct_speeches(self._use_cases, str(message.author.id))
-
     async def _offer_books(self, message: discord.Message, say: Speech) -> None:
         """Tell somebody who speaks to the bot where there is no conversation how to start one, and let them choose."""
         server, view = message.guild, discord.utils.MISSING
+        if server and channel_for_threads(message.channel) is None:  # a book that is chosen could not be talked about
+            await hint(message, say(NO_THREADS_HERE))
+            return
         try:
             shelf = str(server.id) if server else personal_shelf(str(message.author.id))
             books = (await self._use_cases.shelf.list(shelf))[:BOOKS_IN_A_MENU]

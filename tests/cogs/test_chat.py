@@ -220,6 +220,17 @@ async def test_where_there_are_no_threads_people_are_told_what_works_there(stage
     assert "I do not know." in text_of(await stage.ann.slash(voice, "ask", question="Who is Hobb?"))
 
 
+async def test_who_mentions_the_bot_there_is_told_so_and_offered_no_book(stage: Stage) -> None:
+    await stage.book()
+    voice, own = stage.guild.create_voice_channel("listening"), stage.env.bot.user
+    assert own is not None
+    await stage.ann.send(voice, f"{own.mention} who is Hobb?")
+    await stage.env.settle()
+    assert voice.last_message is not None
+    assert text_of(voice.last_message).startswith("I can't open a thread here. Please use a text channel, or /ask")
+    assert not voice.last_message.components
+
+
 async def test_a_conversation_is_gone_again_if_discord_opens_no_thread(stage: Stage) -> None:
     book = await stage.book()
     before = [message.id for message in stage.channel.history()]
