@@ -190,6 +190,8 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
     say = speech_of(interaction)
     if not books:
         raise Refusal(say(EMPTY_SHELF))
+    if isinstance(interaction.command, app_commands.Command) and interaction.command.get_parameter("book") is None:
+        raise Refusal(say("Which book? Use this in a conversation's thread, or in the channel of a club."))
     raise Refusal(say("Which book? Choose one with the `book` option, or use this in a conversation's thread."))
 
 

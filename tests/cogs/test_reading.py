@@ -185,6 +185,15 @@ class TestDiscuss:
         await at(stage, stage.ann, book, 0)
         assert "There's too little to discuss yet" in text_of(await stage.ann.slash(stage.channel, "discuss"))
 
+    async def test_where_it_is_not_clear_which_book_is_meant_nobody_is_sent_to_an_option_it_does_not_have(
+        self, stage: Stage
+    ) -> None:
+        for title in ("The Dark Lamp", "Another"):
+            await stage.book(title)
+        told = text_of(await stage.ann.slash(stage.channel, "discuss"))
+        assert told == "Which book? Use this in a conversation's thread, or in the channel of a club."
+        assert "with the `book` option" in text_of(await stage.ann.slash(stage.channel, "recap"))
+
 
 class TestClub:
     """The channel of a club that reads the book in a section for each chapter."""
