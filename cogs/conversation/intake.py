@@ -245,15 +245,16 @@ class MessageIntake:
     async def hint_for(self, heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
         replied = message.reference if message.type is discord.MessageType.reply else None
-        if heard is not IntakeResult.ASKED or replied is None or replies_to(message, bot_id):
-            return _hint_for(heard, message, say)
-        with suppress(StorageError):
-            if not await self._use_cases.transcripts.questions_in(str(replied.message_id)):
-                return say(
-                    "-# I don't read the message you're replying to. To ask about it, open its menu and choose "
-                    "**Apps** → **Ask about this**."
-                )
-        return ""
+        lines = [_hint_for(heard, message, say)]
+        if heard is IntakeResult.ASKED and replied is not None and not replies_to(message, bot_id):
+            with suppress(StorageError):
+                if not await self._use_cases.transcripts.questions_in(str(replied.message_id)):
+                    unread = say(
+                        "-# I don't read the message you're replying to. To ask about it, open its menu and choose "
+                        "**Apps** → **Ask about this**."
+                    )
+                    lines.insert(0, unread)
+        return "\n".join(filter(None, lines))
 
     async def leaves_out(self, author: discord.abc.User) -> bool:
         """Whether they have opted out, so that nothing they write is stored or answered."""

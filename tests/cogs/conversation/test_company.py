@@ -207,6 +207,20 @@ async def test_who_replies_to_somebody_elses_message_is_told_that_it_is_not_read
     assert sum(each.startswith("-# I don't read") for each in room.said()) == 1
 
 
+async def test_who_replies_with_a_file_is_told_of_both(room: Scene) -> None:
+    asked = await room.ann.say(room.thread, "Who was it?")
+    await room.until_delivered(1)
+    said, files = await room.ben.say(room.thread, "I think it was Hobb."), (room.double.file("page.jpg", b"..."),)
+    about_files = "-# I only read what you write, not what is attached."
+    await room.ann.say(room.thread, "See here!", mention=room.double.bot, reply_to=asked, files=files)
+    await room.until(lambda: about_files in room.said())
+    await room.until_delivered(2)
+    await room.ann.say(room.thread, "Is that right?", mention=room.double.bot, reply_to=said, files=files)
+    await room.until(lambda: any(each.startswith("-# I don't read") for each in room.said()))
+    assert any(each.startswith("-# I don't read") and each.endswith(f"\n{about_files}") for each in room.said())
+    await room.until_delivered(3)
+
+
 async def test_a_poll_is_no_question(room: Scene) -> None:
     poll = Poll("Who was it?", {1: "Hobb", 2: "Marta"}, room.app.clock() + timedelta(days=1))
     room.double.world.post(room.thread, room.ann.user, "", poll=poll)
