@@ -10,7 +10,7 @@ from typing import Any
 import discord
 from discord.ext import commands
 
-from cogs.access import assert_may_post
+from cogs.access import EMPTY_SHELF, assert_may_post
 from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
@@ -370,8 +370,8 @@ class ConversationCog(commands.Cog):
             return
         if books:
             view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book")))
-        text = how_to_start(say) if server else how_to_start_directly(say, has_books=bool(books))
-        await hint(message, text, view)
+        in_server = how_to_start(say) if books else say(EMPTY_SHELF)
+        await hint(message, in_server if server else how_to_start_directly(say, has_books=bool(books)), view)
 
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message

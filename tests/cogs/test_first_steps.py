@@ -69,6 +69,15 @@ async def test_before_the_first_book_everything_says_how_to_get_one(
     assert "The shelf is empty. Find a free book with /books find, or add your own with /books add." in told
 
 
+async def test_so_does_a_mention(stage: Stage) -> None:
+    own = stage.env.bot.user
+    assert own is not None
+    await stage.ann.send(stage.channel, f"{own.mention} hello, what can you do?")
+    await stage.env.settle()
+    told = stage.channel.last_message
+    assert text_of(told).startswith("The shelf is empty. Find a free book with /books find")
+
+
 async def test_from_a_file_to_the_first_answer_it_takes_a_command_and_a_press(stage: Stage) -> None:
     card = await added(stage)
     offered = labels(card)
