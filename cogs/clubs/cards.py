@@ -244,14 +244,14 @@ def check_in_line(scene: ClubScene, member: Member, say: Speech, *, was_there: b
     """The outcome of a check-in. `was_there`: they had read the section before."""
     club = scene.club
     read = club.finished(member)
+    if member.reached(club.length) >= club.sections[-1].end:
+        return say("You've checked in: you've finished the book.")
     if was_there:
         return say(
             "You've checked in. You had read section {number} already; if you've read on, say how far with "
             "/club checkin.",
             number=read,
         )
-    if member.reached(club.length) >= club.sections[-1].end:
-        return say("You've checked in: you've finished the book.")
     if not member.position.is_set:
         return say("You've checked in, but haven't said how far you are. Use `page`, `chapter` or `section`.")
     return say.counted(

@@ -178,6 +178,12 @@ class TestTakingPart:
         assert "no page 99" in told[4]
         assert told[5] == "You've checked in: you've finished the book."
 
+    async def test_who_has_finished_is_not_asked_whether_they_have_read_on(self, reading: ClubStage) -> None:
+        await reading.start(gate="open")
+        await reading.ann.slash(reading.channel, "club checkin", finished=True)
+        told = text_of(await reading.press(reading.ann, "I'm there"))
+        assert told == "You've checked in: you've finished the book."
+
     async def test_a_position_set_elsewhere_counts(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.ann.slash(reading.channel, "progress", book=reading.book.id, page="1")
