@@ -263,7 +263,7 @@ def channel_to_post_in(
     if not isinstance(channel, discord.TextChannel):
         raise Refusal(say("Please use this in a text channel: that's where the club's threads will be."))
     if lacking := missing(granted_to(channel.guild.me, channel), needed):
-        raise Refusal(bot_lacks(lacking, say))
+        raise Refusal(bot_lacks(lacking, say, channel.guild.me))
     assert_may_post(interaction)
     if opens_threads:
         own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if has_private_threads(channel) else FOR_A_PUBLIC_THREAD_OF_ONES_OWN

@@ -189,9 +189,9 @@ async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str
 
     What is given back removes that again, once the answer stands.
     """
-    say = speech_of(interaction)
+    say, me = speech_of(interaction), interaction.guild.me if interaction.guild else None
     kept = say("I can't write in this thread at the moment. I'll post my answer as soon as I can.")
-    return await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say)}" if lacking else f"⚠️ {kept}")
+    return await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say, me)}" if lacking else f"⚠️ {kept}")
 
 
 def sentence_for(error: BaseException, say: Speech) -> str:
@@ -246,7 +246,11 @@ def refusal_of_discord(error: Exception, say: Speech) -> str:
     return ""
 
 
-def bot_lacks(names: Iterable[str], say: Speech) -> str:
+def bot_lacks(names: Iterable[str], say: Speech, me: discord.Member | None = None) -> str:
+    """Why the bot lacks permissions, and who can give them to it; `me` is the bot where they are lacking, if known."""
+    if me is not None and me.is_timed_out() and me.timed_out_until is not None:
+        until = discord.utils.format_dt(me.timed_out_until, "f")
+        return say("I'm in timeout on this server until {until}. Somebody who moderates it can end that.", until=until)
     return say(
         (
             "I'm missing permissions here: {permissions}. Somebody who manages this server can give "

@@ -95,6 +95,15 @@ def granted_to(who: discord.Member, channel: discord.abc.GuildChannel) -> discor
     return discord.abc.GuildChannel.permissions_for(channel, who)
 
 
+def timed_out_for(place: object) -> float:
+    """The seconds until the bot may write again in a thread's server where a moderator has put it in timeout; else 0.
+
+    Discord tells nobody when that time is over.
+    """
+    until = place.guild.me.timed_out_until if isinstance(place, discord.Thread) else None
+    return max(0.0, (until - discord.utils.utcnow()).total_seconds()) if until else 0.0
+
+
 def has_private_threads(channel: discord.TextChannel) -> bool:
     """Whether the bot may open private threads there; announcement channels have none."""
     return not channel.is_news() and not missing(granted_to(channel.guild.me, channel), FOR_A_PRIVATE_THREAD)

@@ -70,7 +70,7 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
         raise Refusal(say(NO_THREADS_HERE))
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
     if lacking := missing(granted_to(channel.guild.me, channel), needed):
-        raise Refusal(bot_lacks(lacking, say))
+        raise Refusal(bot_lacks(lacking, say, channel.guild.me))
     own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if private else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
     person = interaction.user
     granted = granted_to(person, channel) if isinstance(person, discord.Member) else discord.Permissions.none()

@@ -269,7 +269,8 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
-        if after == after.guild.me and after.roles != before.roles:
+        changes = (after.roles, after.timed_out_until) != (before.roles, before.timed_out_until)
+        if after == after.guild.me and changes:
             self._workers.try_again()
             hidden = [each for each in after.guild.channels if missing(granted_to(before, each), FOR_READING)]
             await self._read_seen_again(after.guild, hidden)

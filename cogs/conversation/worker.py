@@ -26,6 +26,7 @@ from cogs.conversation.recovery import Recovery
 from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, TakeBack, is_away, waiting_sentence
+from cogs.permissions import timed_out_for
 from cogs.rendering.answers import kept_note
 from cogs.services import NotifyPrivately
 from cogs.threads import TitleUpdates, dismiss_absent
@@ -85,6 +86,8 @@ class ConversationWorker:
         """What those were told who are waiting so, to be taken back once the answer stands."""
         self.cut_short = False
         """Whether a failure has ended it that no reader was told about, so that it has to be retried."""
+        self.timed_out_for = 0.0
+        """The seconds after which that is worth it, if a moderator has put the bot in timeout."""
 
     @property
     def is_delivering(self) -> bool:
@@ -113,6 +116,7 @@ class ConversationWorker:
                     await self._tell_privately([])
             except Exception as error:  # noqa: BLE001 - whatever it is, the reader is told
                 is_told = await self._tell(error, place)
+            self.timed_out_for = timed_out_for(place.thread) if place else 0.0
             if self.cut_short and not is_told:
                 await self._tell_privately(place.lacking if place else [])
 
@@ -447,16 +451,16 @@ class ConversationWorkers:
         if worker.leftover or worker.told or worker.cut_short:
             self._left[conversation_id] = worker
         if worker.cut_short and not self._closing:
-            self._come_back(conversation_id)
+            self._come_back(conversation_id, worker.timed_out_for)
         else:
             self._failures.pop(conversation_id, None)
 
-    def _come_back(self, conversation_id: str) -> None:
-        failures = self._failures[conversation_id]
+    def _come_back(self, conversation_id: str, timed_out_for: float) -> None:
+        failures = 0 if timed_out_for else self._failures[conversation_id]
         if conversation_id not in self._later and failures < len(COME_BACK_AFTER_S):
-            self._failures[conversation_id] += 1
-            start = partial(self._start_again, conversation_id)
-            self._later[conversation_id] = asyncio.get_running_loop().call_later(COME_BACK_AFTER_S[failures], start)
+            self._failures[conversation_id] = failures + 1
+            wait, start = timed_out_for + COME_BACK_AFTER_S[failures], partial(self._start_again, conversation_id)
+            self._later[conversation_id] = asyncio.get_running_loop().call_later(wait, start)
 
     def _start_again(self, conversation_id: str) -> None:
         del self._later[conversation_id]

@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from cogs.conversation import worker
 from cogs.delivery import writer
+from cogs.permissions import timed_out_for
 from domain.conversation import TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, TextBlockEnd, TextChunk
@@ -311,6 +313,45 @@ async def test_when_the_permission_comes_with_a_role_it_is_the_same(
     await silenced(room, monkeypatch)
     room.double.world.grant(room.double.guild, room.double.bot, Permission.ADMINISTRATOR)
     await stands_once(room)
+
+
+async def test_when_a_moderator_ends_a_timeout_of_the_bot_it_is_the_same(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.0,))
+    until = await timed_out(room)
+    await ask(room)
+    await held_up(room)
+    refused = await room.ann.slash("chat", book=(await room.book()).id, message="Who?")
+    assert refused.text.startswith(f"I'm in timeout on this server until <t:{int(until.timestamp())}:f>.")
+    room.double.world.time_out(room.double.guild, room.double.bot, None)
+    await stands_once(room)
+
+
+async def test_a_timeout_of_the_bot_is_waited_for_because_nobody_tells_of_its_end(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def over_soon(place: object) -> float:
+        waits.append(timed_out_for(place))
+        room.double.guild.members[room.double.bot.id].timed_out_until = None
+        return 0.1
+
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.0,))
+    monkeypatch.setattr(worker, "timed_out_for", over_soon)
+    await timed_out(room)
+    await ask(room)
+    await stands_once(room)
+    assert 3000.0 < waits[0] <= 3600.0
+
+
+async def timed_out(room: Scene) -> datetime:
+    """A moderator has put the bot in timeout for an hour."""
+    until = datetime.now(UTC) + timedelta(hours=1)
+    room.double.world.time_out(room.double.guild, room.double.bot, until)
+    await room.until(lambda: room.state.bot.guilds[0].me.is_timed_out())
+    return until
 
 
 async def test_when_a_locked_thread_is_unlocked_it_is_the_same(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

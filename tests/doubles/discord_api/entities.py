@@ -108,6 +108,7 @@ class Member:
     joined_at: datetime
     roles: set[int] = field(default_factory=set)
     nick: str | None = None
+    timed_out_until: datetime | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -38,6 +38,7 @@ def member_payload(member: Member, *, with_user: bool = True) -> Json:
         "roles": [str(role) for role in sorted(member.roles)],
         "joined_at": timestamp(member.joined_at),
         "nick": member.nick,
+        "communication_disabled_until": timestamp(member.timed_out_until) if member.timed_out_until else None,
         "flags": 0,
         "deaf": False,
         "mute": False,

@@ -1,8 +1,11 @@
 """Who may do what where."""
 
+from datetime import UTC, datetime
+
 from tests.doubles.discord_api.entities import Channel, ChannelType, Permission, User
 
 EVERYTHING = Permission(sum(Permission))
+TIMED_OUT = Permission.VIEW_CHANNEL | Permission.READ_MESSAGE_HISTORY
 
 
 def permissions_in(channel: Channel, user: User) -> Permission:
@@ -20,7 +23,8 @@ def permissions_in(channel: Channel, user: User) -> Permission:
     place = channel.parent if channel.is_thread and channel.parent else channel
     for target in (channel.guild.id, *member.roles, user.id):
         granted = granted & ~place.denied.get(target, Permission(0)) | place.allowed.get(target, Permission(0))
-    return granted
+    is_timed_out = member.timed_out_until is not None and member.timed_out_until > datetime.now(UTC)
+    return granted & TIMED_OUT if is_timed_out else granted
 
 
 def may(user: User, permission: Permission, channel: Channel) -> bool:

@@ -150,6 +150,13 @@ class World:
         intents = gw.INTENT_GUILDS | gw.INTENT_MEMBERS
         self._tell_guild(guild, "GUILD_MEMBER_UPDATE", member_payload(member) | data, intents)
 
+    def time_out(self, guild: Guild, user: User, until: datetime | None) -> None:
+        """Let a member do nothing but read until then; None ends that. Nobody is told when the time has passed."""
+        member = guild.members[user.id]
+        member.timed_out_until = until
+        intents = gw.INTENT_GUILDS | gw.INTENT_MEMBERS
+        self._tell_guild(guild, "GUILD_MEMBER_UPDATE", member_payload(member) | {"guild_id": str(guild.id)}, intents)
+
     def forbid(self, channel: Channel, user: User, permissions: Permission) -> None:
         """Take permissions from a member (or the bot) in one channel."""
         channel.denied[user.id] = channel.denied.get(user.id, Permission(0)) | permissions
