@@ -135,9 +135,12 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
 
 
 async def excuse(interaction: discord.Interaction[Any]) -> None:
-    """Tell the person who gave a command that it was not carried out, since the program is being stopped."""
+    """Tell the person who gave a command that it was cut short, since the program is being stopped. The next start may
+    go on with it: a thread that was opened is answered.
+    """
     say = speech_of(interaction)
-    await tell(interaction, say("I'm restarting and couldn't finish this. Please try again in a minute."))
+    text = say("I'm restarting and couldn't finish this. If it isn't done in a minute, please try again.")
+    await tell(interaction, text)
 
 
 async def turn_away(interaction: discord.Interaction[Any]) -> None:

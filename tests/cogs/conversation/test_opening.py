@@ -146,6 +146,8 @@ async def test_a_stop_that_cuts_an_opening_short_leaves_the_answer_to_the_next_s
         double.hold("POST /channels/{channel}/messages")
         await chat(room)
         await room.until(lambda: double.rest.faults.all_struck)
+    told = [each.text for each in double.interactions.interactions.values() if "I'm restarting" in each.text]
+    assert [each.endswith("If it isn't done in a minute, please try again.") for each in told] == [True]
     async with scene(double, tmp_path) as room:
         await opened(room)
 
