@@ -15,7 +15,7 @@ from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, book_card, moved_card, plain, position_line, usage_line
 from cogs.conversation.intake import TALK_ABOUT, message_text, remove_notice
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
-from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
+from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of, speeches_in_all_languages
 from cogs.interactions import (
     Field,
     buttons_of,
@@ -40,6 +40,7 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
+OWN_LANGUAGE = later("-# I speak English, too: /settings language sets the language of what everybody here reads.")
 LATELY = timedelta(days=30)
 ON, OFF = "on", "off"
 MOST_CARDS = 5
@@ -121,8 +122,10 @@ def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
 
 
 def first_words(say: Speech) -> str:
-    """Three lines: what this is, how to begin, and what there is to set."""
-    lines = (
+    """Three lines: what this is, how to begin, and what there is to set; then the other languages, each in itself,
+    because Discord lets only some servers say theirs.
+    """
+    lines = [
         say(
             "👋 I read books with you. I answer from the book's own pages, cite the page, and never spoil what "
             "you haven't read."
@@ -135,8 +138,9 @@ def first_words(say: Speech) -> str:
             "If you manage this server, use /settings to choose where I may be used, who may add books and how "
             "much I may use a day."
         ),
-    )
-    return "\n".join(lines)
+    ]
+    languages = [each(OWN_LANGUAGE) for each in speeches_in_all_languages()]
+    return "\n".join([*lines, *(each for each in languages if each != say(OWN_LANGUAGE))])
 
 
 class Help(commands.Cog):

@@ -1,4 +1,4 @@
-"""The first words in a server that the bot joins: three lines, said once, where they can be read."""
+"""The first words in a server that the bot joins: a few lines, said once, where they can be read."""
 
 import asyncio
 from pathlib import Path
@@ -20,9 +20,10 @@ async def test_they_are_said_in_the_channel_of_system_messages(double: DiscordDo
     await double.until(lambda: double.said(system))
     [words] = double.said(system)
     lines = words.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert "/books find" in lines[1]
     assert "/settings" in lines[2]
+    assert lines[3].startswith("-# Ich spreche auch Deutsch: ")
     assert double.said(first) == []
 
 
@@ -34,6 +35,7 @@ async def test_without_one_they_are_said_where_the_bot_may_write(double: Discord
     double.world.invite_bot(guild)
     await double.until(lambda: double.said(open_to_all))
     assert "Ich lese Bücher mit euch" in double.said(open_to_all)[0]
+    assert double.said(open_to_all)[0].splitlines()[3].startswith("-# I speak English, too: ")
     assert double.said(silent) == []
 
 
