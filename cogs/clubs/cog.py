@@ -15,10 +15,10 @@ from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.clubs.duties import MOST_VOTE_DAYS, ClubDuties
 from cogs.errors import Refusal
-from cogs.i18n import Speech, speech_of
+from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
 from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club, sees_club
-from cogs.services import ServingBot, note_deed, shelf_of
+from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, Section, ThreadGate
 from domain.errors import MarginaliaError
@@ -302,12 +302,12 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
 
     async def _post_board(self, interaction: discord.Interaction[Any], club: Club, say: Speech) -> None:
         """Show the board to all in the club's channel, where it is kept up to date; elsewhere to the person alone."""
-        card = cards.board_card(await self._scene(club), say)
+        scene, server = await self._scene(club), server_of(interaction)
         is_elsewhere = str(interaction.channel_id) != club.channel_id or bool(lacking_to_post(interaction))
-        if is_elsewhere or interaction.response.is_done():
-            await reply(interaction, embed=card)
+        if is_elsewhere or interaction.response.is_done() or server is None:
+            await reply(interaction, embed=cards.board_card(scene, say))
             return
-        shown = await interaction.response.send_message(embed=card)
+        shown = await interaction.response.send_message(embed=cards.board_card(scene, speech_in(server)))
         if shown.message_id:
             await self._clubs.store.claim(club.id, "board", self._clubs.now())
             await self._clubs.store.settle(club.id, "board", PostState.DONE, str(shown.message_id))

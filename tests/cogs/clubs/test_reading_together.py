@@ -225,6 +225,18 @@ class TestTheBoard:
         ]
         assert reading.ben.mention in str(board.embeds[0].description)
 
+    async def test_the_board_in_the_channel_is_in_the_servers_language_from_the_beginning(
+        self, reading: ClubStage
+    ) -> None:
+        await reading.start()
+        manager = reading.stage.member("manager", manage_guild=True)
+        await manager.slash(reading.channel, "settings language", locale="de")
+        shown = await reading.ann.slash(reading.channel, "club board")
+        assert not shown.ephemeral
+        assert "Wie weit der Lesekreis ist" in text_of(shown)
+        elsewhere = await reading.ann.slash(reading.stage.guild.create_text_channel("tea"), "club board")
+        assert "How far the club is" in text_of(elsewhere)
+
 
 class TestThreads:
     async def test_a_section_opens_once_all_are_there_and_lets_nobody_in_who_is_behind(
