@@ -36,6 +36,8 @@ _TOKEN = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|\#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|(?P<command>/[^:<>]+):\d+)>"
 )
 """What Discord shows as a name: the mention of a user, a role, a channel or a command, and an emoji of a server."""
+_TO_SOMEBODY = re.compile(r"\s*(?:<@[!&]?\d+>|@everyone\b|@here\b)")
+"""The beginning of a message to somebody, who may be called into the thread by it."""
 _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
 """What stands between the bot's name and the question: "@Marginalia, who …"."""
 
@@ -217,6 +219,8 @@ class MessageIntake:
         if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
             await self._use_cases.company.note_present(conversation.id, author)
             return await self._leave_to_others(conversation)
+        if not addressed and _TO_SOMEBODY.match(message.content):
+            return IntakeResult.OVERHEARD
         if not text:
             return IntakeResult.WORDLESS
         if not await self._may_answer_in(message, conversation):

@@ -95,6 +95,15 @@ async def test_the_mention_is_no_part_of_the_question(room: Scene, text: str, ke
     assert (await room.kept())[0] == kept
 
 
+@pytest.mark.parametrize("to", ["{ben}", "<@&{role}>", "@here", "@everyone"])
+async def test_who_calls_others_into_a_thread_of_their_own_asks_nothing(room: Scene, to: str) -> None:
+    role = next(iter(room.double.guild.roles))
+    await room.ann.say(room.thread, to.format(ben=room.ben.mention, role=role) + " come and see this!")
+    await room.ann.say(room.thread, f"what would {room.ben.mention} say?")
+    await room.until_said("I do not know.")
+    assert await room.kept() == ["what would @Ben say?", "I do not know."]
+
+
 async def test_bots_and_discord_itself_are_not_answered(room: Scene) -> None:
     machine = room.double.world.add_user("machine", bot=True)
     room.double.world.join(room.double.guild, machine)
