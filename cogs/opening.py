@@ -37,6 +37,7 @@ from cogs.threads import (
     assert_can_post,
     cards_in,
     home_of,
+    is_in_private_thread,
     is_seen_by_more,
     lead_to,
     open_private_thread,
@@ -44,6 +45,7 @@ from cogs.threads import (
     thread_name,
     thread_of,
     wake,
+    would_show_more,
 )
 from domain.book import Book
 from domain.chat import ChatMessage, PlatformMessage
@@ -92,7 +94,8 @@ class Opening:
         """Lead whoever has pressed a button of a book's card to a conversation about it, and ask the question there.
 
         Who has talked about the book before goes on with the newest of these conversations, where the same question is
-        not asked twice; without a question, they may choose. So it is no matter how often the button is pressed.
+        not asked twice; without a question, they may choose. So it is no matter how often the button is pressed. What
+        was said here is asked nowhere where more people see it.
 
         Raises:
             Refusal, ConversationError: as `start` and `resume`.
@@ -102,8 +105,10 @@ class Opening:
             if earlier and not question:
                 await offer(interaction, book, earlier)
                 return
+            earlier = [each for each in earlier if not would_show_more(interaction, each)]
             if not earlier:
-                asked = await self._open(interaction, book, None, question)
+                private = bool(question) and is_in_private_thread(interaction)
+                asked = await self._open(interaction, book, None, question, private=private)
             else:
                 is_new = not await self._was_asked(interaction, earlier[0], question)
                 asked = await self._go_back(interaction, earlier[0], question if is_new else None)

@@ -94,6 +94,25 @@ def is_seen_by_more(interaction: discord.Interaction[Any], conversation: Convers
     return before != here and sees_fewer(before, here, needed=needed)
 
 
+def is_in_private_thread(interaction: discord.Interaction[Any]) -> bool:
+    return isinstance(interaction.channel, discord.Thread) and interaction.channel.is_private()
+
+
+def would_show_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether what was said here would be shown, in a conversation's thread, to people who could not see it here."""
+    server, place = server_of(interaction), interaction.channel
+    if server is None:
+        return False
+    if is_in_private_thread(interaction) and not conversation.private:
+        return True
+    here = place.parent if isinstance(place, discord.Thread) else place
+    there = server.get_channel(int(conversation.channel_id or 0))
+    needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
+    if there is None or there == here:
+        return False
+    return not isinstance(here, discord.abc.GuildChannel) or sees_fewer(here, there, needed=needed)
+
+
 def assert_can_post(interaction: discord.Interaction[Any]) -> None:
     """Refuse a conversation where only the person has installed the bot: there it can do no more than reply.
 

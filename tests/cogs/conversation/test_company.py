@@ -9,7 +9,8 @@ import pytest
 
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, MessageType, Permission
-from tests.doubles.discord_api.entities import Poll
+from tests.doubles.discord_api.entities import ChannelType, Poll
+from tests.doubles.discord_api.payloads import channel_payload
 
 TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 
@@ -166,6 +167,32 @@ async def test_a_mention_where_there_is_no_book_is_answered_once_one_is_chosen_b
     assert f"continues here: {room.thread.mention}" in pressed.text
     assert any("Who was it?" in each.embed_texts for each in room.double.messages(room.thread))
     await room.until(lambda: offer.deleted)
+
+
+@pytest.mark.parametrize("place", ["private thread", "hidden channel"])
+async def test_what_was_said_where_few_see_it_is_asked_where_no_more_do(room: Scene, place: str) -> None:
+    """Also by Ann, who has a conversation about the book that everybody sees."""
+    double, book, words = room.double, await room.book(), "Who was it, between us?"
+    if place == "private thread":
+        here = double.world.start_thread(double.channel, room.ann.user, "Between us", private=True)
+        await room.ann.invite(here, double.bot)
+    else:
+        here = double.world.add_channel(double.guild, "between-us")
+        for person in (double.bot, room.ann):
+            here.allowed[person.id] = Permission.VIEW_CHANNEL
+        here.denied[double.guild.id] = Permission.VIEW_CHANNEL
+        double.gateway.emit("CHANNEL_UPDATE", channel_payload(here))
+    known = {each.id for each in double.threads()}
+    await room.ann.say(here, words, mention=double.bot)
+    await room.until(lambda: room.said(here))
+    await room.ann.select(room.replies(here)[-1], book.title)
+    await room.until(lambda: any(each.id not in known for each in double.threads()))
+    [opened] = [each for each in double.threads() if each.id not in known]
+    await room.until_said("", "I do not know.", thread=opened)
+    assert opened.parent is (double.channel if place == "private thread" else here)
+    assert (opened.type is ChannelType.PRIVATE_THREAD) is (place == "private thread")
+    shown = [each for seen in (double.channel, room.thread) for each in double.messages(seen)]
+    assert not any(words in "".join([each.content, *each.embed_texts]) for each in shown)
 
 
 async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) -> None:
