@@ -301,10 +301,9 @@ def section_buttons(club: Club, section: Section, say: Speech) -> View:
     )
 
 
-def reminder(scene: ClubScene, section: Section, say: Speech) -> str:
-    """The reminder in the channel, a day before a section is due."""
-    role = f"<@&{scene.club.role_id}> " if scene.club.role_id else ""
-    return role + say(
+def reminder(scene: ClubScene, section: Section, say: Speech, role: str = "") -> str:
+    """The reminder in the channel, a day before a section is due; `role` is the mention of those who are notified."""
+    return (f"{role} " if role else "") + say(
         "📖 Section {number} of “{title}” ({pages}) is due on {date}. Press **I'm there** when you've read it.",
         number=section.number,
         title=shown_title(scene),

@@ -359,18 +359,17 @@ class ClubWork:
         """Remind, once, of what is due tomorrow."""
         club = self.scene.club
         for section in club.to_remind(self.scene.now):
-            roles = [discord.Object(int(club.role_id))] if club.role_id else False
             await self._once(
                 f"remind/{section.number}",
                 self.channel,
                 partial(_is_about, f"do:{cards.THERE}:{club.id}:{section.number}", warns=False),
-                partial(
-                    self._send_reminder, section, discord.AllowedMentions(everyone=False, users=False, roles=roles)
-                ),
+                partial(self._send_reminder, section),
             )
 
-    async def _send_reminder(self, section: Section, pings: discord.AllowedMentions, nonce: str) -> discord.Message:
-        text = cards.reminder(self.scene, section, self.say)
+    async def _send_reminder(self, section: Section, nonce: str) -> discord.Message:
+        role = self.channel.guild.get_role(int(self.scene.club.role_id or 0))  # somebody may have deleted it
+        text = cards.reminder(self.scene, section, self.say, role.mention if role else "")
+        pings = discord.AllowedMentions(everyone=False, users=False, roles=[role] if role else False)
         view = cards.section_buttons(self.scene.club, section, self.say)
         return await self.channel.send(text, view=view, allowed_mentions=pings, nonce=nonce)
 

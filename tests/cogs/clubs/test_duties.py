@@ -49,6 +49,17 @@ class TestReminders:
         [told] = reminders(reading)
         assert told.startswith(f"<@&{role.id}> ")
 
+    async def test_a_role_that_was_deleted_meanwhile_is_not_mentioned(self, reading: ClubStage) -> None:
+        role = reading.stage.guild.create_role("bookworms")
+        host = reading.stage.member("host", mention_everyone=True, create_private_threads=True)
+        await host.slash(reading.channel, "club start", book=reading.book.id, sections=3, role=role, start="2026-02-25")
+        [known] = [each for each in reading.stage.bot.guilds[0].roles if each.id == role.id]
+        await known.delete()
+        reading.calendar.pass_days(2)
+        await reading.sweep()
+        [told] = reminders(reading)
+        assert told.startswith("📖 Section 1 of ")
+
     async def test_what_is_older_than_a_day_is_left_out(self, reading: ClubStage) -> None:
         await reading.start()
         reading.calendar.pass_days(8)  # away for a week, over the first reminder
