@@ -204,3 +204,8 @@ class Turn:
     """Who had asked the question of a delivered turn, if that was deleted."""
     expires_at: datetime | None = None
     """When the answer to a deleted question is deleted as well; None: it is kept for whoever asked."""
+
+    @property
+    def came_to_nothing(self) -> bool:
+        """Whether it has not ended, or has failed and nobody was told."""
+        return self.state is TurnState.RUNNING or (self.state is TurnState.FAILED and not self.told)

@@ -129,6 +129,7 @@ class ChatWithBook:
     async def answer(self, conversation_id: str, read_to: int | None = None) -> AsyncGenerator[TurnEvent, None]:
         """Answer all waiting messages of the conversation in one turn. Yields nothing if none waits.
 
+        Those of people who have used up their tokens for the day get a turn of their own, after that of the others.
         Nothing beyond `read_to` is told, if it is given: others are going to see the answer. Waits for a turn that is
         running there. Closing the iterator takes the turn back: its messages wait again.
 
@@ -143,9 +144,10 @@ class ChatWithBook:
             )
             if read_to is not None:
                 conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
-            # Nothing is awaited between here and the turn's entry, so that withdrawing a message sees either state.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
-            waiting = [m for m in waiting if not self._called_back[m.id]]
+            refused = await self._preparer.refused(conversation, [m.author_id for m in waiting])
+            # Nothing is awaited between here and the turn's entry, so that withdrawing a message sees either state.
+            waiting = [m for m in waiting if m.author_id not in refused and not self._called_back[m.id]]
             if not waiting:
                 return
             answered = [m for m in history if m.turn_id is not None]
@@ -293,7 +295,7 @@ class ChatWithBook:
         """
         async with self._lock(conversation_id):
             turns = await self._turns.get_by_conversation(conversation_id)
-            interrupted = [turn for turn in turns if _came_to_nothing(turn)]
+            interrupted = [turn for turn in turns if turn.came_to_nothing]
             for turn in interrupted:
                 await self._turns.reopen(turn.id)
             return interrupted
@@ -387,10 +389,6 @@ class ChatWithBook:
         if running is not None:
             running.end(ending)
         return running is not None
-
-
-def _came_to_nothing(turn: Turn) -> bool:
-    return turn.state is TurnState.RUNNING or (turn.state is TurnState.FAILED and not turn.told)
 
 
 def _lower(one: int, other: int | None) -> int:

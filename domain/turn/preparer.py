@@ -206,6 +206,12 @@ class TurnPreparer:
         """From how many of a conversation's newest turns an answer may be made."""
         return self._context.reach
 
+    async def refused(self, conversation: Conversation, askers: Sequence[str]) -> Collection[str]:
+        """Those among several askers who have used up their tokens, while others have not: together, their questions
+        would be at the others' cost, or keep the others' from being answered.
+        """
+        return await self._quota.refused({*askers}, conversation.guild_id)
+
     async def prepare(self, request: TurnRequest, draft: TurnDraft, emit: Emit) -> PreparedTurn:
         """Prepare a turn; its readers' messages get the note that tells the model how far they have read.
 

@@ -1,7 +1,7 @@
 """How much a person may use, and how often they may do what costs others something."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -99,11 +99,28 @@ class Quota:
         Raises:
             LLMError: as `check`.
         """
+        await self._check_tokens(reader_id, guild_id)
+        if self._allowances is not None and counts:
+            await self._check_pace(self._allowances, reader_id, about)
+
+    async def refused(self, people: Collection[str], guild_id: str | None) -> Collection[str]:
+        """Those whose tokens for the day are used up; nobody, if that is everybody."""
+        if len(people) == 1:
+            return ()
+        spent = {person for person in people if not await self._has_tokens(person, guild_id)}
+        return spent if len(spent) < len(people) else ()
+
+    async def _has_tokens(self, reader_id: str, guild_id: str | None) -> bool:
+        try:
+            await self._check_tokens(reader_id, guild_id)
+        except LLMError:
+            return False
+        return True
+
+    async def _check_tokens(self, reader_id: str, guild_id: str | None) -> None:
         await self._check_own(reader_id)
         if guild_id is not None:
             await self._check_server(reader_id, guild_id)
-        if self._allowances is not None and counts:
-            await self._check_pace(self._allowances, reader_id, about)
 
     async def _check_own(self, reader_id: str) -> None:
         if not self._daily_tokens:

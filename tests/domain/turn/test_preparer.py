@@ -6,9 +6,10 @@ import pytest
 
 from domain.book import PositionState, ReadingPosition
 from domain.chat import MessageRole
-from domain.event import TurnFailed
+from domain.event import Answer, TurnFailed
 from domain.spoilers.filter import hide
 from domain.tool_use import ChatResponse, TokenUsage
+from domain.turn.chat_with_book import Reader
 from tests.doubles.scripted_chat import ScriptedChat, call, calls
 from tests.journeys.reading_room import ANN, BEN, reading_room
 
@@ -23,6 +24,23 @@ async def test_a_question_that_was_refused_at_the_door_goes_in_with_its_author(t
     past = [message.text for message in model.requests[-1] if message.role == MessageRole.USER]
     assert [text.split("\n")[-1] for text in past] == ["One", "Two", "Three"]
     assert [text.split(" · ")[0] for text in past] == ["[Ben", "[Ben", "[Ann"]
+
+
+@pytest.mark.parametrize("order", [(ANN, BEN), (BEN, ANN)])
+async def test_who_has_used_up_their_tokens_asks_neither_at_others_cost_nor_in_their_way(
+    tmp_path: Path, order: tuple[Reader, ...]
+) -> None:
+    model = ScriptedChat(ChatResponse(text="Hi.", usage=TokenUsage(90, 20)))
+    async with reading_room(tmp_path, model, daily_tokens=100) as room:
+        talk = await room.talk()
+        await room.answer(talk, "One", BEN)
+        for reader in order:
+            await room.chat.receive(talk.id, f"{reader.name}'s question", reader)
+        endings = [[event async for event in room.chat.answer(talk.id)][-1] for _ in order]
+    assert [type(ending) for ending in endings] == [Answer, TurnFailed]
+    said = [message.text for message in model.requests[-1]]
+    assert said[-1].endswith("Ann's question")
+    assert not any("Ben's question" in each for each in said)
 
 
 async def test_what_was_hidden_once_is_hidden_again(tmp_path: Path) -> None:
