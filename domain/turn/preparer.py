@@ -221,7 +221,8 @@ class TurnPreparer:
             StorageError: something could not be read or kept.
         """
         question, conversation, history = draft.asked[-1], request.conversation, request.history
-        await self._quota.check(question.author_id, conversation, "" if draft.replaces else question.id)
+        about = "" if draft.replaces else "\n".join(f"{each.id} {each.content}" for each in draft.asked)
+        await self._quota.check(question.author_id, conversation, about)
         await self._tools.ready()
         opened, turns = await asyncio.gather(
             self._books.open(conversation, request.people, [message.author_id for message in draft.asked]),

@@ -245,3 +245,15 @@ async def test_an_edit_that_names_nobody_asks_nothing_and_makes_nobody_wait(room
     await room.ann.say(room.thread, "Why?", mention=room.double.bot)
     await room.until_delivered(2)
     assert str(room.ben.id) not in await company.of(conversation.id)
+
+
+@pytest.mark.parametrize("settings", [{"max_turns_per_minute": 2}])
+async def test_each_wording_that_is_asked_counts_as_a_question(room: Scene) -> None:
+    await room.hold()
+    question = await room.ann.say(room.thread, "Who?")
+    await room.until_asked(1)
+    await room.ann.edit(question, "Why?")
+    await room.until_asked(2)
+    await room.ann.edit(question, "When?")
+    await room.until(lambda: any("2 questions within a minute" in each for each in room.said()))
+    assert len(room.model.requests) == 2
