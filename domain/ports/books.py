@@ -23,6 +23,7 @@ from domain.book import (
 )
 from domain.clubs.plan import Club, Member, Post, PostState, Section, Vote
 from domain.errors import BookError
+from domain.library.search.languages import Analyzer
 
 Progress = Callable[[str, float], None]
 """Receives the stage of long work ("reading", "indexing") and its progress 0..1; called from any thread."""
@@ -129,6 +130,10 @@ class BookFile(Protocol):
     async def pages(self) -> tuple[Page, ...]: ...
 
     async def chapters(self) -> tuple[Chapter, ...]: ...
+
+    async def analyzer(self) -> Analyzer:
+        """The analyzer of its language."""
+        ...
 
     def view(self, read_to: int) -> BookView: ...
 

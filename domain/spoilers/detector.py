@@ -21,7 +21,8 @@ from unicodedata import normalize
 
 from domain.book import Book, Chapter, Page
 from domain.citations.quotations import UNSEEN
-from domain.library.names import NameRecognizer, names_in
+from domain.library.names import NAME_WORD, NameRecognizer, names_in
+from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, stem_of, word_spans, words_of
 from domain.ports import BookFiles
 from domain.spoilers.filter import REFERENCE, SpoilerCheck
@@ -55,13 +56,17 @@ LONG_SENTENCE = 2_000
 
 _OPENING_APOSTROPHE = re.compile(r"['’](?=[^\W\d_a-z])")
 _ASCII_LETTER = re.compile("[a-z]")
+_DECLINING = frozenset(("cs", "el", "eo", "et", "eu", "fi", "hu", "hy", "lt", "pl", "ro", "sr", "tr"))
+"""Languages in which names have cases, besides those written in Cyrillic."""
 _SURNAMES = ("ов", "ев")
 """Ends of Russian surnames, and of plurals: no ending of a case as in "столов"."""
-_SHORTEST_STEM = 4
+_SHORTEST_STEM, _SHORTEST_CYRILLIC_STEM = 3, 4
 """Letters by which a name is known in another case: "Соня" and the word "сон" have three in common."""
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(rf"(?<!\s)\s*{REFERENCE}")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])|</?[A-Za-z]{1,9}\s?/?>")
+_WITH_ENDINGS = re.compile(NAME_WORD)
+"""Words with all that an apostrophe separates, as Turkish does the endings of names."""
 _JOINERS = re.compile("[\u200c\u200d]")
 _NUMBER = re.compile(r"\d{3,}")
 """Years and amounts; smaller numbers are counts, dates and lists, and occur in every book."""
@@ -88,12 +93,16 @@ class SpoilerDetector:
     _firsts: dict[str, int]
     _names: dict[str, int]
     _cases: dict[str, int]
+    _analyzer: Analyzer
     _runs: "dict[int, RunIndex]"
     _titles: frozenset[tuple[str, ...]]
 
     @classmethod
-    def of(cls, text: str, chapters: Sequence[Chapter] = ()) -> "SpoilerDetector":
-        """The detector for a book's story, from the first chapter to the end of the last.
+    def of(
+        cls, text: str, chapters: Sequence[Chapter] = (), analyzer: Analyzer = DEFAULT_ANALYZER
+    ) -> "SpoilerDetector":
+        """The detector for a book's story, from the first chapter to the end of the last; `analyzer` is of its
+        language.
 
         Text in the table of contents does not count as read, and names in the licence or in advertisements are no
         secret.
@@ -115,9 +124,10 @@ class SpoilerDetector:
         firsts = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
         lengths = (RUN, LONG_RUN, DENSE_RUN) if any(map(is_dense, counts)) else (RUN, LONG_RUN)
         runs = {length: RunIndex.of(words, length) for length in lengths}
-        told = _first_names(words, names.names())
-        cases = _first_in_any_case(told)
-        return cls(offset, f" {' '.join(words)} ", places, ends, shares, firsts, told, cases, runs, titles)
+        found = names.names()
+        told = _first_names(words, found)
+        cases = _first_in_any_case(told, found, analyzer)
+        return cls(offset, f" {' '.join(words)} ", places, ends, shares, firsts, told, cases, analyzer, runs, titles)
 
     def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
         """Whether a sentence tells what occurs only beyond `read_to`, including runs of words that begin in the text
@@ -139,9 +149,10 @@ class SpoilerDetector:
         return [name for name in self._names if self._is_name_beyond(name, bound)]
 
     def _tells_name(self, said: str, bound: int, known: str) -> bool:
-        known_words = _known_words(known)
+        known_words = _known_words(known, self._analyzer)
         return any(
-            self._is_name_beyond(name, bound) and not known_words.issuperset(_without_case(name).split())
+            self._is_name_beyond(name, bound)
+            and not known_words.issuperset(_without_case(name, self._analyzer).split(" "))
             for name in _names_in(said)
         )
 
@@ -150,9 +161,10 @@ class SpoilerDetector:
 
         Words that the book has, but not as a name, are no name in another case either.
         """
-        if name not in self._names and self._firsts.keys() >= set(name.split()):
+        plain = _joined(name)
+        if plain not in self._names and self._firsts.keys() >= set(plain.split()):
             return False
-        first = self._cases.get(_without_case(name))
+        first = self._cases.get(_without_case(name, self._analyzer), self._names.get(plain))
         return first is not None and bound < self._end_of(first)
 
     def _last_words(self, before: str) -> list[str]:
@@ -241,9 +253,9 @@ def _names_in(said: str) -> Iterator[str]:
     people and programs write, every word may be a name.
     """
     for text in {said, _OPENING_APOSTROPHE.sub(" ", said)}:
-        yield from map(_joined, names_in(text))
+        yield from names_in(text)
     if said.islower():
-        words = [word.removesuffix("'s") for word in _words(said)]
+        words = [word.removesuffix("'s") for word in words_of(said)]
         yield from words
         yield from (word.removesuffix("s") for word in words)
         yield from map(" ".join, pairwise(words))
@@ -260,8 +272,8 @@ def _plain(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _known_words(known: str) -> frozenset[str]:
-    return frozenset(map(_without_case, _words(known)))
+def _known_words(known: str, analyzer: Analyzer) -> frozenset[str]:
+    return frozenset(_nominative(word, analyzer) for word in (*words_of(known), *_WITH_ENDINGS.findall(known)))
 
 
 @lru_cache(maxsize=64)
@@ -285,23 +297,33 @@ def _first_names(words: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     return firsts
 
 
-def _first_in_any_case(firsts: dict[str, int]) -> dict[str, int]:
-    """The first occurrence of each name in whatever case, under the name without its ending."""
+def _first_in_any_case(firsts: dict[str, int], names: Iterable[str], analyzer: Analyzer) -> dict[str, int]:
+    """The first occurrence of each name in whatever case, under the name without its ending; written with its accents
+    or without.
+    """
     cases: dict[str, int] = {}
-    for name, first in firsts.items():
-        plain = _without_case(name)
-        cases[plain] = min(cases.get(plain, first), first)
+    for name in names:
+        plain = _joined(name)
+        for form in {name, plain} if plain in firsts else ():
+            known = _without_case(form, analyzer)
+            cases[known] = min(cases.get(known, firsts[plain]), firsts[plain])
     return cases
 
 
-def _without_case(name: str) -> str:
-    """A folded name without the endings that Russian gives it: "Авдотью" is "Авдотья"; any other name as it is."""
-    return name if name.isascii() else " ".join(map(_nominative, name.split()))
+def _without_case(name: str, analyzer: Analyzer) -> str:
+    """A name without the endings that its language gives it, folded: "Авдотью" is "Авдотья"."""
+    return " ".join(_nominative(word, analyzer) for word in name.split())
 
 
-def _nominative(word: str) -> str:
-    stem = word if word.endswith(_SURNAMES) else stem_of(word)
-    return stem if len(stem) >= _SHORTEST_STEM else word
+def _nominative(word: str, analyzer: Analyzer) -> str:
+    folded = _joined(word)
+    if analyzer.language in _DECLINING:
+        stem, shortest = analyzer.stem(word), _SHORTEST_STEM
+    elif folded.isascii() or folded.endswith(_SURNAMES):
+        return folded
+    else:
+        stem, shortest = stem_of(folded), _SHORTEST_CYRILLIC_STEM
+    return stem if len(stem) >= shortest else folded
 
 
 def _windows(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
@@ -401,7 +423,7 @@ class SpoilerChecks:
     async def _detector(self, book: Book, *, whole: bool) -> SpoilerDetector:
         file = await self._files.open(book)
         chapters = () if whole else await file.chapters()
-        return await asyncio.to_thread(SpoilerDetector.of, await file.text(), chapters)
+        return await asyncio.to_thread(SpoilerDetector.of, await file.text(), chapters, await file.analyzer())
 
 
 _LONGEST_NAME = 64

@@ -17,7 +17,7 @@ from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, 
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.progress import find_page, page_missing
 from domain.library.search.index import WordForm
-from domain.library.search.languages import DEFAULT_ANALYZER
+from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, Windows
 from domain.library.view import Reading
 from domain.ports import BookView
@@ -370,6 +370,9 @@ class OpenedBook:
 
     async def chapters(self) -> tuple[Chapter, ...]:
         return (await self._whole()).chapters
+
+    async def analyzer(self) -> Analyzer:
+        return await self.run(lambda file: file.analyzer)
 
     def view(self, read_to: int) -> BookView:
         return BoundView(self._book, read_to, self)

@@ -8,6 +8,7 @@ import domain.spoilers.detector as leaks_module
 from domain.book import Chapter
 from domain.spoilers.detector import RunIndex, SpoilerDetector
 from domain.spoilers.filter import SpoilerFilter, has_hidden, hide, spans, uncovered
+from storage.book_files.format import find_analyzer
 
 READ = (
     "Marta came to the island on a Tuesday. The ferryman Hobb would not take her money, and Hobb was a poor man. "
@@ -86,6 +87,27 @@ def test_a_name_in_another_case_is_the_same_name(known: str, also: str) -> None:
     for form in (known, also):
         assert leaks.found_in(f"Тут {form}.", 0)
         assert not leaks.found_in(f"Тут {form}.", 0, known=f"Кто {known}?")
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "read", "unread"),
+    [
+        ("pl", "Wokulski", "Wokulskiego", "Wokulskim"),
+        ("pl", "Jan", "Jana", "Janem"),
+        ("cs", "Vodička", "Vodičkou", "Vodičkovi"),
+        ("fi", "Aapeli", "Aapelin", "Aapelista"),
+        ("hu", "Nemecsek", "Nemecseket", "Nemecseknek"),
+        ("el", "Ελένη", "Ελένης", "Ελένη"),
+        ("tr", "Feride’ye", "Feride’nin", "Feride'den"),
+    ],
+)
+def test_a_name_has_other_endings_in_other_languages(language: str, name: str, read: str, unread: str) -> None:
+    text = f"dans le soir il vit {read} ici. Il pleuvait. Enfin tous parlaient de {unread} et pleuraient."
+    leaks, bound = SpoilerDetector.of(text, analyzer=find_analyzer(language)), text.index("Il pleuvait")
+    for form in (name, read, unread):
+        assert not leaks.found_in(f"Je parle de {form} alors.", bound)
+        assert leaks.found_in(f"Je parle de {form} alors.", 0)
+        assert not leaks.found_in(f"Je parle de {form} alors.", 0, known=f"qui est {name}?")
 
 
 def test_a_word_that_looks_like_a_name_in_another_case_is_a_word() -> None:
