@@ -202,8 +202,9 @@ def _rendered(found: re.Match[str], ends: _Ends) -> tuple[str, int]:
     line, start, end = found.string, found.start(), found.end()
     match found.lastgroup:
         case "ticks":
-            end = ends.of_code(end, end - start)
-            return line[start:end], end
+            closed = ends.of_code(end, end - start)
+            # Discord would find the end on a later line, and show what is between as code, covers and all.
+            return (line[start:closed], closed) if closed > end else ("\\`" * (end - start), end)
         case "formula":
             closing = ends.of_formula(end, "\\)" if found[0] == "\\(" else "\\]")
             return (found[0], end) if closing is None else (f"`{line[end:closing].strip()}`", closing + 2)

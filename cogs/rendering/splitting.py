@@ -236,7 +236,13 @@ def with_covers(text: str) -> str:
     """An answer with its hidden spans as Discord covers them."""
     if not has_hidden(text):
         return text
-    return "".join(_cover(span.text) if span.is_hidden else _BARS.sub("| ", span.text) for span in spans(text))
+    return "\n".join(map(_covered, text.split("\n")))
+
+
+def _covered(line: str) -> str:
+    """Without code where anything is covered: what is between two backticks is shown as it is."""
+    line = line.replace("`", "'") if has_hidden(line) else line
+    return "".join(_cover(span.text) if span.is_hidden else _BARS.sub("| ", span.text) for span in spans(line))
 
 
 def _cover(text: str) -> str:

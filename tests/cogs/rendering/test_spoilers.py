@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,10 @@ from domain.spoilers.filter import hide
 
 SECRET = "Hobb had put the lamp out for his brother Lucian who drowned"
 NOTE = "-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
+
+
+_CODE = re.compile(r"(?<!\\)(`+)(?!`)([\s\S]*?[^`])\1(?!`)")
+"""What Discord shows as code, from the first backtick to the next one, on whatever line."""
 
 
 def visible(message: str) -> str:
@@ -28,6 +33,18 @@ def test_nothing_around_or_inside_lifts_a_cover(around: str, secret: str) -> Non
     shown = with_covers(f"{around}{hide(f'Lucian {secret}')}{around}")
     assert "Lucian" not in visible(shown)
     assert "Lucian" in shown
+
+
+@pytest.mark.parametrize("quoted", ["`Oh!' said he.", "``Oh!'' said he.", "It is `code`, and `more.", "So ```Oh"])
+@pytest.mark.parametrize("secret", ["Lucian did it.", "`Lucian did it,' said he.", "``Lucian'' did it."])
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n- "])
+def test_no_code_reaches_over_a_cover(quoted: str, secret: str, between: str) -> None:
+    """Old books write quotation marks as backticks. Discord would show all between two of them as it is."""
+    told = between.join((quoted, hide(secret), quoted))
+    outside = _CODE.sub("", render(with_covers(told)).replace("\\`", ""))
+    assert "||" in outside
+    assert "Lucian" not in visible(outside)
+    assert "Lucian" not in "".join(code[0] for code in _CODE.finditer(render(with_covers(told))))
 
 
 def test_a_text_that_hides_nothing_is_split_as_ever() -> None:
