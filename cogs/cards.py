@@ -1,5 +1,6 @@
 """What books, positions and conversations look like: embeds and lines, made from values alone."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from discord.ui import Button, Select, View
 from cogs.i18n import Speech, language_name, later, speech_for, speeches_in_all_languages
 from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.inline import inert
+from cogs.rendering.splitting import MARK
 from domain.book import Book, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
@@ -38,6 +40,8 @@ SHOWN_CHAPTERS = 30
 """Lines of a table of contents that are shown; the rest is counted."""
 BAR = 12
 """Characters of the progress bar."""
+
+_ESCAPED_COVER = re.compile(r"\\\|\\\|(.+?)\\\|\\\|")
 
 NO_TITLE = later("New conversation")
 _HEADING = later("A conversation about a book")
@@ -69,9 +73,15 @@ def clipped(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
+def clipped_words(text: str, length: int) -> str:
+    """The same for a reader's words: a cover that is cut is closed, so that what they have hidden stays hidden."""
+    cut = clipped(text, length)
+    return f"{cut}{MARK}" if cut != text and cut.count(MARK) % 2 else cut
+
+
 def repeated(questions: Sequence[str]) -> str:
     """Questions of one person, where the bot repeats them."""
-    return clipped(inert("\n\n".join(questions)), QUESTION_LENGTH)
+    return clipped_words(inert("\n\n".join(questions)), QUESTION_LENGTH)
 
 
 def plain(text: str) -> str:
@@ -246,9 +256,14 @@ def asked_line(name: str, question: str, say: Speech) -> str:
     lines = question.splitlines()
     own = " ".join(line for line in lines if not line.startswith(">")).strip()
     quoted = " ".join(line.removeprefix(">").strip() for line in lines if line.startswith(">"))
-    shown = plain(clipped(own or quoted, QUESTION_SHOWN))
-    asked = f"{shown}\n> {plain(clipped(quoted, QUESTION_SHOWN))}" if own and quoted else shown
+    shown = _plain_words(own or quoted)
+    asked = f"{shown}\n> {_plain_words(quoted)}" if own and quoted else shown
     return say("**{who}** asks: {question}", who=plain(name), question=asked)
+
+
+def _plain_words(text: str) -> str:
+    """A reader's words on one line, with nothing but covers in them."""
+    return _ESCAPED_COVER.sub(rf"{MARK}\1{MARK}", plain(clipped_words(text, QUESTION_SHOWN)))
 
 
 def question_buttons(action: str, of: str, questions: Sequence[str]) -> list[Button[View]]:

@@ -8,7 +8,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from cogs.access import EMPTY_SHELF, bound_conversation
-from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, plain
+from cogs.cards import BOOKS_IN_A_MENU, books_menu, clipped, clipped_words, plain
 from cogs.clubs.cards import bar_line
 from cogs.conversation.intake import whole_text
 from cogs.errors import Refusal
@@ -20,6 +20,7 @@ from cogs.rendering.answers import page_name
 from cogs.services import ServingBot, is_guest, server_of, shelf_of
 from domain.book import Book, Citation
 from domain.chat import PlatformMessage, quoting
+from domain.spoilers.filter import without_covers
 from domain.use_cases import UseCases
 
 ASK, WHERE = "ask-about", "where"
@@ -72,7 +73,8 @@ class ContextMenus(commands.Cog):
     # A question
 
     async def _ask_about(self, interaction: discord.Interaction[Any], message: discord.Message) -> None:
-        text, said = _text_of(interaction, message), _said(message)
+        said, text = _said(message), without_covers(_text_of(interaction, message))  # a form covers nothing
+        text = text if any(map(str.isalnum, text)) else ""
         book = await in_time(self._book_here(interaction))
         if book is None:
             await self._offer_books(interaction, ASK, text, said)
@@ -226,7 +228,7 @@ class ContextMenus(commands.Cog):
             part = others[at : at + BOOKS_IN_A_MENU]
             span = f"{clipped(part[0].title, SPAN_END)} – {clipped(part[-1].title, SPAN_END)}"
             menus.append(books_menu(action, f"{at}:{said}", part, span))
-        quoted = "\n".join(f"> {line}" for line in clipped(text, LONGEST_PASSAGE).splitlines())
+        quoted = "\n".join(f"> {line}" for line in clipped_words(text, LONGEST_PASSAGE).splitlines())
         question = say("Which book is this about?")
         await reply(interaction, content=f"{question}\n{quoted}", view=row(*menus))
 

@@ -10,11 +10,15 @@ from itertools import accumulate
 
 from domain.book import is_personal, one_line
 from domain.errors import ConversationError, ConversationErrorCode
-from domain.library.search.words import fold
+from domain.library.search.words import fold, words_of
+from domain.spoilers.filter import without_covers
 from domain.tool_use import TokenUsage, ToolDefinition
 
 TITLE_LENGTH = 50
 """Characters of an automatic title; Discord allows thread names of 100."""
+
+FEWEST_WORDS_OF_A_TITLE = 2
+"""A greeting, an emoji or a lone question word names no conversation."""
 
 UNTITLED = "New conversation"
 
@@ -114,9 +118,17 @@ def checked_title(title: str) -> str:
     return folded
 
 
+def first_title(message: str) -> str:
+    """The automatic title of a conversation that begins with this message; UNTITLED if it does not say enough."""
+    says_enough = len(words_of(without_covers(message))) >= FEWEST_WORDS_OF_A_TITLE
+    return title_from(message) if says_enough else UNTITLED
+
+
 def title_from(message: str) -> str:
-    """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word."""
-    folded = one_line(message)
+    """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word. Titles have no
+    covers, so what is covered is left out.
+    """
+    folded = one_line(without_covers(message))
     if len(folded) <= TITLE_LENGTH:
         return folded or UNTITLED
     head = folded[: TITLE_LENGTH - 1]
@@ -204,6 +216,11 @@ class Turn:
     """Who had asked the question of a delivered turn, if that was deleted."""
     expires_at: datetime | None = None
     """When the answer to a deleted question is deleted as well; None: it is kept for whoever asked."""
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether its answer is complete, delivered or not."""
+        return self.state in WITH_AN_ANSWER
 
     @property
     def came_to_nothing(self) -> bool:

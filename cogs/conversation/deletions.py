@@ -33,6 +33,7 @@ from domain.chat import ChatMessage, MessageRole, PlatformMessage, without_quota
 from domain.conversation import Turn
 from domain.errors import MarginaliaError
 from domain.event import Answer
+from domain.spoilers.filter import without_covers
 from domain.turn.chat_with_book import Taken
 from domain.turn.history import PlayedTurn
 from domain.use_cases import UseCases
@@ -182,7 +183,7 @@ class Corrections:
         for question in questions:
             if await self._is_quoting(question):
                 whole = whole_text(message, bot_id) if self._intake.is_readable(message) else question.content
-                await self._unquote(question, unless_in=whole)
+                await self._unquote(question, unless_in=f"{whole}\n{without_covers(whole)}")
             elif words:
                 await self._revise(question, words)
             elif self._intake.is_readable(message):  # a question without words is none

@@ -92,6 +92,17 @@ def redacted(text: str) -> str:
     return "".join(COVERED if span.is_hidden else span.text for span in spans(text))
 
 
+_BARS = "||"
+_COVER_OF_A_READER = re.compile(r"\|\|.+?\|\|", re.DOTALL)
+
+
+def without_covers(text: str) -> str:
+    """A reader's words without those that they have covered themselves, by two bars on both sides as on Discord: they
+    are for people who have read further.
+    """
+    return _COVER_OF_A_READER.sub("…", text) if _BARS in text else text
+
+
 class SpoilerFilter:
     """Lets an answer through sentence by sentence and hides those that reveal too much; without a check it passes all.
 

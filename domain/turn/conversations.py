@@ -11,10 +11,9 @@ from string import Template
 
 from domain.chat import ChatMessage, PromptKind
 from domain.citations.page_numbers import named_pages, without_typed_pages
-from domain.conversation import UNTITLED, Conversation, TitleSource, title_from
+from domain.conversation import UNTITLED, Conversation, TitleSource, first_title, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.library.progress import SharedBounds
-from domain.library.search.words import words_of
 from domain.ports import (
     BookRepository,
     ChatMessageRepository,
@@ -23,7 +22,7 @@ from domain.ports import (
     ConversationRepository,
 )
 from domain.spoilers.detector import SpoilerChecks
-from domain.spoilers.filter import spans
+from domain.spoilers.filter import spans, without_covers
 from domain.strategies.window import complete_once
 from domain.tool_use import RequestUsage
 from domain.turn.quota import UsageMeter
@@ -34,8 +33,6 @@ logger = logging.getLogger(__name__)
 TITLE_WITHIN_S = 30.0
 ANSWER_SHOWN = 2_000
 """Characters of the answer that are sent along: its beginning says what it is about."""
-FEWEST_WORDS_OF_A_TITLE = 2
-"""A greeting, an emoji or a lone question word names no conversation."""
 _NO_TITLE = ("-", "–", "—")
 """What the model answers where a title would say nothing."""
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
@@ -67,7 +64,7 @@ class ManageConversations:
         conversation = Conversation(
             id=conversation_id or uuid.uuid4().hex,
             book_id=book_id,
-            title=(title_from(first_message) if _says_enough(first_message) else UNTITLED) if title is None else title,
+            title=first_title(first_message) if title is None else title,
             created_at=self._clock(),
             title_source=TitleSource.AUTOMATIC if title is None else TitleSource.PERSON,
             owner_id=owner_id,
@@ -180,8 +177,7 @@ class ManageConversations:
         """Name a conversation without a title after a message that says enough for one, if that still exists."""
         conversation = await self.get(conversation_id)
         is_untitled = conversation.title == UNTITLED and conversation.title_source is TitleSource.AUTOMATIC
-        if is_untitled and _says_enough(message.content):
-            title = title_from(message.content)
+        if is_untitled and (title := first_title(message.content)) != UNTITLED:
             await self._conversations.update_title(conversation_id, title, TitleSource.AUTOMATIC, message.id)
 
     async def bind(
@@ -252,11 +248,6 @@ class ManageConversations:
         return await self._conversations.delete(conversation_id, reader_id)
 
 
-def _says_enough(message: str) -> bool:
-    """Whether its first words may be a title."""
-    return len(words_of(message)) >= FEWEST_WORDS_OF_A_TITLE
-
-
 def _found(conversation: Conversation | None) -> Conversation:
     if conversation is None:
         raise ConversationError(
@@ -324,15 +315,16 @@ class TitleWriter:
 
     async def _ask(self, conversation: Conversation, question: ChatMessage, answer: str) -> str:
         open_part = "".join(span.text for span in spans(answer) if not span.is_hidden)[:ANSWER_SHOWN]
-        prompt = self._prompt.substitute(question=question.content, answer=open_part)
+        asked = without_covers(question.content)
+        prompt = self._prompt.substitute(question=asked, answer=open_part)
         spent = partial(self._record, conversation, question)
-        data = {"question": question.content, "answer": open_part}
+        data = {"question": asked, "answer": open_part}
         title = await complete_once(self._provider, spent, prompt, kind=PromptKind.TITLE, data=data)
         first_line = title.strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
         if first_line in _NO_TITLE:
             return UNTITLED
         pages = {*named_pages(first_line)}
-        if pages - {*named_pages(question.content)}:
+        if pages - {*named_pages(asked)}:
             return ""
         title = first_line if pages else without_typed_pages(first_line)
         return title_from(title) if title else ""
@@ -350,5 +342,5 @@ class TitleWriter:
             return False
         positions = [read_to for read_to, _ in await self._bounds.positions(book)]
         read_to = min([question.depends_to, *positions])
-        tells = self._spoilers.check(book, read_to, f"{book.title}\n{book.author}\n{question.content}")
+        tells = self._spoilers.check(book, read_to, f"{book.title}\n{book.author}\n{without_covers(question.content)}")
         return tells is not None and await tells(title)

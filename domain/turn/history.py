@@ -8,7 +8,7 @@ from datetime import datetime
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PlatformMessage, PromptMessage
 from domain.citations.matching import find_uncited
-from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource, Turn, TurnState, title_from
+from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import LLMErrorCode
 from domain.event import NOTHING_WRITTEN, Answer
 from domain.leases import Shard
@@ -205,7 +205,7 @@ class PlayedTurn:
 
     @property
     def is_answered(self) -> bool:
-        return self.turn.state in WITH_AN_ANSWER
+        return self.turn.has_answer
 
     @property
     def names_its_conversation(self) -> bool:

@@ -29,6 +29,7 @@ from domain.ports import (
     TurnRepository,
 )
 from domain.spoilers.detector import SpoilerChecks, note_for, note_without_position
+from domain.spoilers.filter import without_covers
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import MakeToolbox, ToolContext
@@ -291,9 +292,10 @@ def _about(book: Book, read_to: int) -> dict[str, object]:
 
 
 def _known(book: Book, messages: Sequence[ChatMessage], provider: ChatProvider) -> str:
-    """What is no secret to the readers: the book's title and author, their own names and words, and sentences that the
-    provider says of any book.
+    """What is no secret to the readers: the book's title and author, their own names and words, but for those they have
+    covered, and sentences that the provider says of any book.
     """
     phrases = provider.phrases if isinstance(provider, HasPhrases) else ""
     readers = [m for m in messages if m.role is MessageRole.USER]
-    return "\n".join([book.title, book.author, phrases, *(f"{m.author_name}\n{m.content}" for m in readers)])
+    said = (f"{m.author_name}\n{without_covers(m.content)}" for m in readers)
+    return "\n".join([book.title, book.author, phrases, *said])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.cards import added_card, book_card, clipped, plain, position_line, usage_line
+from cogs.cards import added_card, asked_line, book_card, clipped, plain, position_line, repeated, usage_line
 from cogs.i18n import Speech, speech_for
 from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import AddedBook
@@ -94,6 +94,15 @@ def test_what_is_clipped_is_no_longer_than_allowed(text: str, length: int) -> No
     shown = clipped(text, length)
     assert len(shown) <= length
     assert shown == text or shown.endswith("…")
+
+
+def test_what_a_reader_has_covered_stays_covered() -> None:
+    assert asked_line("Ann", "Is it ||*Lucian*|| or Hobb?", SAY) == "**Ann** asks: Is it ||\\*Lucian\\*|| or Hobb?"
+    long = asked_line("Ann", f"Is it ||{'Lucian ' * 100}||?", SAY)
+    assert long.count("||") == 2
+    assert long.endswith("…||")
+    assert repeated(["Who?", f"||{'Lucian ' * 1000}||"]).endswith("…||")
+    assert repeated(["Who?", "||Lucian||?"]) == "Who?\n\n||Lucian||?"
 
 
 def test_words_from_outside_neither_format_nor_ping() -> None:

@@ -33,7 +33,7 @@ def passage(beginning: str, words: int = 9) -> str:
 def about(opened: InteractionResult) -> str:
     """What a modal that was opened has in its second field."""
     assert opened.modal
-    return str(opened.modal["components"][1]["components"][0]["value"])
+    return str(opened.modal["components"][1]["components"][0].get("value", ""))
 
 
 class TestWhereIsThis:
@@ -125,6 +125,15 @@ class TestWhereIsThis:
         await place.send(f"Nobody knows.\n\n-# Answering up to p. 1, as far as {stage.ben.mention} has read.")
         opened = await stage.ann.context_menu(thread, ASK, thread.history()[-1])
         assert about(opened) == "Nobody knows."
+
+    async def test_what_is_covered_in_a_message_is_not_uncovered_by_asking_about_it(self, stage: Stage) -> None:
+        await stage.book()
+        for said, shown in (("It was ||Lucian|| in the end.", "It was … in the end."), ("||It was Lucian.||", "")):
+            message = await stage.ben.send(stage.channel, said)
+            assert about(await stage.ann.context_menu(stage.channel, ASK, message)) == shown
+        await stage.book("Another")
+        asked = await stage.ann.context_menu(stage.channel, ASK, message)
+        assert "Lucian" not in text_of(asked)
 
     async def test_people_who_are_mentioned_have_their_names(self, stage: Stage) -> None:
         await stage.book()

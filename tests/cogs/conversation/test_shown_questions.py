@@ -489,6 +489,16 @@ class TestQuotations:
         await room.ben.edit(said, "Never mind")
         await until_unquoted(room)
 
+    async def test_what_is_covered_in_the_message_is_not_quoted_and_may_stay_there(self, room: Scene) -> None:
+        covered = f"{QUOTED} or ||Lucian|| perhaps"
+        said = await asked_about_this(room, await room.ben.say(room.double.channel, covered))
+        assert not await in_storage(room, "Lucian")
+        await room.ben.edit(said, f"{covered}, I think")
+        await asyncio.sleep(0.1)
+        assert await in_storage(room, "neighbour")
+        await room.ben.edit(said, "Never ||mind||")
+        await until_unquoted(room)
+
     @pytest.mark.parametrize("delete", [one, in_bulk])
     async def test_so_it_goes_with_an_answer(self, room: Scene, delete: Deletion) -> None:
         answer = await answered(room)

@@ -160,6 +160,25 @@ async def test_a_title_tells_nothing_of_what_lies_ahead(room: Scene, thread: Cha
     assert thread.name == "What about the ferryman?"
 
 
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("Is it ||Lucian Orchard|| who put the lamp out?", "Is it … who put the lamp out?"),
+        ("||Lucian Orchard drowned||?", "The Dark Lamp"),
+    ],
+)
+async def test_what_a_reader_has_covered_names_no_thread(room: Scene, thread: Channel, asked: str, name: str) -> None:
+    """Everybody in the channel sees the names of its threads, and names have no covers."""
+    room.model.say("Yes.", LLMError(LLMErrorCode.OVERLOADED, "Too busy."))
+    await room.ann.say(thread, asked)
+    await room.until_delivered(1, thread)
+    await room.until(lambda: thread.name == name)
+    await asyncio.sleep(0.05)
+    assert thread.name == name
+    title_request = room.model.requests[-1][-1].content
+    assert "Lucian" not in title_request
+
+
 async def test_a_title_names_nothing_that_somebody_else_who_reads_the_book_has_not_reached(
     room: Scene, thread: Channel
 ) -> None:

@@ -51,6 +51,8 @@ async def test_what_was_hidden_once_is_hidden_again(tmp_path: Path) -> None:
         await room.storage.readers.set_position(ANN.id, room.book.id, position)
         for _ in range(2):
             assert (await room.answer(talk, "For whom?")).text == hide("It was for Lucian.")
+        covered = await room.answer(talk, "For ||Lucian||?")
+        assert covered.text == hide("It was for Lucian."), "the reader has hidden him"
         assert (await room.answer(talk, "For Lucian?")).text == "It was for Lucian.", "the reader has named him"
 
 
