@@ -162,10 +162,22 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
     """What the person lacks for writing in this place of a server; the bot posts nothing there for them, then."""
     if server_of(interaction) is None:
         return []
-    needed = ["view_channel", "send_messages"]
-    if isinstance(place := interaction.channel, discord.Thread):
-        needed = ["view_channel", "send_messages_in_threads", *(["manage_threads"] if place.locked else [])]
-    return missing(interaction.permissions, needed)
+    return missing(interaction.permissions, _to_write_in(interaction.channel))
+
+
+def may_no_longer_write(message: discord.Message) -> bool:
+    """Whether its author is known to lack what they need for writing where it stands: people can edit all the same."""
+    author, place = message.author, message.channel
+    channel = place.parent if isinstance(place, discord.Thread) else place
+    if not isinstance(author, discord.Member) or not isinstance(channel, discord.abc.GuildChannel):
+        return False
+    return bool(missing(channel.permissions_for(author), _to_write_in(place)))
+
+
+def _to_write_in(place: Any) -> list[str]:
+    if not isinstance(place, discord.Thread):
+        return ["view_channel", "send_messages"]
+    return ["view_channel", "send_messages_in_threads", *(["manage_threads"] if place.locked else [])]
 
 
 def sees_club(interaction: discord.Interaction[Any], club: Club) -> bool:

@@ -102,6 +102,10 @@ class Conversation:
         """Its thread, or its channel of direct messages, even while another conversation is the current one there."""
         return self.channel_id if self.is_direct else self.thread_id
 
+    def within(self, read_to: int | None) -> "Conversation":
+        """The conversation, with nothing told beyond an offset, if one is given, or beyond its own limit."""
+        return replace(self, read_to=min((each for each in (read_to, self.read_to) if each is not None), default=None))
+
     def renamed(self, title: str, source: TitleSource = TitleSource.PERSON) -> "Conversation":
         return replace(self, title=title, title_source=source)
 

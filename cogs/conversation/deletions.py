@@ -26,7 +26,7 @@ from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import acknowledge, on_press
-from cogs.permissions import may_change
+from cogs.permissions import may_change, may_no_longer_write
 from cogs.removals import Removals
 from cogs.rendering.answers import answer_note
 from domain.chat import ChatMessage, MessageRole, PlatformMessage, without_quotation
@@ -185,7 +185,7 @@ class Corrections:
                 whole = whole_text(message, bot_id) if self._intake.is_readable(message) else question.content
                 await self._unquote(question, unless_in=f"{whole}\n{without_covers(whole)}")
             elif words:
-                await self._revise(question, words)
+                await self._revise(question, words, asks=not may_no_longer_write(message))
             elif self._intake.is_readable(message):  # a question without words is none
                 await self._take_back(question)
 
@@ -286,10 +286,10 @@ class Corrections:
         self._removals.wake()  # of what repeats it, and of a title that may have been made of it
         await self._go_on(taken)
 
-    async def _revise(self, question: ChatMessage, words: str) -> None:
+    async def _revise(self, question: ChatMessage, words: str, *, asks: bool) -> None:
         if question.content == words:
             return
-        taken = await self._use_cases.chat.revise(question.external_id or "", words)
+        taken = await self._use_cases.chat.revise(question.external_id or "", words, asks=asks)
         self._removals.wake()  # of a thread's name that was made of the old words
         await self._go_on(taken)
         if taken is None:

@@ -142,8 +142,7 @@ class ChatWithBook:
                 self._messages.get_recent(conversation_id, self._preparer.reach),
                 self._company.of(conversation_id),
             )
-            if read_to is not None:
-                conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
+            conversation = conversation.within(read_to)
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
             refused = await self._preparer.refused(conversation, [m.author_id for m in waiting])
             # Nothing is awaited between here and the turn's entry, so that withdrawing a message sees either state.
@@ -170,9 +169,7 @@ class ChatWithBook:
         if known is None:
             return
         async with self._lock(known.conversation_id):
-            conversation = await self._manage.get(known.conversation_id)
-            if read_to is not None:
-                conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
+            conversation = (await self._manage.get(known.conversation_id)).within(read_to)
             replaced = await self._turns.begin_again(turn_id)
             earlier = await self._answered_before(known)
             history = await self._messages.get_by_conversation(conversation.id)
@@ -240,15 +237,16 @@ class ChatWithBook:
         async with self._lock(conversation_id):
             return
 
-    async def revise(self, external_id: str, text: str) -> Taken | None:
+    async def revise(self, external_id: str, text: str, *, asks: bool = True) -> Taken | None:
         """Store the new words of a message that its author edited; it waits with them, even if it was being answered.
 
-        None: it has its answer, and is kept with its new words; or it is unknown, or unchanged.
+        None: it has its answer, and is kept with its new words; or it is unknown, or unchanged. If the author no longer
+        `asks` anything, it is kept with them in any case.
         """
         known = await self._messages.get_by_external_id(external_id)
         if known is None or not text.strip() or known.content == text.strip():
             return None
-        async with self._call_back(known) as message:
+        async with self._call_back(known) if asks else self._lock(known.conversation_id) as message:
             await self._turns.reword_question(known.id, text.strip())
             return message
 
@@ -389,7 +387,3 @@ class ChatWithBook:
         if running is not None:
             running.end(ending)
         return running is not None
-
-
-def _lower(one: int, other: int | None) -> int:
-    return one if other is None else min(one, other)

@@ -9,7 +9,7 @@ from cogs.conversation.cog import ConversationCog
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import TextChunk
 from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import PATIENCE_S, Message
+from tests.doubles.discord_api import PATIENCE_S, Message, Permission
 from tests.doubles.scripted_chat import Reply
 
 LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
@@ -143,6 +143,22 @@ async def test_editing_a_question_that_failed_asks_it_again(room: Scene) -> None
     assert room.replies() == [reply]
     await room.until_delivered()
     assert await room.kept() == ["Who?", "Hobb."]
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+async def test_who_may_no_longer_write_there_asks_nothing_by_editing(room: Scene, is_locked: bool) -> None:
+    room.model.say(LLMError(LLMErrorCode.OVERLOADED, "Too busy."), "Hobb.")
+    question = await room.ann.say(room.thread, "Whi?")
+    await room.until_delivered()
+    if is_locked:
+        room.double.world.update_channel(room.thread, room.ben.user, {"locked": True})
+    else:
+        room.double.world.forbid(room.double.channel, room.ann.user, Permission.SEND_MESSAGES_IN_THREADS)
+    await room.ann.edit(question, "Who?")
+    await room.until_kept("Who?")
+    await asyncio.sleep(0.1)
+    assert room.said() == ["⚠️ Too busy."]
+    assert len(room.model.requests) == 1
 
 
 async def test_deleting_a_question_that_failed_takes_the_sentence_with_it(room: Scene) -> None:
