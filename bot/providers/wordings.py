@@ -220,7 +220,6 @@ _NO_TOOLS: Final = re.compile(
     r"|unsupported)"
     r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
     r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
-    r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
     r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
     re.IGNORECASE | re.DOTALL,
 )

@@ -25,7 +25,7 @@ from bot.providers.base import (
     repair_history,
     retry_after,
 )
-from bot.providers.openai.stream import CompletionAccumulator, ToolUse, as_chunk, is_error
+from bot.providers.openai.stream import PROVIDER, SIGNED, CompletionAccumulator, ToolUse
 from bot.providers.wordings import Service, assert_no_fragment
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError, Worded
@@ -96,8 +96,10 @@ def _wire_messages(messages: Sequence[PromptMessage], model: str) -> Iterator[Wi
             if parts := [part for media in message.media if (part := _media_part(media, model))]:
                 yield {"role": "user", "content": [{"type": "text", "text": _OF_TOOLS}, *parts]}
         elif message.tool_invocations:
-            calls = [_call(call) for call in message.tool_invocations]
-            yield {"role": "assistant", "content": message.content if _says(message) else None, "tool_calls": calls}
+            content, thinking = message.content if _says(message) else None, _thinking(message, model)
+            signed = thinking.pop(SIGNED, {})
+            calls = [_call(call, signed.get(call.tool_use_id)) for call in message.tool_invocations]
+            yield {"role": "assistant", "content": content, "tool_calls": calls, **thinking}
         elif _says(message):
             yield {"role": message.role, "content": message.text}
 
@@ -129,9 +131,18 @@ def _says(message: PromptMessage) -> bool:
     return bool(message.content.strip())
 
 
-def _call(call: ToolInvocation) -> Wire:
+def _thinking(message: PromptMessage, model: str) -> Wire:
+    """What was kept of the thinking that led to a message's calls, if it was this model's. It is sent only to servers
+    that want it (AcceptedForm).
+    """
+    raw = message.raw
+    return {**raw.blocks[0]} if raw and (raw.provider, raw.model) == (PROVIDER, model) else {}
+
+
+def _call(call: ToolInvocation, signed: Wire | None) -> Wire:
     function = {"name": call.tool_name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
-    return {"id": call.tool_use_id, "type": "function", "function": function}
+    wire = {"id": call.tool_use_id, "type": "function", "function": function}
+    return {**wire, SIGNED: signed} if signed else wire
 
 
 def _tool(tool: ToolDefinition) -> Wire:
@@ -150,7 +161,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         SettingsError: there is a key as well as a user in the address.
     """
 
-    provider = "openai"
+    provider = PROVIDER
 
     def __init__(
         self,
@@ -246,7 +257,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         """One reply, asked for a second time without tools if the model calls some though told not to."""
         offered = tools if call_tools or self._heeds_tool_choice else ()
         tokens = sent.prompt_tokens() if offered or not tools else estimate(messages)
-        reader = sent.reply = CompletionAccumulator(call_tools=call_tools, prompt_tokens=tokens)
+        reader = sent.reply = CompletionAccumulator(self.model_name, call_tools=call_tools, prompt_tokens=tokens)
         request = build_request(self.model_name, messages, offered, call_tools=call_tools)
         async with aclosing(self._read(request, reader)) as pieces:
             async for piece in pieces:
@@ -299,7 +310,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             except APIError as error:
                 may_try_again = botched_call(error) and not was_botched
                 was_botched = was_botched or may_try_again
-                if not has_said and (may_try_again or self._form.learn(error, sent)):
+                if not has_said and (may_try_again or self._form.learn(error, sent, request)):
                     continue
                 doubted = self._form.doubted(error, sent) - NEEDED
                 if has_said or refusal or not doubted:
@@ -317,7 +328,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         import httpx2
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
-        from bot.providers.openai.errors import refuses_tools
+        from bot.providers.openai.errors import as_chunk, refuses_tools
 
         chunks = await self._send(sent)
         has_begun = has_ended = False
@@ -350,6 +361,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
     async def _arriving(self, response: "httpx2.Response") -> AsyncGenerator[object, None]:
         """The chunks of a stream, and DONE if the server says that it ended; a reply in one piece is the only chunk."""
+        from bot.providers.openai.errors import as_chunk, is_error
+
         if response.headers.get("content-type", "").startswith(UNSTREAMED):
             text = (await response.aread()).decode(errors="replace")
             if not _EVENT.search(text):  # else it is a stream under a wrong name

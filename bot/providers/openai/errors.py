@@ -6,7 +6,7 @@ This module imports the SDK, so import it only where the SDK is in use already.
 import json
 import logging
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Set
 from hashlib import blake2s
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import httpx2
 import openai
 
 from bot.providers.base import REFUSING, never_connected
+from bot.providers.openai.stream import DETAILS, SIGNED, THINKING
 from bot.providers.wordings import (
     code_in,
     code_of,
@@ -74,6 +75,20 @@ _NO_STREAM: Final = re.compile(
 _TEMPLATE: Final = re.compile(r"prompt with jinja template|\btemplate error\b|chat template error", re.IGNORECASE)
 """LM Studio, TGI."""
 
+_WANTED: Final = (
+    # Gemini, itself and behind OpenRouter; DeepSeek, MiMo ("must be passed back"), Kimi ("is missing")
+    (re.compile(r"thought_?signature|openrouter reasoning details", re.IGNORECASE), (SIGNED, DETAILS)),
+    (
+        re.compile(
+            r"reasoning[ _]content\W.{0,60}(?:must be|is missing|is required)"
+            r"|(?:missing|must include) .?reasoning_content",
+            re.IGNORECASE | re.DOTALL,
+        ),
+        (THINKING,),
+    ),
+)
+"""How servers ask for the thinking that led to calls, and the fields in which they want it."""
+
 LONGEST_READ: Final = 5_000
 """Characters of an error in which its reason is looked for, which takes up to 7 ms per thousand."""
 FAILED: Final = 500
@@ -106,7 +121,8 @@ def error_code(error: Exception) -> LLMErrorCode:
 def refuses_tools(error: Exception) -> bool:
     """Whether the server says that this model cannot use tools, by an error's status or in the stream."""
     is_refusal = isinstance(error, openai.APIError) and status_of(error) in REFUSING
-    return is_refusal and speaks_against_tools(words_of(error)) and not botched_call(error)
+    speaks = speaks_against_tools(words_of(error)) or bool(wanted_thinking(error))
+    return is_refusal and speaks and not botched_call(error)
 
 
 def botched_call(error: Exception) -> bool:
@@ -231,6 +247,57 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     return by_words or code_of(written, said)
 
 
+def wanted_thinking(error: Exception) -> set[str]:
+    """The fields with the model's thinking that the server wants back with the history; empty if it wants none."""
+    if not isinstance(error, openai.APIError) or status_of(error) not in REFUSING:
+        return set()
+    said = words_of(error)
+    return {name for pattern, names in _WANTED if pattern.search(said) for name in names}
+
+
+def with_thinking(message: Mapping[str, Any], wanted: Set[str]) -> dict[str, Any]:
+    """The message with those fields only. Where there is no thinking, servers that want some take a blank."""
+    kept = without(message, {THINKING, DETAILS} - wanted)
+    if THINKING in wanted and message["role"] == "assistant":
+        kept[THINKING] = message.get(THINKING) or " "
+    if SIGNED not in wanted and "tool_calls" in message:
+        kept["tool_calls"] = [without(call, {SIGNED}) for call in message["tool_calls"]]
+    return kept
+
+
+def is_error(name: str, data: object) -> bool:
+    """Whether an event reports an error in place of a piece of the reply, or is nothing that a stream has."""
+    if not isinstance(data, dict):
+        return data is not None and name in ("", "error")  # words under another name keep the connection open
+    if name == "error" or data.get("error") or data.get("object") == "error":
+        return True
+    return not data.get("choices") and bool(sentence_in(data))
+
+
+def as_chunk(body: object, request: httpx2.Request) -> dict[str, Any]:
+    """A reply that came in one piece, read or as text, as the only chunk of a stream.
+
+    Raises:
+        openai.APIError: it is an error, a page that a proxy sent, or only the beginning of a reply.
+    """
+    content: Any = _loaded(body) if isinstance(body, str) else body
+    match content:
+        case {"choices": [{"message": dict()} as choice, *_]}:
+            return {**content, "choices": [{**choice, "finish_reason": choice.get("finish_reason") or "stop"}]}
+        case {"error": error} if error:
+            raise openai.APIError("There is no reply.", request=request, body=error)
+        case str() if '"choices"' in content:
+            raise openai.APIConnectionError(message="The reply broke off.", request=request)
+    raise openai.APIError("There is no reply.", request=request, body=content)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 class AcceptedForm:
     """The form of request that a server takes, as far as its refusals have shown."""
 
@@ -243,6 +310,7 @@ class AcceptedForm:
         self._refuses_null = False
         self._has_short_ids = False
         self._alternates = False
+        self._thinking: set[str] = set()
 
     def applied(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request without what the server has refused."""
@@ -251,6 +319,7 @@ class AcceptedForm:
         if self._has_newer_limit and "max_tokens" in request:
             request = {_NEWER_LIMIT: request["max_tokens"], **without(request, {"max_tokens"})}
         kept = without(request, self._refused)
+        kept["messages"] = [with_thinking(message, self._thinking) for message in kept["messages"]]
         if self._refuses_null:
             kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
         if self._has_short_ids or self._alternates:
@@ -280,10 +349,16 @@ class AcceptedForm:
         logger.warning("%s does not take %s: left out from now on", model, ", ".join(sorted(fields)))
         self._refused |= fields
 
-    def learn(self, refusal: openai.APIError, sent: dict[str, Any]) -> bool:
-        """Whether the refusal is about the form of what was sent, so that it can be sent again in another one."""
+    def learn(self, refusal: openai.APIError, sent: dict[str, Any], request: dict[str, Any]) -> bool:
+        """Whether the refusal is about the form of what was sent, so that it can be sent again in another one.
+
+        `request` is what it was made from.
+        """
         if botched_call(refusal):
             return False
+        if wanted := wanted_thinking(refusal):
+            self._thinking |= wanted
+            return bool(self.applied(request)["messages"] != sent["messages"])  # or there is none to give back
         if "stream" in sent and refuses_stream(refusal):
             self.leave_out({"stream", "stream_options"}, sent["model"])
             return True

@@ -5,16 +5,16 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bot.providers.base import complete, read_arguments, tool_name
-from bot.providers.wordings import sentence_in
 from domain.chat import PromptMessage, WholeCharacters
 from domain.strategies.always_retrieve import is_by_model
 from domain.strategies.window import estimate, estimate_text
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
+    RawReply,
     StopReason,
     TextBlockEnd,
     TextChunk,
@@ -24,9 +24,6 @@ from domain.tool_use import (
     ToolInvocation,
     token_count,
 )
-
-if TYPE_CHECKING:
-    import httpx2
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = re.compile(r"</think>|\[/THINK\]|<\|channel\|>final<\|message\|>")
@@ -94,7 +91,12 @@ _BROKEN: Final = frozenset({"error", "abort", "network_error", "insufficient_sys
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 """Some servers say "stop" when a model stopped to have its calls carried out."""
 
-_REASONING: Final = ("reasoning_content", "reasoning")
+PROVIDER: Final = "openai"
+THINKING: Final = "reasoning_content"
+DETAILS: Final = "reasoning_details"
+SIGNED: Final = "extra_content"
+"""Where servers put a model's thinking, OpenRouter its signed pieces, and Gemini the signature of a call."""
+_REASONING: Final = (THINKING, "reasoning")
 """Where servers that know the model put its thinking. It is not shown, but its tokens are used."""
 
 _FITS_ALWAYS: Final = 1_000
@@ -110,6 +112,7 @@ class _Call:
     id: str = ""
     name: str = ""
     written: list[str] = field(default_factory=list)
+    signed: Json = field(default_factory=dict)
 
     def invocation(self) -> ToolInvocation:
         call_id = self.id or f"call_{uuid.uuid4().hex[:12]}"
@@ -129,10 +132,13 @@ class _Call:
 class CompletionAccumulator:
     """Assembles a reply from the chunks of its stream."""
 
-    def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None, prompt_tokens: int = 0) -> None:
+    def __init__(
+        self, model: str = "", *, call_tools: bool = True, spent: TokenUsage | None = None, prompt_tokens: int = 0
+    ) -> None:
         """`spent` is the usage of an earlier attempt at the same reply. `prompt_tokens` is an estimate for this one,
         used if the server does not report it.
         """
+        self._model = model
         self._prompt_tokens = prompt_tokens
         self._call_tools = call_tools
         self._spent = spent
@@ -141,6 +147,8 @@ class CompletionAccumulator:
         self._characters = WholeCharacters()
         self._text: list[str] = []
         self._received: list[str] = []
+        self._thoughts: list[str] = []
+        self._details: list[Json] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._finish: str | None = None
@@ -243,7 +251,10 @@ class CompletionAccumulator:
             self._refused = self._refused or bool(delta.get("refusal"))
             self._has_said = self._has_said or any(delta[name] for name in delta if name != "role")
             said = self._characters.feed(_words(delta.get("content")) + _words(delta.get("refusal")))
-            self._received.append(said or next((_words(delta[name]) for name in _REASONING if name in delta), ""))
+            self._thoughts.append(next((_words(delta[name]) for name in _REASONING if delta.get(name)), ""))
+            self._received.append(said or self._thoughts[-1])
+            for detail in _objects(delta.get(DETAILS)):
+                _add_detail(self._details, detail)
             yield from self._say(self._thinking.feed(said))
             for piece in _pieces_of_calls(delta):
                 self._extend_call(piece)
@@ -279,6 +290,7 @@ class CompletionAccumulator:
             self._calls.append(call)
         call.id = call_id or call.id
         call.name = function.get("name") or call.name
+        call.signed = next(iter(_objects(piece.get(SIGNED))), call.signed)
         call.written.append(written)
 
     def _response(self) -> ChatResponse:
@@ -287,7 +299,11 @@ class CompletionAccumulator:
         if self._calls and reason in _COMPLETE and self._call_tools:
             calls = [call.invocation() for call in self._calls]
             return ChatResponse(
-                tool_invocations=calls, preamble=text, usage=self.usage, stop_reason=StopReason.TOOL_USE
+                tool_invocations=calls,
+                preamble=text,
+                usage=self.usage,
+                stop_reason=StopReason.TOOL_USE,
+                raw=self._raw(calls),
             )
         if self._refused:
             reason = StopReason.REFUSAL
@@ -296,6 +312,15 @@ class CompletionAccumulator:
         elif reason is StopReason.TOOL_USE:
             reason = StopReason.OTHER
         return ChatResponse(text=text, usage=self.usage, stop_reason=reason)
+
+    def _raw(self, calls: Sequence[ToolInvocation]) -> RawReply | None:
+        """The thinking that led to the calls, which some servers want back with them; the signatures by the calls'
+        ids.
+        """
+        signed = {call.tool_use_id: made.signed for call, made in zip(calls, self._calls, strict=True) if made.signed}
+        kept = {THINKING: "".join(self._thoughts), DETAILS: self._details, SIGNED: signed}
+        thinking = {name: value for name, value in kept.items() if value}
+        return RawReply(PROVIDER, self._model, [thinking]) if thinking else None
 
 
 LEAST_TO_TELL: Final = 400
@@ -397,6 +422,17 @@ def _pieces_of_calls(delta: Json) -> Iterable[Json]:
     return _objects(delta.get("tool_calls")) or [{"function": each} for each in _objects(delta.get("function_call"))]
 
 
+def _add_detail(details: list[Json], piece: Json) -> None:
+    """Add a piece of OpenRouter's details; the text of one of them comes in many."""
+    last = details[-1] if details else {}
+    for name in ("text", "summary"):
+        if _words(last.get(name)) and _words(piece.get(name)) and last.get("index") == piece.get("index"):
+            joined = _words(last[name]) + _words(piece[name])
+            last.update({key: value for key, value in piece.items() if value}, **{name: joined})
+            return
+    details.append({**piece})
+
+
 def _words(content: object) -> str:
     """A piece of text; some services send it as a list of parts, of which the text parts count."""
     if isinstance(content, list):
@@ -429,38 +465,3 @@ def _counted(usage: Json) -> TokenUsage | None:
 def _count(counts: Json, *names: str) -> int:
     """The tokens under the first of the names that has a count."""
     return next(filter(None, (token_count(counts.get(name)) for name in names)), 0)
-
-
-def is_error(name: str, data: object) -> bool:
-    """Whether an event reports an error in place of a piece of the reply, or is nothing that a stream has."""
-    if not isinstance(data, dict):
-        return data is not None and name in ("", "error")  # words under another name keep the connection open
-    if name == "error" or data.get("error") or data.get("object") == "error":
-        return True
-    return not data.get("choices") and bool(sentence_in(data))
-
-
-def as_chunk(body: object, request: "httpx2.Request") -> Json:
-    """A reply that came in one piece, read or as text, as the only chunk of a stream.
-
-    Raises:
-        openai.APIError: it is an error, a page that a proxy sent, or only the beginning of a reply.
-    """
-    from openai import APIConnectionError, APIError
-
-    content: Any = _loaded(body) if isinstance(body, str) else body
-    match content:
-        case {"choices": [{"message": dict()} as choice, *_]}:
-            return {**content, "choices": [{**choice, "finish_reason": choice.get("finish_reason") or "stop"}]}
-        case {"error": error} if error:
-            raise APIError("There is no reply.", request=request, body=error)
-        case str() if '"choices"' in content:
-            raise APIConnectionError(message="The reply broke off.", request=request)
-    raise APIError("There is no reply.", request=request, body=content)
-
-
-def _loaded(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -12,7 +12,7 @@ from bot.providers.openai.client import OpenAIChat
 from bot.providers.wordings import code_in, count_in, shortened, window_in
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.tool_use import ChatResponse, ToolInvocation
+from domain.tool_use import ChatResponse, RawReply, ToolInvocation
 from tests.bot.providers.talk import SEARCH, reply, result, user
 from tests.sampling import a_few
 
@@ -549,6 +549,100 @@ async def test_a_server_that_refuses_tools_is_known_for_it(
         await chat.chat_with_tools([user("?")], [SEARCH])
     assert caught.value.code is C.UNSUPPORTED_FEATURE
     assert not chat.supports_tools
+
+
+GEMINI = (
+    "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, "
+    "and missing thought_signature may lead to degraded model performance."
+)
+WANTS_THINKING: list[tuple[str, dict[str, Any], dict[str, Any], str, dict[str, Any]]] = [
+    (
+        "Gemini",
+        {},
+        {"extra_content": {"google": {"thought_signature": "c2ln"}}},
+        GEMINI,
+        {"tool_calls": [{"extra_content": {"google": {"thought_signature": "c2ln"}}}]},
+    ),
+    (
+        "Gemini behind OpenRouter",
+        {
+            "reasoning": "Let me look.",
+            "reasoning_details": [
+                {"type": "reasoning.text", "text": "Let me ", "index": 0, "signature": None},
+                {"type": "reasoning.text", "text": "look.", "index": 0, "signature": "s"},
+                {"type": "reasoning.encrypted", "data": "ZW5j", "index": 0},
+            ],
+        },
+        {},
+        f"Gemini models require OpenRouter reasoning details to be preserved in each request. Upstream error: {GEMINI}",
+        {
+            "reasoning_details": [
+                {"type": "reasoning.text", "text": "Let me look.", "index": 0, "signature": "s"},
+                {"type": "reasoning.encrypted", "data": "ZW5j", "index": 0},
+            ]
+        },
+    ),
+    (
+        "DeepSeek",
+        {"reasoning_content": "Let me look."},
+        {},
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        {"reasoning_content": "Let me look."},
+    ),
+    (
+        "Kimi",
+        {"reasoning": "Let me look."},
+        {},
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+        {"reasoning_content": "Let me look."},
+    ),
+    (
+        "DeepSeek, without a thought",
+        {"reasoning_content": ""},
+        {},
+        "Missing `reasoning_content` field in the assistant message at message index 1.",
+        {"reasoning_content": " "},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("thinking", "signed", "refusal", "back"), [case[1:] for case in WANTS_THINKING], ids=[c[0] for c in WANTS_THINKING]
+)
+async def test_thinking_goes_back_with_its_calls_to_a_server_that_wants_it(
+    server: Server,
+    chat: OpenAIChat,
+    thinking: dict[str, Any],
+    signed: dict[str, Any],
+    refusal: str,
+    back: dict[str, Any],
+) -> None:
+    call = {"index": 0, "id": "c1", "function": {"name": "search_book", "arguments": "{}"}, **signed}
+    called = {"choices": [{"index": 0, "delta": {**thinking, "tool_calls": [call]}, "finish_reason": "tool_calls"}]}
+    refused = (400, {"error": {"message": refusal}})
+    server.answers = [(200, f"data: {json.dumps(called)}\n\n"), refused, (200, SAID), (200, SAID), refused]
+    talk = [user("?"), reply(await chat.chat_with_tools([user("?")], [SEARCH])), result("c1", "A page.")]
+    assert (await chat.chat_with_tools(talk, [SEARCH])).text == "Hobb."
+    bare, whole = server.requests[1]["messages"][1], server.requests[2]["messages"][1]
+    assert set(bare) == {"role", "content", "tool_calls"}
+    assert set(bare["tool_calls"][0]) == {"id", "type", "function"}
+    calls = [{**each, **more} for each, more in zip(bare["tool_calls"], back.get("tool_calls", [{}]), strict=True)]
+    assert whole == {**bare, **back, "tool_calls": calls}
+    await chat.chat_with_tools(talk, [SEARCH])
+    assert server.requests[3]["messages"][1] == whole
+    with pytest.raises(LLMError) as caught:  # and where that is not it, the model goes on without tools
+        await chat.chat_with_tools(talk, [SEARCH])
+    assert caught.value.code is C.UNSUPPORTED_FEATURE
+
+
+async def test_the_thinking_of_another_model_does_not_go_back(server: Server, chat: OpenAIChat) -> None:
+    kept = RawReply("openai", "another", [{"reasoning_content": "Let me look."}])
+    asked = PromptMessage("assistant", "", tool_invocations=[LOOK], raw=kept)
+    refused = "The `reasoning_content` in the thinking mode must be passed back to the API."
+    server.answers = [(400, {"error": {"message": refused}}), (200, SAID)]
+    talk = [user("?"), asked, result("c1", "A page."), PromptMessage("assistant", "Hobb."), user("And?")]
+    assert (await chat.chat_with_tools(talk, [SEARCH])).text == "Hobb."
+    assert [each.get("reasoning_content") for each in server.requests[1]["messages"]] == [None, " ", None, " ", None]
 
 
 async def test_tools_are_refused_in_the_stream_as_well(server: Server, chat: OpenAIChat) -> None:
