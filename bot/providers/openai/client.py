@@ -43,7 +43,7 @@ from domain.tool_use import (
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import AsyncOpenAI, AsyncStream
+    from openai import APIError, AsyncOpenAI, AsyncStream
 
     from bot.providers.openai.errors import AcceptedForm
 
@@ -310,7 +310,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             except APIError as error:
                 may_try_again = botched_call(error) and not was_botched
                 was_botched = was_botched or may_try_again
-                if not has_said and (may_try_again or self._form.learn(error, sent, request)):
+                if not has_said and (may_try_again or self._takes_other_form(error, request, sent, doubted)):
                     continue
                 doubted = self._form.doubted(error, sent) - NEEDED
                 if has_said or refusal or not doubted:
@@ -319,6 +319,15 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._form.accept(sent)
         if refusal and self._form.proves(doubted, refusal):
             self._form.leave_out(doubted, self.model_name)
+
+    def _takes_other_form(self, refusal: "APIError", request: Wire, sent: Wire, doubted: set[str]) -> bool:
+        """Whether the request can be sent again in another form, which the refusal has shown, or one of another request
+        in the meantime.
+        """
+        from bot.providers.openai.errors import without
+
+        self._form.learn(refusal, sent)
+        return without(self._form.applied(request), doubted) != sent
 
     async def _read_once(self, sent: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
         """A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too

@@ -346,48 +346,37 @@ class AcceptedForm:
 
     def leave_out(self, fields: set[str], model: str) -> None:
         """Send the fields no more."""
-        logger.warning("%s does not take %s: left out from now on", model, ", ".join(sorted(fields)))
+        if new := fields - self._refused:
+            logger.warning("%s does not take %s: left out from now on", model, ", ".join(sorted(new)))
         self._refused |= fields
 
-    def learn(self, refusal: openai.APIError, sent: dict[str, Any], request: dict[str, Any]) -> bool:
-        """Whether the refusal is about the form of what was sent, so that it can be sent again in another one.
-
-        `request` is what it was made from.
-        """
+    def learn(self, refusal: openai.APIError, sent: dict[str, Any]) -> None:
+        """Learn from a refusal that is about the form of what was sent, so that `applied` makes another one of it."""
+        is_field = status_of(refusal) in REFUSING
         if botched_call(refusal):
-            return False
+            return
         if wanted := wanted_thinking(refusal):
             self._thinking |= wanted
-            return bool(self.applied(request)["messages"] != sent["messages"])  # or there is none to give back
-        if "stream" in sent and refuses_stream(refusal):
+        elif "stream" in sent and refuses_stream(refusal):
             self.leave_out({"stream", "stream_options"}, sent["model"])
-            return True
-        if "max_tokens" in sent and _NEWER_LIMIT in words_of(refusal):
+        elif "max_tokens" in sent and _NEWER_LIMIT in words_of(refusal):
             self._has_newer_limit = True
-            return True
-        fields = [name for name in sent if name not in NEEDED]
-        field = refused_field(words_of(refusal), fields) if status_of(refusal) in REFUSING else ""
-        if field:
+        elif is_field and (field := refused_field(words_of(refusal), [name for name in sent if name not in NEEDED])):
             self.leave_out({field}, sent["model"])
-            return True
-        if refuses_null(refusal, sent) and not self._refuses_null:
+        elif refuses_null(refusal, sent):
             self._refuses_null = True
-            return True
-        if wants_short_ids(refusal) and not self._has_short_ids:
+        elif wants_short_ids(refusal):
             self._has_short_ids = True
-            return True
-        if refuses_roles(refusal) and not self._alternates:
+        elif refuses_roles(refusal):
             self._alternates = True
-            return True
-        return self._reserves_less(refusal)
+        else:
+            self._reserve_less(refusal)
 
-    def _reserves_less(self, refusal: openai.APIError) -> bool:
-        """Whether the room for the reply was too large a part of the window; half of that is kept free at most."""
+    def _reserve_less(self, refusal: openai.APIError) -> None:
+        """Keep free half of the window at most, if the room for the reply was too large a part of it."""
         window = told_window(refusal) if error_code(refusal) is LLMErrorCode.CONTEXT_EXCEEDED else 0
-        if not window or self._max_tokens <= window // 2:
-            return False
-        self._max_tokens = window // 2
-        return True
+        if window:
+            self._max_tokens = min(self._max_tokens, window // 2)
 
 
 def without(request: Mapping[str, Any], fields: Container[str]) -> dict[str, Any]:

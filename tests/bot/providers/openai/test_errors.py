@@ -1,5 +1,6 @@
 """Errors as servers really send them."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
@@ -407,9 +408,12 @@ class Server:
         self.answers: list[tuple[int, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.kind = "text/event-stream"
+        self.together = asyncio.Barrier(1)
+        """Requests are answered once so many are waiting."""
 
     async def completions(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(await request.json())
+        await self.together.wait()
         status, body = self.answers.pop(0) if self.answers else (200, "data: [DONE]\n\n")
         if isinstance(body, str):
             kind = "text/html" if body.startswith("<") else self.kind
@@ -682,6 +686,26 @@ async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Ser
     server.answers += [(200, SAID)] * 2
     assert [await chat.chat([user("?")]), await chat.chat([user("?")])] == ["Hobb.", "Hobb."]
     assert [request["max_tokens"] for request in server.requests] == [8_192, 2_048, 2_048]
+    await chat.aclose()
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9.",
+        "messages.1.content: Input should be a valid string",
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "System role not supported",
+    ],
+)
+async def test_what_one_refusal_shows_holds_for_another_one_at_the_same_time(server: Server, refusal: str) -> None:
+    chat = OpenAIChat(model="x", base_url=server.url, max_retries=0, max_tokens=500)  # type: ignore[attr-defined]
+    server.together = asyncio.Barrier(2)
+    server.answers = [(400, {"error": {"message": refusal}})] * 2 + [(200, SAID)] * 2
+    talk = [PromptMessage("system", "Be brief."), user("?"), reply(ChatResponse(tool_invocations=[LOOK])), result("c1")]
+    replies = await asyncio.gather(*(chat.chat_with_tools(talk, [SEARCH]) for _ in range(2)))
+    assert [each.text for each in replies] == ["Hobb.", "Hobb."]
+    assert all({"max_tokens", "stream_options"} <= request.keys() for request in server.requests)
     await chat.aclose()
 
 
