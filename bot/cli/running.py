@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, NoReturn
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn
 from rich.segment import Segment
@@ -118,8 +119,9 @@ class WordWrap:
         if piece == "\n":
             self._column = 0
             return piece
-        breaks = self._width is not None and self._column and self._column + len(piece) > self._width
-        self._column = len(piece) if breaks else self._column + len(piece)
+        columns = cell_len(piece)
+        breaks = self._width is not None and self._column and self._column + columns > self._width
+        self._column = columns if breaks else self._column + columns
         if not breaks:
             return piece
         if piece.isspace():  # the blank goes, and the next word begins the line

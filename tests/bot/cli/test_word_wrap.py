@@ -25,3 +25,9 @@ def test_no_word_is_lost_and_no_line_too_long(pieces: list[str], width: int) -> 
     shown = wrapped(width, *pieces)
     assert shown.split() == text.split()
     assert all(len(line.rstrip()) <= max(width, max(map(len, line.split()), default=0)) for line in shown.split("\n"))
+
+
+def test_what_counts_is_the_room_that_letters_take() -> None:
+    assert wrapped(10, "등대지기는 물에 빠졌다 ") == "등대지기는\n물에 \n빠졌다 ", "each of these takes two columns"
+    marked = "e\u0301te\u0301 passe\u0301 "
+    assert wrapped(10, marked) == marked, "and an accent of its own takes none"
