@@ -89,6 +89,11 @@ _WANTED: Final = (
 )
 """How servers ask for the thinking that led to calls, and the fields in which they want it."""
 
+_NO_EFFORT: Final = re.compile(
+    r"\bfunction tools\b.{0,40}\breasoning_effort\b|set reasoning_effort to \W?none", re.IGNORECASE
+)
+"""OpenAI, of models that can use tools only without thinking, and that think unless told not to."""
+
 LONGEST_READ: Final = 5_000
 """Characters of an error in which its reason is looked for, which takes up to 7 ms per thousand."""
 FAILED: Final = 500
@@ -311,6 +316,7 @@ class AcceptedForm:
         self._has_short_ids = False
         self._alternates = False
         self._thinking: set[str] = set()
+        self._thinks_without_tools = False
 
     def applied(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request without what the server has refused."""
@@ -318,6 +324,8 @@ class AcceptedForm:
             request = {"max_tokens": self._max_tokens, **request}
         if self._has_newer_limit and "max_tokens" in request:
             request = {_NEWER_LIMIT: request["max_tokens"], **without(request, {"max_tokens"})}
+        if self._thinks_without_tools and "tools" in request:
+            request = {**request, "reasoning_effort": "none"}
         kept = without(request, self._refused)
         kept["messages"] = [with_thinking(message, self._thinking) for message in kept["messages"]]
         if self._refuses_null:
@@ -357,6 +365,8 @@ class AcceptedForm:
             return
         if wanted := wanted_thinking(refusal):
             self._thinking |= wanted
+        elif "tools" in sent and _NO_EFFORT.search(words_of(refusal)):
+            self._thinks_without_tools = True
         elif "stream" in sent and refuses_stream(refusal):
             self.leave_out({"stream", "stream_options"}, sent["model"])
         elif "max_tokens" in sent and _NEWER_LIMIT in words_of(refusal):

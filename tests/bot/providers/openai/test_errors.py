@@ -689,6 +689,26 @@ async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Ser
     await chat.aclose()
 
 
+@pytest.mark.parametrize("options", [{}, {"reasoning_effort": "low"}])
+async def test_a_model_that_thinks_only_without_tools_does_not_think_with_them(
+    server: Server, chat: OpenAIChat, options: dict[str, Any]
+) -> None:
+    refusal = (
+        "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. "
+        "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+    )
+    refused = (400, {"error": {"message": refusal, "param": "reasoning_effort"}})
+    server.answers = [refused, (200, SAID), (200, SAID), (200, SAID)]
+    told = chat.with_options(**options)
+    assert (await told.chat_with_tools([user("?")], [SEARCH])).text == "Hobb."
+    assert (await told.chat_with_tools([user("?")], [SEARCH])).text == "Hobb."
+    assert await told.chat([user("?")]) == "Hobb."
+    efforts = [request.get("reasoning_effort") for request in server.requests]
+    own = options.get("reasoning_effort")
+    assert efforts == [own, "none", "none", own]
+    assert chat.supports_tools
+
+
 @pytest.mark.parametrize(
     "refusal",
     [
