@@ -25,9 +25,19 @@ from domain.tool_use import (
     token_count,
 )
 
-_OPEN: Final = "<think>"
-_CLOSE: Final = re.compile(r"</think>|\[/THINK\]|<\|channel\|>final<\|message\|>")
-"""Of most models, of Mistral's, and of gpt-oss."""
+_MARKS: Final = {
+    "<think>": "</think>",  # most models
+    "<thinking>": "</thinking>",  # Nova
+    "<thought>": "</thought>",  # Gemini
+    "<reasoning>": "</reasoning>",  # gpt-oss on Bedrock
+    "<seed:think>": "</seed:think>",
+    "<|channel>": "<channel|>",  # Gemma 4
+    "<|channel|>analysis": "<|channel|>final<|message|>",  # gpt-oss
+    "[THINK]": "[/THINK]",  # Mistral
+}
+"""Between what models write their thinking."""
+_OPENINGS: Final = tuple(_MARKS)
+_CLOSE: Final = re.compile("|".join(map(re.escape, _MARKS.values())))
 _LONGEST_CLOSE: Final = 32
 
 
@@ -39,6 +49,8 @@ class ReasoningFilter:
 
     def __init__(self) -> None:
         self._held = ""
+        self._has_begun = False
+        self._has_ended = False
         self._answering = False
 
     def feed(self, piece: str) -> str:
@@ -46,15 +58,19 @@ class ReasoningFilter:
         if self._answering:
             return piece
         self._held += piece
-        begun = self._held.lstrip()
-        if begun.startswith(_OPEN):
-            _, *answer = _CLOSE.split(begun, maxsplit=1)
-            return self._answer("".join(answer).lstrip())
-        return "" if _OPEN.startswith(begun) else self._answer(self._held)
+        if not self._has_begun:
+            begun = self._held.lstrip()
+            if not begun.startswith(_OPENINGS):
+                return "" if any(mark.startswith(begun) for mark in _OPENINGS) else self._answer(self._held)
+            self._has_begun = True
+        if not self._has_ended:
+            _, *rest = _CLOSE.split(self._held, maxsplit=1)
+            self._has_ended, self._held = bool(rest), rest[0] if rest else self._held[-_LONGEST_CLOSE:]
+        return self._answer(self._held.lstrip()) if self._has_ended else ""
 
     def end(self) -> str:
         """The text held back because it might have become thinking."""
-        return "" if self._held.lstrip().startswith(_OPEN) else self._held
+        return "" if self._has_begun else self._held
 
     def _answer(self, text: str) -> str:
         if text:
@@ -275,10 +291,11 @@ class CompletionAccumulator:
         if self._may_be_thinking and _CLOSE.search("".join(self._text[-_LONGEST_CLOSE:])):
             self._may_be_thinking = False
             whole = "".join(self._text)
-            if _OPEN not in _CLOSE.split(whole, maxsplit=1)[0]:  # the template has written it, or it is another one
+            thinking = _CLOSE.split(whole, maxsplit=1)[0]
+            if not any(mark in thinking for mark in _OPENINGS):  # the template has written it, or it is another one
                 self._text, self._thinking = [], ReasoningFilter()
                 yield ThinkingEnded()
-                yield from self._say(self._thinking.feed(_OPEN + whole))
+                yield from self._say(self._thinking.feed(_OPENINGS[0] + whole))
 
     def _extend_call(self, piece: Json) -> None:
         index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or piece

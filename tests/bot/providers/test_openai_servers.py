@@ -422,12 +422,12 @@ async def dispatched(name: str, arguments: dict[str, Any]) -> ToolResult:
 
 @pytest.mark.parametrize(
     "thinking",
-    ["Was it Hobb?</think>", "[THINK]Was it Hobb?[/THINK]", "<|channel|>analysis<|end|><|channel|>final<|message|>"],
+    ["Was it Hobb?</think>", "Was it Hobb?[/THINK]", "Was it Hobb?<|end|><|channel|>final<|message|>", "Hm.<channel|>"],
 )
 async def test_thinking_is_taken_back_where_only_its_end_tells_that_it_was_it(
     server: OpenAIDouble, chat: OpenAIChat, thinking: str
 ) -> None:
-    """The templates of some models write the first tag themselves, others have tags of their own."""
+    """The templates of some models write the first tag themselves."""
     written = f"{thinking}\n\nIt was."
     server.script(Verbatim((*(words(written[at : at + 3]) for at in range(0, len(written), 3)), SAID)))
     events = [event async for event in ToolUseRetrievalStrategy().execute(chat, [user("Who?")], [SEARCH], dispatched)]
