@@ -65,6 +65,8 @@ _NO_ROLES: Final = re.compile(
     r"|not support (?:the )?['\"]?system\b",
     re.IGNORECASE,
 )
+_NO_QUESTION: Final = re.compile(r"unexpected role \W?user\W? after role \W?tool\b", re.IGNORECASE)
+"""Mistral."""
 _NO_STREAM: Final = re.compile(
     # OpenAI, of organizations that are not verified; Bedrock, of some models' calls; others
     r"verified to stream|tool use in streaming mode"
@@ -125,9 +127,11 @@ def error_code(error: Exception) -> LLMErrorCode:
 
 def refuses_tools(error: Exception) -> bool:
     """Whether the server says that this model cannot use tools, by an error's status or in the stream."""
-    is_refusal = isinstance(error, openai.APIError) and status_of(error) in REFUSING
-    speaks = speaks_against_tools(words_of(error)) or bool(wanted_thinking(error))
-    return is_refusal and speaks and not botched_call(error)
+    if not isinstance(error, openai.APIError) or status_of(error) not in REFUSING:
+        return False
+    if botched_call(error) or refuses_question(error):
+        return False
+    return speaks_against_tools(words_of(error)) or bool(wanted_thinking(error))
 
 
 def botched_call(error: Exception) -> bool:
@@ -161,6 +165,11 @@ def refuses_roles(error: openai.APIError) -> bool:
     return status_of(error) in (400, 422, 500) and bool(_NO_ROLES.search(words_of(error)))
 
 
+def refuses_question(error: openai.APIError) -> bool:
+    """Whether the server takes nobody's words right after results, as where a model is asked for an answer again."""
+    return status_of(error) in (400, 422, 500) and bool(_NO_QUESTION.search(words_of(error)))
+
+
 def refuses_stream(error: openai.APIError) -> bool:
     """Whether the server gives such a reply only in one piece."""
     return status_of(error) in REFUSING and bool(_NO_STREAM.search(words_of(error)))
@@ -177,6 +186,16 @@ def alternating(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         else:
             joined.append({**message, "role": role})
     return joined
+
+
+def with_replies(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Messages with a reply without words between results and what follows them from a person."""
+    replied: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "user" and replied and replied[-1]["role"] == "tool":
+            replied.append({"role": "assistant", "content": "…"})
+        replied.append({**message})
+    return replied
 
 
 def _is_text(message: Mapping[str, Any]) -> bool:
@@ -315,6 +334,7 @@ class AcceptedForm:
         self._refuses_null = False
         self._has_short_ids = False
         self._alternates = False
+        self._replies_to_results = False
         self._thinking: set[str] = set()
         self._thinks_without_tools = False
 
@@ -330,6 +350,8 @@ class AcceptedForm:
         kept["messages"] = [with_thinking(message, self._thinking) for message in kept["messages"]]
         if self._refuses_null:
             kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
+        if self._replies_to_results:
+            kept["messages"] = with_replies(kept["messages"])
         if self._has_short_ids or self._alternates:
             messages = map(with_short_ids, kept["messages"]) if self._has_short_ids else kept["messages"]
             kept["messages"] = alternating(messages) if self._alternates else list(messages)
@@ -379,6 +401,8 @@ class AcceptedForm:
             self._has_short_ids = True
         elif refuses_roles(refusal):
             self._alternates = True
+        elif refuses_question(refusal):
+            self._replies_to_results = True
         else:
             self._reserve_less(refusal)
 

@@ -689,6 +689,18 @@ async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Ser
     await chat.aclose()
 
 
+async def test_mistral_is_asked_again_for_an_answer_after_results(server: Server, chat: OpenAIChat) -> None:
+    refused = {"object": "error", "message": "Unexpected role 'user' after role 'tool'", "code": "3230"}
+    server.answers = [(400, refused), (200, SAID), (200, SAID)]
+    talk = [user("?"), reply(ChatResponse(tool_invocations=[LOOK])), result("c1", "A page."), user("Please answer.")]
+    assert (await chat.chat_with_tools(talk, [SEARCH])).text == "Hobb."
+    assert (await chat.chat_with_tools(talk, [SEARCH])).text == "Hobb."
+    told = [[message["role"] for message in request["messages"]] for request in server.requests]
+    assert told[0] == ["user", "assistant", "tool", "user"]
+    assert told[1] == told[2] == ["user", "assistant", "tool", "assistant", "user"]
+    assert chat.supports_tools
+
+
 @pytest.mark.parametrize("options", [{}, {"reasoning_effort": "low"}])
 async def test_a_model_that_thinks_only_without_tools_does_not_think_with_them(
     server: Server, chat: OpenAIChat, options: dict[str, Any]
