@@ -19,6 +19,7 @@ _USUAL_CHARACTERS = 4_096
 _NEXT_LINE = 0.6
 """How much lower the next line is at least, in heights of its type."""
 _NOTE_NUMBER = re.compile(r"(?<=\S)(?<!\d)(?<!\d[.,])\d{1,3}(?![^\W_])|^\d{1,3}\s?(?=[^\W\d_])")
+_DIGIT = re.compile(r"\d")
 NOTE_GAP = "\u00a0"
 """Follows the number of a footnote in front of it, which is how it differs from other numbers in brackets."""
 NOTE_SIZE = 0.85
@@ -34,8 +35,6 @@ _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/-]*")
 _MIRRORED = str.maketrans("()[]{}«»‹›<>", ")(][}{»«›‹><")
-
-
 _SIGNS_TRIED = 50
 """Signs of a page that are looked at to find out whether its letters are known."""
 _NO_LETTERS = {"\ufffd", *map(chr, range(0xE000, 0xF900))}
@@ -80,7 +79,9 @@ class LineReader:
             if len(text) > _LONGEST_STAMP and self._is_cipher(text_page, text):
                 return None
             lines = self._placed_lines(text_page, text) if has_places else _unplaced_lines(text)
-            return tuple(line._replace(text=encodable(line.text)) for line in lines)
+            if not text.isascii():
+                lines = (line._replace(text=encodable(line.text)) for line in lines)
+            return tuple(lines)
         finally:
             self._pdfium.FPDFText_ClosePage(text_page)
 
@@ -112,6 +113,7 @@ class LineReader:
 
     def _placed_lines(self, text_page: Any, text: str) -> Iterator[PdfLine]:
         find, first, last = self._pdfium.FPDFText_GetLooseCharBox, self._first, self._last
+        has_right_to_left = _RIGHT_TO_LEFT.search(text) is not None
         start = 0
         for line in text.split(_LINE_BREAK):
             if stripped := line.strip():
@@ -120,8 +122,8 @@ class LineReader:
                 find(text_page, begin + len(stripped) - 1, last)
                 left, above, right_of_first, below, left_of_last, top, right, bottom = self._places
                 height = min(above - below, top - bottom)  # drop capitals are high
-                size = self._size(text_page, begin, len(stripped), height)
-                if _RIGHT_TO_LEFT.search(stripped):
+                size = self._size(text_page, begin, len(stripped), above - below, top - bottom)
+                if has_right_to_left and _RIGHT_TO_LEFT.search(stripped):
                     text = self._in_reading_order(text_page, begin, stripped)
                     yield PdfLine(text, -max(right_of_first, right), -min(left, left_of_last), top, size)
                 elif above - top > _NEXT_LINE * height:
@@ -144,9 +146,9 @@ class LineReader:
             top, right, size = next_top, next_right, next_size
         for start, end in pairwise([*starts, len(text)]):
             line = text[start:end].rstrip()
-            left, _, _, height = self._box(text_page, begin + start)
-            _, top, right, size = self._box(text_page, begin + start + len(line) - 1)
-            size = self._size(text_page, begin + start, len(line), min(height, size))
+            left, _, _, first = self._box(text_page, begin + start)
+            _, top, right, last = self._box(text_page, begin + start + len(line) - 1)
+            size = self._size(text_page, begin + start, len(line), first, last)
             yield PdfLine(self._with_marks(text_page, begin + start, line), left, right, top, size)
 
     def _with_marks(self, text_page: Any, begin: int, line: str) -> str:
@@ -159,7 +161,7 @@ class LineReader:
                 return number[0]
             return f"[{number[0]}]" if number.start() else f"[{number[0].strip()}]{NOTE_GAP}"
 
-        return _NOTE_NUMBER.sub(marked, line)
+        return _NOTE_NUMBER.sub(marked, line) if _DIGIT.search(line) else line  # most have none, which this finds fast
 
     def _box(self, text_page: Any, index: int) -> tuple[float, float, float, float]:
         """A character's left edge, top, right edge and height."""
@@ -167,19 +169,22 @@ class LineReader:
         left, top, right, bottom = self._places[:4]
         return left, top, right, top - bottom
 
-    def _size(self, text_page: Any, begin: int, length: int, height: float) -> float:
+    def _size(self, text_page: Any, begin: int, length: int, first: float, last: float) -> float:
         """The font size of a line, which may begin with a drop capital or end with the number of a note.
 
         The boxes of letters don't tell it: in many fonts they vary with the letters. They do where a font is a set of
-        drawings, whose size says nothing; `height` is that of the boxes.
+        drawings, whose size says nothing; `first` and `last` are the heights of the boxes at the ends of the line.
         """
-        ends = (begin, begin + length // 2, begin + length - 1)
-        size = sorted([self._font_size(text_page, index) for index in ends])[1]
+        size = self._font_size(text_page, begin)
+        if first != last and size != (at_end := self._font_size(text_page, begin + length - 1)):
+            size = sorted((size, at_end, self._font_size(text_page, begin + length // 2)))[1]
+        height = min(first, last)
         return size if height < _MOST_HEIGHTS * size else height
 
     def _is_bold(self, text_page: Any, begin: int, length: int) -> bool:
         """Whether a line is set in bold from its beginning to its end."""
-        return all(self._is_bold_at(text_page, index) for index in (begin, begin + length - 1, begin + length // 2))
+        others = (begin + length - 1, begin + length // 2)
+        return self._is_bold_at(text_page, begin) and all(self._is_bold_at(text_page, index) for index in others)
 
     def _is_bold_at(self, text_page: Any, index: int) -> bool:
         name, flags = self._font_name, self._font_flags
