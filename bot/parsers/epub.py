@@ -415,7 +415,18 @@ def _headings(chapters: Sequence[Entry], builder: TextBuilder) -> Iterator[Headi
         if following and is_bare_label(entry.title) and not is_label(following.title):
             yield Heading(start, following.end, with_subtitle(entry.title, following.title), entry.depth)
         else:
-            yield Heading(start, element.end if element else start, entry.title, entry.depth)
+            end = element.end if element else _end_of_title(builder.text, start, entry.title)
+            yield Heading(start, end, entry.title, entry.depth)
+
+
+def _end_of_title(text: str, start: int, title: str) -> int:
+    """Where the line ends that says a title, perhaps below its number; the start if neither of two lines does."""
+    for line in islice(_LINE.finditer(text, start), 2):
+        if letters(line[0]) == letters(title):
+            return line.end()
+        if not is_bare_label(line[0]):
+            break
+    return start
 
 
 def _innermost(above: Sequence[Entry], entry: Entry) -> list[Entry]:

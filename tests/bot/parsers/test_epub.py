@@ -462,3 +462,22 @@ def test_the_text_of_a_book_is_joined_once_however_often_it_is_looked_up() -> No
     builder.add("And then?")
     assert builder.text == "\n\n".join([*map(paragraph, range(3)), "And then?"])
     assert builder.length == len(builder.text)
+
+
+@pytest.mark.parametrize("number", ["<p class='number'>{}</p>", "<div>{}</div>", ""])
+def test_parts_that_are_a_number_above_a_title_hold_their_chapters(number: str) -> None:
+    documents, lines = {}, ""
+    for part, name in enumerate(("The Shore", "The Hills"), start=1):
+        documents[f"p{part}.xhtml"] = f"<div>{number.format('I' * part)}<h1>{name}</h1></div>"
+        inner = ""
+        for at, title in enumerate(("Ferry", "Lamps", "Salt"), start=1):
+            count, file = (part - 1) * 3 + at, f"c{part}{at}.xhtml"
+            documents[file] = f"{number.format(count)}<h1>{title} {part}</h1><p>{paragraph(count)}</p>"
+            inner += f"<li><a href='{file}'>{title} {part}</a></li>"
+        lines += f"<li><a href='p{part}.xhtml'>{name}</a><ol>{inner}</ol></li>"
+    book = read(build(documents, nav=f"<nav epub:type='toc'><ol>{lines}</ol></nav>"))
+    assert [chapter.level for chapter in book.chapters] == [1, 2, 2, 2, 1, 2, 2, 2]
+    assert [chapter.printed for chapter in book.chapters] == (
+        ["I", "1", "2", "3", "II", "4", "5", "6"] if number else [""] * 8
+    )
+    assert {chapter.parent.rpartition(". ")[2] for chapter in book.chapters} == {"", "The Shore", "The Hills"}
