@@ -406,11 +406,14 @@ def _headings(chapters: Sequence[Entry], builder: TextBuilder) -> Iterator[Headi
         for heading in builder.headings
         if (following := elements.get(heading.end + len(PARAGRAPH_GAP))) and following.start not in places
     }
-    for start, (*outer, entry) in sorted(places.items()):
+    for place, (*outer, entry) in sorted(places.items()):
+        start = place
         for part in outer:
-            if start in below and letters(elements[start].title) == letters(part.title):
-                yield Heading(start, elements[start].end, part.title, part.depth)
-                start = below[start].start
+            if (element := elements.get(start)) and letters(element.title).endswith(letters(part.title)):
+                yield Heading(start, element.end, part.title, part.depth)
+                start = element.end + len(PARAGRAPH_GAP)
+        if start > place and start in places:
+            continue  # there is nothing between the part and what begins next
         element, following = elements.get(start), below.get(start)
         if following and is_bare_label(entry.title) and not is_label(following.title):
             yield Heading(start, following.end, with_subtitle(entry.title, following.title), entry.depth)

@@ -347,6 +347,27 @@ def test_a_part_may_begin_where_its_first_chapter_does() -> None:
     assert book.text[book.chapters[1].start :].startswith("The Harbour\n\n")
 
 
+def test_a_chapter_may_begin_where_its_introduction_does() -> None:
+    files: dict[str, str] = {}
+    lines = ""
+    for number, name in enumerate(("Tides", "Winds", "Stars"), start=1):
+        opening = f"<h1><span>Chapter </span>{number} {name}</h1><p>{paragraph(number)}</p>"
+        files |= {
+            f"{number}.xhtml": opening,
+            f"{number}a.xhtml": f"<h2>{number}.1 Measures</h2><p>{paragraph(number + 3)}</p>",
+        }
+        inner = linked(("Introduction", f"{number}.xhtml"), (f"{number}.1 Measures", f"{number}a.xhtml"))
+        lines += f"<li><a href='{number}.xhtml'>{number} {name}</a><ol>{inner}</ol></li>"
+    book = read(build(files, nav=f"<nav epub:type='toc'><ol>{lines}</ol></nav>"))
+    chapters = [chapter for chapter in book.chapters if chapter.level == 1]
+    assert [(chapter.printed, chapter.title) for chapter in chapters] == [
+        ("1", "1 Tides"),
+        ("2", "2 Winds"),
+        ("3", "3 Stars"),
+    ]
+    assert book.text[chapters[1].start :].startswith("Chapter 2 Winds")
+
+
 def test_parts_listed_on_the_level_of_their_chapters_are_parts() -> None:
     files = {
         "p1.xhtml": "<h1>Part One</h1>",
