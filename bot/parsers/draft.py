@@ -78,10 +78,12 @@ MARK = "\ufdd0"
 """Marks a page break or an anchor in text until its offset is known. A noncharacter: no book contains it."""
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-_INVISIBLE = re.compile(
-    "[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff"  # soft hyphen, zero-width and direction marks
-    f"\u061c\u202a-\u202e\u2066-\u2069{MARK}]+"  # what turns the direction of others around
+_INVISIBLE_SIGNS = (
+    "\u00ad\u200b\u200e\u200f\u2060\ufeff"  # soft hyphen, zero-width and direction marks
+    "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # what turns the direction of others around
 )
+_INVISIBLE = re.compile(f"[{_INVISIBLE_SIGNS}{MARK}]+|(?<![\u0600-\u0dff])\u200c+")
+"""In Arabic and Indian scripts, the sign that keeps two letters apart is a part of the spelling: Persian می‌رود."""
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 """Characters that can hide whole sentences. They are a separate pattern, because a set with characters beyond U+FFFF
 is searched twenty times as slowly.
@@ -115,12 +117,31 @@ def clean(text: str) -> str:
         return text
     if not text.isprintable():
         text = _CONTROL.sub(" ", text)
-        text = text if text.isascii() else _TAGS.sub("", _INVISIBLE.sub("", text))
+        text = text if text.isascii() else _visible(text)
     if text.isascii():
         return text
     if any(map(text.__contains__, _LIGATURES)):
         for ligature, letters in _LIGATURES.items():
             text = text.replace(ligature, letters)
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def _visible(text: str) -> str:
+    return _TAGS.sub("", _INVISIBLE.sub("", text))
+
+
+_SOFT_CUT = re.compile(r"(?<=[^\W\d_])[\u00ad¬][ \t]*\n[ \t]*(?=[^\W\d_])")
+"""The end of a line that cuts a word, by a hyphen that is no word's own; programs that read scans write ¬ for it."""
+
+
+def composed(text: str) -> str:
+    """A whole text in NFC, without invisible characters, and with the words joined that soft hyphens cut."""
+    if text.isascii():
+        return text
+    if "\u00ad" in text or "¬" in text:
+        text = _SOFT_CUT.sub("", text)
+    if any(map(text.__contains__, f"{_INVISIBLE_SIGNS}\u200c\U000e0020")):
+        text = _visible(text)
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 

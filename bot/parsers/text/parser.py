@@ -1,4 +1,4 @@
-"""Plain text: unchanged unless it has a notation, so that offsets in the file are those of the book.
+"""Plain text: unchanged but for invisible characters, unless it has a notation.
 
 The notation of Aozora Bunko is supported: readings, notes on layout, and letters outside the character set. So is what
 shows where the pages of the printed book begin: marks such as "[Pg 12]", and the heads of pages in scanned texts.
@@ -21,6 +21,7 @@ from bot.parsers.draft import (
     PageMark,
     ReadingLimits,
     Report,
+    composed,
     hiragana,
     ignore_progress,
 )
@@ -154,8 +155,8 @@ _MOST_IN_FULL = 1.6
 """How many times as many pages a book may have as heads were found: the first pages of chapters have none."""
 _ENDS_OF_SENTENCES = '.!?…:;"”’»)'
 _GAP = re.compile(r"\s+")
-_CUT = re.compile(r"(?<=[^\W\d_])[-¬]\n[ \t]*(?=[^\W\d_])")
-"""The end of a line that cuts a word; some programs write ¬ for a hyphen."""
+_CUT = re.compile(r"(?<=[^\W\d_])-[ \t]*\n[ \t]*(?=[^\W\d_])")
+"""The end of a line that cuts a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +321,8 @@ def read(
 ) -> BookText:
     """Read a text file of any encoding.
 
-    Only line endings are changed, and left out a Project Gutenberg licence, the marks and heads of printed pages, and
-    the notation of Aozora Bunko.
+    Only line endings and the encoding of accents are changed, and left out a Project Gutenberg licence, the marks and
+    heads of printed pages, invisible characters, and the notation of Aozora Bunko.
 
     Raises:
         BookError: the file is not text, has none, or is too long.
@@ -330,6 +331,7 @@ def read(
     report(0.2)
     if "\r" in text:
         text = text.replace("\r\n" if "\n" in text else "\r", "\n")
+    text = composed(text)
     printed, page_marks = with_printed_pages(text)
     draft = BookDraft(FORMAT, printed, page_marks=page_marks, warnings=warnings)
     if aozora := read_aozora(text):

@@ -1,6 +1,7 @@
 """Text in any encoding that readers' files are in, of any length, comes out in its letters or not at all."""
 
 import codecs
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -236,3 +237,16 @@ def test_a_file_of_no_encoding_is_refused_though_some_lines_could_be_read() -> N
     noise = bytes(range(0x80, 0x100)) * 2
     with pytest.raises(BookError, match="how the letters"):
         decode(b"\n".join([*cut, *[noise] * 50]))
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_vietnamese_of_windows_has_its_tones_apart(is_whole: bool) -> None:
+    told = "Trăm năm trong cõi người ta, chữ tài chữ mệnh khéo là ghét nhau. Trải qua một cuộc bể dâu, những điều."
+    data = bytearray()
+    for letter in told:
+        base, *marks = list(unicodedata.normalize("NFD", letter))
+        shape = unicodedata.normalize("NFC", base + "".join(mark for mark in marks if mark in "\u0302\u0306\u031b"))
+        tones = "".join(mark for mark in marks if mark not in "\u0302\u0306\u031b")
+        written = letter if is_whole and letter in "àáèéíóùú" else shape + tones
+        data += written.encode("cp1258")
+    assert unicodedata.normalize("NFC", decode(bytes(data))[0]) == told

@@ -1,9 +1,13 @@
 """Plain text keeps every character and gains pages and chapters."""
 
+import unicodedata
+from typing import Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.parsers import html
 from bot.parsers.draft import ReadingLimits
 from bot.parsers.text import parser
 from domain.errors import BookError, BookErrorCode
@@ -203,10 +207,12 @@ def test_pages_in_front_of_the_first_number_are_the_front() -> None:
     assert len(book.pages) <= 20
 
 
-def test_words_that_lines_of_scanned_pages_cut_are_mended() -> None:
+@pytest.mark.parametrize("blank", ["", " "])
+def test_words_that_lines_of_scanned_pages_cut_are_mended(blank: str) -> None:
     told = "The improper keeper saw a half-moon\nabove the wa-\nter, and called it im-\nproper; a half-\nmoon is water."
     heads = [f"{page} THE SALT ROAD" if page % 2 == 0 else f"LOW WATER {page}" for page in range(1, 13)]
-    book = parser.read("\n\n".join(part for head in heads for part in (head, told)).encode(), "weir.txt")
+    sheets = "\n\n".join(part for head in heads for part in (head, told))
+    book = parser.read(sheets.replace("\n", f"{blank}\n").encode(), "weir.txt")
     assert "above the water, and called it improper; a half-moon is water." in book.text
     assert [page.label for page in book.pages] == [str(page) for page in range(1, 13)]
     assert all(book.text[page.start : page.end].lstrip().startswith("The improper") for page in book.pages)
@@ -234,3 +240,35 @@ def test_marks_of_pages_number_them_and_are_no_text(mark: str) -> None:
 def test_numbers_that_are_not_those_of_pages_stay(line: str) -> None:
     text = "\n\n".join(f"{line.format(number, number)}\n\n{_lines(number, '.')}" for number in range(1, 30))
     assert parser.read(text.encode(), "weir.txt").text == text
+
+
+@pytest.mark.parametrize("form", ["NFD", "NFKD"])
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ("Chương {}", "Trời mưa suốt ngày, và người đánh cá ngồi đợi bên bờ sông."),
+        ("제{}장", "하루 종일 비가 내렸고 갈대는 강둑을 따라 서 있었다."),
+    ],
+)
+def test_letters_apart_from_their_accents_are_read_together(
+    label: str, told: str, form: Literal["NFD", "NFKD"]
+) -> None:
+    text = "\n\n".join(part for number in range(1, 5) for part in (label.format(number), told * 9))
+    book = check(parser.read(unicodedata.normalize(form, text).encode(), "a.txt"))
+    assert (book.text, len(book.chapters)) == (text, 4)
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_invisible_characters_cut_no_words(blank: str) -> None:
+    cut = f"The fish\u00ader\u00adman’s boat \u200blay in the wa¬{blank}\nter, and the win\u00ad{blank}\ndow was dark."
+    assert check(parser.read(cut.encode(), "a.txt")).text == (
+        "The fisherman’s boat lay in the water, and the window was dark."
+    )
+    logic = "So “p ∧ ¬q” is false, and ¬\nq is true."
+    assert parser.read(logic.encode(), "a.txt").text == logic
+
+
+def test_a_sign_that_belongs_to_the_spelling_stays() -> None:
+    told = "باران می\u200cبارید و نی\u200cها ایستاده بودند."
+    assert parser.read(f"Auf\u200clage: {told}".encode(), "a.txt").text == f"Auflage: {told}"
+    assert html.read(f"<p>Auf\u200clage: {told}</p>".encode(), "a.html").text == f"Auflage: {told}"
