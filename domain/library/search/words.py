@@ -40,17 +40,21 @@ _DENSE = (
 )
 _MARKS = (  # signs that belong to the letter before them, and which \w leaves out
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    "\u0900-\u0903\u093a-\u0957\u0962\u0963\u0980-\u0dff\u200c\u200d"
+    "\u0900-\u0903\u093a-\u0957\u0962\u0963\u0980-\u0dff\u200d"
 )
+_APART = "(?<![\u0600-\u08ff])\u200c"
+"""The sign that keeps two letters apart. In Persian it stands before an ending, so there it ends a word."""
 CLITIC_END = r"(?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b"
 """A pattern for an English ending after its apostrophe."""
 
 _CLITIC = rf"(?:['’]{CLITIC_END})?"
 _PLAIN_WORD = re.compile(rf"[^\W_]+{_CLITIC}")
-_DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
+_DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}\u200c]")
 
-_POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
-"""Accents, and the vowel points of Hebrew and Arabic; in other scripts the signs on a letter are vowels that matter."""
+_POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u200c\u200d]")
+"""Accents, the vowel points of Hebrew and Arabic, and the signs that join letters or keep them apart. In other scripts
+the signs on a letter are vowels that matter.
+"""
 
 _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 
@@ -83,7 +87,7 @@ def has_marks_or_dense_script(text: str) -> bool:
 @cache
 def _any_word() -> re.Pattern[str]:
     """The full pattern, compiled on first use because that takes some milliseconds."""
-    return re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
+    return re.compile(rf"[^\W_{_DENSE}]+(?:(?:[{_MARKS}]|{_APART})[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
 
 
 def is_dense(word: str) -> bool:

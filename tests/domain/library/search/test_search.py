@@ -88,6 +88,22 @@ def test_a_word_is_found_as_it_is_spelt_elsewhere(printed: str, typed: str) -> N
     assert book.count_mentions(printed).total == 1
 
 
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [
+        ("می\u200cدرخشید", "می\u200cدرخشید"),
+        ("می\u200cدرخشید", "می درخشید"),
+        ("پرنده\u200cای", "پرنده"),
+        ("پرنده\u200cها", "پرنده\u200cای"),
+        ("क्\u200dया", "क्या"),
+        ("क्षेत्र", "क्\u200cषेत्र"),
+    ],
+)
+def test_a_word_is_found_however_its_letters_are_kept_apart(printed: str, typed: str) -> None:
+    text = f"{'باران بر رودخانه. बारिश हुई. ' * 200}\n\n{printed}.\n\n{'باران بر رودخانه. बारिश हुई. ' * 200}"
+    assert printed in reading_of(text).search([typed], 1)[0].text
+
+
 def test_a_name_has_one_spelling() -> None:
     text = f"{'The sky was grey. ' * 20}{'It rained. ' * 200}Mr. Gray came. {'Gray wept. ' * 5}"
     assert "Gray" in reading_of(text).search(["Who is Gray?"], 1)[0].text
