@@ -89,6 +89,7 @@ _RTF_HEADER = 64
 _FICTION_BOOK = re.compile(r"<FictionBook\b")
 _FLAT_ODT = re.compile(r"<office:document\b")
 _HTML = re.compile(r"(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_XML = re.compile(r"\s*<\?xml\s")
 _HEAD = 4_096
 _OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
@@ -286,6 +287,8 @@ def _detect_text(data: bytes, filename: str) -> Format:
         return Format.ODT
     if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(head)):
         return Format.HTML
+    if _XML.match(head):  # TEI, DocBook, DAISY, old Word: markup that would be read as the author's words
+        raise _unsupported("XML", _TO_TEXT)
     return Format.MARKDOWN if named is Format.MARKDOWN else Format.TXT
 
 
