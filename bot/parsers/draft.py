@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.headings import Heading
@@ -123,7 +124,25 @@ def clean(text: str) -> str:
     if any(map(text.__contains__, _LIGATURES)):
         for ligature, letters in _LIGATURES.items():
             text = text.replace(ligature, letters)
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    return _in_nfc(text)
+
+
+_MOST_ACCENTS = 30
+"""On one letter, as in Unicode's stream-safe format; the time for putting them in order grows with the square."""
+_PAST_ACCENTS = 0x1E950
+
+
+@cache
+def _piled_accents() -> re.Pattern[str]:
+    """More accents than that, compiled when a text needs it: that takes 6 ms."""
+    accents = "".join(filter(unicodedata.combining, map(chr, range(0x300, _PAST_ACCENTS))))
+    return re.compile(f"([{accents}]{{{_MOST_ACCENTS}}})[{accents}]+")
+
+
+def _in_nfc(text: str) -> str:
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    return unicodedata.normalize("NFC", _piled_accents().sub(r"\1", text))
 
 
 def _visible(text: str) -> str:
@@ -142,7 +161,7 @@ def composed(text: str) -> str:
         text = _SOFT_CUT.sub("", text)
     if any(map(text.__contains__, f"{_INVISIBLE_SIGNS}\u200c\U000e0020")):
         text = _visible(text)
-    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+    return _in_nfc(text)
 
 
 def collapse(text: str) -> str:

@@ -196,3 +196,10 @@ def test_heaps_of_structure(name: str, text: str) -> None:
 @pytest.mark.parametrize("tag", ["b", "span", "p", "table", "blockquote"])
 def test_tags_nested_too_deep_for_any_stack(tag: str) -> None:
     assert check(html.read((f"<{tag}>" * 10_000 + "deep down").encode(), "a.html")).text == "deep down"
+
+
+@pytest.mark.parametrize("read", [txt.read, html.read])
+def test_accents_piled_on_one_letter_are_cut_before_they_are_put_in_order(read: Callable[..., BookText]) -> None:
+    book = check(read(("Ra" + "\u0301\u0323" * 400_000 + "in. Re\u0301sume\u0301.").encode(), "a.txt"))
+    assert len(book.text) < 60
+    assert book.text.endswith("in. Résumé.")
