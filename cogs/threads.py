@@ -26,7 +26,7 @@ from cogs.permissions import (
 )
 from cogs.services import is_guest, server_of
 from domain.book import Book, one_line
-from domain.conversation import UNTITLED, WITH_AN_ANSWER, Conversation, TitleSource
+from domain.conversation import UNTITLED, Conversation, TitleSource
 from domain.errors import BookError, MarginaliaError
 from domain.turn.conversations import ManageConversations
 from domain.use_cases import UseCases
@@ -444,7 +444,7 @@ class TitleUpdates:
     async def _name(self, conversation: Conversation, thread: PlaceToTalk, turn_id: str, say: Speech) -> None:
         try:
             turns = await self._use_cases.transcripts.turns(conversation.id)
-            is_first = [turn.id for turn in turns if turn.state in WITH_AN_ANSWER] == [turn_id]
+            is_first = [turn.id for turn in turns if turn.has_answer] == [turn_id]
             if await self._find_title(conversation.id, turn_id, is_first=is_first) or is_first:
                 await self._rename(conversation.id, thread, say)
         except (MarginaliaError, *DISCORD_ERRORS) as error:

@@ -49,7 +49,7 @@ from cogs.rendering.export import TRACE_NAME, trace_markdown
 from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, server_of, shelf_of
 from domain.book import Book, Citation, ReadingPosition, Surroundings
-from domain.conversation import WITH_AN_ANSWER, Conversation, TurnState
+from domain.conversation import Conversation, TurnState
 from domain.errors import BookError
 from domain.event import PositionProposed
 from domain.library.progress import has_said
@@ -119,7 +119,7 @@ class AnswerButtons:
         """Answer an answered question again; the new answer replaces the one above the button."""
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
-        if shown is None or shown.turn.state not in WITH_AN_ANSWER:
+        if shown is None or not shown.turn.has_answer:
             raise Refusal(say("This answer is no longer stored, so it can't be made again."))
         if str(interaction.user.id) not in shown.askers:
             raise Refusal(say("Only the person who asked can have this answered again."))

@@ -11,7 +11,7 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from domain.chat import ChatMessage, MessageRole, PlatformMessage
-from domain.conversation import UNTITLED, WITH_AN_ANSWER, Turn, TurnState
+from domain.conversation import UNTITLED, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
@@ -196,7 +196,7 @@ class ChatWithBook:
         """The ids of the earlier turns with an answer, as many as an answer may be made from."""
         turns = await self._turns.get_by_conversation(turn.conversation_id)
         known = [each for each in turns if each.number < turn.number and each.asked_by is None]
-        answered = [each.id for each in known if each.state in WITH_AN_ANSWER]
+        answered = [each.id for each in known if each.has_answer]
         return {*answered[-self._preparer.reach :]}
 
     async def _events(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
