@@ -374,9 +374,16 @@ def without_lost(question: Question, gone: Sequence[Term]) -> Question | None:
 
 
 def has_article(word: str, question: Question) -> bool:
-    """Whether a word follows an article or the like, perhaps with one word between, as hardly any name does."""
-    after_article = rf"\b{_ARTICLES} (?:[\w-]+ )?{re.escape(word)}\b"
-    return re.search(after_article, question.text, re.IGNORECASE) is not None
+    """Whether a word follows an article or the like, perhaps with one word between, as hardly any name does.
+
+    The last word of "why did the ship sink" is a verb.
+    """
+    found = re.search(
+        rf"\b(?P<does>(?:did|does|do) )?{_ARTICLES} (?P<between>[\w-]+ )?{re.escape(word)}\b(?P<rest>.*)",
+        question.text,
+        re.IGNORECASE,
+    )
+    return found is not None and not (found["does"] and found["between"] and not words_of(found["rest"]))
 
 
 def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading: bool) -> str:

@@ -106,7 +106,9 @@ async def test_what_is_nowhere_in_the_book_is_named(talk: Talk, question: str, w
     assert not turn.citations
 
 
-@pytest.mark.parametrize("question", ["Who found the dragon?", "Did anybody ever find and mend the dragon?"])
+@pytest.mark.parametrize(
+    "question", ["Who found the dragon?", "Did anybody ever find and mend the dragon?", "why did the dragon stay"]
+)
 async def test_where_the_only_thing_asked_about_is_missing_nothing_is_quoted(talk: Talk, question: str) -> None:
     turn = await talk.ask(question)
     assert turn.text == SAY.nothing_about.format("*dragon*")
