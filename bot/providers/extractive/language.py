@@ -53,6 +53,9 @@ FILLERS: list[str] = [*map(_filled, _WORDS["fillers"]), *WORDINGS["where_told"]]
 POINTS_BACK: dict[str, str] = _WORDS["points_back"]
 """Regular expressions by phrase that answers, by intent, by kind, by language."""
 
+PORTRAITS: dict[str, list[str]] = {plain: [*map(_filled, asked)] for plain, asked in _WORDS["portraits"].items()}
+"""Questions of what somebody is like or matters, by the plain one that the same sentences answer."""
+
 ANSWERING: dict[str, list[tuple[str, str, str]]] = _WORDS["answering"]
 """Words that an answer may have, by its language, the kind of its question, and what that has to match."""
 

@@ -14,6 +14,7 @@ from bot.providers.extractive.language import (
     KINDS,
     MACROS,
     POINTS_BACK,
+    PORTRAITS,
     WORDINGS,
     Language,
     alike,
@@ -232,8 +233,27 @@ def asked_in(text: str, spoken: Language = Language.ENGLISH) -> Language:
     return language_of(" ".join(opening), language_of(text, spoken))
 
 
+_AROUND = rf"\W*(?:{MACROS['POLITE']})?(?:{{}})(?:,? (?:please|bitte))?\W*"
+_PORTRAITS = [
+    (plain, re.compile(_AROUND.format(any_accents(asked)), re.IGNORECASE))
+    for plain, each in PORTRAITS.items()
+    for asked in each
+]
+_LONGEST_PLAIN = 200
+"""Characters of a message that may be nothing but such a question; longer ones say more."""
+
+
+def _plainly(text: str) -> str:
+    """A question of what somebody is like, or why they matter, as that of who they are; and so of a thing."""
+    if len(text) > _LONGEST_PLAIN:
+        return text
+    asked = ((plain, pattern.fullmatch(text)) for plain, pattern in _PORTRAITS)
+    return next((plain.format(found[found.lastindex or 0].rstrip(".")) for plain, found in asked if found), text)
+
+
 def analyse(text: str, language: Language | None = None) -> Question:
     """Analyse a question, whose words tell its language if none is given."""
+    text = _plainly(text)
     language = language or asked_in(text)
     terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
     stems = {term.stem for term in terms}

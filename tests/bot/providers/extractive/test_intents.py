@@ -291,6 +291,11 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("Give me a short summary of the whole book", Overview(None)),
         ("Summarise the first two chapters", Overview(None)),
         ("Worum geht es?", Overview(None)),
+        ("What is the main conflict?", Overview(None)),
+        ("what's the tone of the novel", Overview(None)),
+        ("Explain the ending", StoryEnd()),
+        ("Who is the villain?", Cast()),
+        ("Is it written in first person?", Beginning(narrator=True)),
     ],
 )
 def test_what_is_no_plain_question(text: str, intent: Intent) -> None:
@@ -329,6 +334,8 @@ def test_what_is_no_plain_question(text: str, intent: Intent) -> None:
         "What does Hobb say in German?",
         "Is the lamp too long for the box?",
         "Who told her not to spoil the child?",
+        "What is the message of the letter?",
+        "What is the style of her hat?",
     ],
 )
 def test_what_is_one_after_all(text: str) -> None:

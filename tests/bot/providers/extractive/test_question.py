@@ -83,6 +83,48 @@ def test_the_words_that_carry_it(text: str, query: str) -> None:
     assert analyse(text).query == query
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("What is Hobb like?", "Hobb"),
+        ("what role does Hobb play in the story", "Hobb"),
+        ("Describe Hobb's personality, please.", "Hobb"),
+        ("What was Dr. Bole's backstory?", "Bole"),
+        ("Why is Mr. Bole so important?", "Bole"),
+        ("What kind of man is Bole?", "Bole"),
+        ("give me a character analysis of Ann Hobb", "Ann Hobb"),
+        ("What do we know about Hobb so far?", "Hobb"),
+        ("Beschreibe Innstetten", "Innstetten"),
+        ("Welche Rolle spielt Effi im Roman?", "Effi"),
+        ("Décris-moi Emma", "Emma"),
+        ("¿Cómo es Sancho?", "Sancho"),
+    ],
+)
+def test_what_somebody_is_like_is_also_who_they_are(text: str, name: str) -> None:
+    question = analyse(text)
+    assert (question.kind, " ".join(question.name_words), question.query) == (QuestionKind.WHO_IS, name, name)
+
+
+@pytest.mark.parametrize("text", ["What is the sea like?", "Describe the lamp", "What does Hobb look like?"])
+def test_what_a_thing_or_a_face_is_like_is_not(text: str) -> None:
+    assert analyse(text).kind is QuestionKind.LOOKS
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("What's the relationship between Ann and Hobb?", "Ann Hobb"),
+        ("How is Ann related to Hobb?", "Ann Hobb"),
+        ("What does the lamp symbolise?", "lamp"),
+        ("What is the significance of the crucifix?", "crucifix"),
+        ("What role does the old beacon play?", "old beacon"),
+        ("Was ist die Beziehung zwischen Ann und Hobb?", "zwischen Ann Hobb"),
+    ],
+)
+def test_words_about_a_story_are_not_searched_for_in_it(text: str, query: str) -> None:
+    assert analyse(text).query == query
+
+
 def test_a_particle_belongs_to_its_verb() -> None:
     """Wherever it stands; without one, a verb is itself alone."""
     apart, together = analyse("Who put the old lamp out?"), analyse("Who put out the old lamp?")
