@@ -28,7 +28,7 @@ from domain.ports import (
     Toolbox,
     TurnRepository,
 )
-from domain.spoilers.detector import SpoilerChecks, note_for, note_without_position
+from domain.spoilers.detector import SpoilerChecks, label_at, note_for, note_without_position
 from domain.spoilers.filter import without_covers
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
@@ -67,13 +67,15 @@ class SystemPrompts:
 class OpenedView:
     """A conversation's book, as far as everybody in it has read.
 
-    `note` makes the line in front of a reader's message that tells the model their name, position and the date.
-    `binding` is the person who limits it, if an asker has read more.
+    `page` is the last one they have read, empty if they have not begun. `note` makes the line in front of a reader's
+    message that tells the model their name, position and the date. `binding` is the person who limits it, if an asker
+    has read more.
     """
 
     book: Book
     file: BookFile
     view: BookView
+    page: str
     note: Callable[[str], str]
     binding: Binding | None = None
 
@@ -106,7 +108,8 @@ class BoundBooks:
         pages = await file.pages()
         read_to, binding = await self._bounds.binding(people, askers, book, pages, conversation)
         note = partial(self._note, pages=pages, read_to=read_to, length=book.length)
-        return OpenedView(book, file, file.view(read_to), note, binding)
+        page = label_at(pages, read_to) if read_to else ""
+        return OpenedView(book, file, file.view(read_to), page, note, binding)
 
     def _note(self, name: str, *, pages: Sequence[Page], read_to: int, length: int) -> str:
         return note_for(name, pages, read_to, length, self._clock())
@@ -242,7 +245,7 @@ class TurnPreparer:
         return PreparedTurn(
             opened.file,
             view,
-            [PromptMessage("system", system.system, data=_about(book, view.read_to)), *prompts],
+            [PromptMessage("system", system.system, data=_about(opened)), *prompts],
             system.tools,
             toolbox.build_dispatcher(timeout=self._tools.timeout),
             partial(compose, book, view, messages, check),
@@ -285,10 +288,11 @@ def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | No
     return replace(binding, name=next(names, ""))
 
 
-def _about(book: Book, read_to: int) -> dict[str, object]:
-    """What the system prompt says about the book, and whether all of it is open."""
+def _about(opened: OpenedView) -> dict[str, object]:
+    """What the system prompt says about the book, how far its readers are, and whether all of it is open."""
+    book, is_open = opened.book, opened.view.read_to >= opened.book.length
     known = {"title": book.title, "author": book.author, "pages": book.page_count, "estimated": book.pages_estimated}
-    return {**known, "open": read_to >= book.length}
+    return {**known, "page": opened.page, "open": is_open}
 
 
 def _known(book: Book, messages: Sequence[ChatMessage], provider: ChatProvider) -> str:

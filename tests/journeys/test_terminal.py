@@ -66,6 +66,17 @@ async def test_somebody_is_meant_for_as_long_as_the_talk_is_about_them(terminal:
     assert "brother Hobb" in queries
 
 
+async def test_who_says_again_where_they_are_is_answered_and_not_asked_to_confirm_it(terminal: Terminal) -> None:
+    asked = "Who is Varley? I'm on page 5.\nI'm on p. 5, who drives the cart?\nI'm on page 6, who drives the cart?\n"
+    ran = await terminal.run("chat", "--page", "5", "--json", stdin=asked)
+    *answered, asked_to_confirm = [each["text"] for each in ran.objects if each["event"] == "answer"]
+    assert len(answered) == 2
+    assert all("The man who drove the cart was called Kit Varley" in text for text in answered)
+    assert "Varley" not in asked_to_confirm
+    [proposed] = [each for each in ran.objects if each["event"] == "position_proposed"]
+    assert proposed["page"] == "6"
+
+
 async def test_json_prints_an_object_per_event_and_one_answer_per_question(terminal: Terminal) -> None:
     ran = await terminal.run("chat", "--json", stdin="Who drives the cart?\n")
     assert ran.code == 0, ran.err

@@ -200,7 +200,7 @@ class Onward:
 
 _FEWEST_WORDS, _FEWEST_OF_A_LINE = 2, 3
 """Words of a line that can be distinguished from others, and words in a row that are no accident."""
-_MOST_OF_REMARK, _MOST_PAUSES = 400, 24
+_MOST_OF_REMARK, MOST_PAUSES = 400, 24
 """Characters of a message, or a part, that are compared with remarks; and the pauses between which parts are read."""
 
 _LONGEST_REMARK = 4
@@ -246,7 +246,8 @@ def names_author(question: Question, author: str, told: Collection[Candidate]) -
     return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
 
 
-_PAUSE, _OPENER = (re.compile(WORDINGS[each][0], re.IGNORECASE) for each in ("pause", "opener"))
+PAUSE, OPENER = (re.compile(f"({WORDINGS[each][0]})", re.IGNORECASE) for each in ("pause", "opener"))
+"""What stands between two things said in a message, and what one of them may begin with."""
 
 
 def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
@@ -254,7 +255,7 @@ def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
     has to wait until that is settled, since an answer might tell what comes after it. Fear of spoilers waits for
     nothing if the book isn't `is_open`.
     """
-    all_parts = (text, *(_OPENER.sub("", part, count=1) for part in _PAUSE.split(text, _MOST_PAUSES)))
+    all_parts = (text, *(OPENER.sub("", part, count=1) for part in PAUSE.split(text, MOST_PAUSES)[::2]))
     parts = [part[:_MOST_OF_REMARK] for part in all_parts]
     if page := next(filter(None, map(PAGE_READ.fullmatch, parts)), None):
         return Position(next(filter(None, page.groups())))

@@ -242,6 +242,7 @@ class Wish:
 
 def wishes_of(transcript: Transcript) -> list[Wish]:
     """The wishes in the message that is to be answered."""
+    transcript = replace(transcript, asked=_beside_place(transcript.asked, transcript.book["page"]))
     past, answer = _past(transcript)
     words, passage = intents.parted(transcript.asked)
     if words and passage:
@@ -257,6 +258,15 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
         if ENDS_AS_QUESTION.search(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
             asked.append(wish)
     return asked[:MOST_WISHES] or [whole]
+
+
+def _beside_place(text: str, page: str) -> str:
+    """What else a message says that tells where the reader is, if that is known: "I'm on page 5, who is he?"."""
+    said = intents.PAUSE.split(text, intents.MOST_PAUSES)
+    place = (intents.PAGE_READ.fullmatch(intents.OPENER.sub("", part, count=1)) for part in said[::2])
+    known = [2 * at for at, found in enumerate(place) if found and page in filter(None, found.groups())]
+    rest = "".join(part for at, part in enumerate(said) if at not in known).lstrip(" ,.;:!–—-")
+    return rest if known and words_of(rest) else text
 
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
