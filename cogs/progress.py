@@ -23,7 +23,7 @@ from cogs.permissions import everywhere, may_change
 from cogs.rendering.answers import binding_note, page_name
 from cogs.services import ServingBot, note_deed, server_of, shelf_of, use_cases_of
 from cogs.threads import dismiss_absent, has_left, thread_of
-from domain.book import Binding, Book, ReadingPosition
+from domain.book import Binding, BindingKind, Book, ReadingPosition
 from domain.clubs.plan import Club
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -131,20 +131,21 @@ class Progress(commands.Cog):
             return
         if not last:
             raise Refusal(say("Nobody's page limits the answers here, so I may talk about the whole book."))
-        hidden = [person for person in last if await positions.bounds.hides(person, book)]
-        named = [person for person in last if person not in hidden]
-        page = page_name(await positions.page_at(book, read_to), say, estimated=book.pages_estimated) if read_to else ""
-        nameless = [say("a member who hides their place")] if hidden else []
-        who = say.listed([*(f"<@{person}>" for person in named), *nameless])
-        line = (
-            say("I stop at {page} here, as far as {who} has read.", page=page, who=who)
-            if page
-            else say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
-        )
+        named = [person for person in last if not await positions.bounds.hides(person, book)]
+        line = say("I stop here where the slowest reader is, who hides their place.")
+        if named:
+            who = say.listed([f"<@{person}>" for person in named])
+            page = await positions.page_at(book, read_to) if read_to else ""
+            shown = page_name(page, say, estimated=book.pages_estimated)
+            line = (
+                say("I stop at {page} here, as far as {who} has read.", page=shown, who=who)
+                if page
+                else say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
+            )
         others = {person: await _name(server, person, say) for person in named if person != str(interaction.user.id)}
         waited_for = [*others.items()][:MOST_OFFERED]
-        if set(hidden) - {str(interaction.user.id)}:
-            waited_for = [*waited_for[: MOST_OFFERED - 1], (HIDDEN, nameless[0])]
+        if not named and {*last} - {str(interaction.user.id)}:
+            waited_for = [(HIDDEN, _named(HIDDEN, say))]
         buttons = [
             action_button(
                 UNBIND,
@@ -246,9 +247,9 @@ async def scope_of(interaction: discord.Interaction[Any], book: Book, club: Club
         return Scope(book, own, page=await positions.page_at(book, own))
     club = club if club is not None and club.book_id == book.id else None
     binding = await _public_binding(interaction, book, own, club)
-    read_to = own if binding is None else binding.read_to
-    page = await positions.page_at(book, read_to)
-    return Scope(book, read_to, public=True, binding=binding, page=page, club=club)
+    if binding is not None:
+        return Scope(book, binding.read_to, public=True, binding=binding, page=binding.page, club=club)
+    return Scope(book, own, public=True, page=await positions.page_at(book, own), club=club)
 
 
 async def _public_binding(
@@ -290,6 +291,8 @@ def extent_line(scope: Scope, say: Speech) -> str:
         if first:
             return say("-# {title} · from {first} to the end", title=title, first=first)
         return say("-# {title} · the whole book", title=title)
+    if scope.binding is not None and scope.binding.kind is BindingKind.HIDDEN:
+        return f"-# {title}"
     if not last:
         return say("-# {title} · nothing read yet", title=title)
     if first == last:

@@ -366,7 +366,8 @@ class BindingKind(StrEnum):
 class Binding:
     """Who or what limits what others may be told: mostly the reader who is furthest behind.
 
-    `page` is the label of the last page that may be told, estimated if `estimated`; empty at the beginning of the book.
+    `page` is the label of the last page that may be told, estimated if `estimated`; empty at the beginning of the book,
+    and of a HIDDEN reader.
     `reader_id` and `name`, if it is known, are those of a READER, else empty. `section` is the number of a SECTION.
     """
 

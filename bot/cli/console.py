@@ -446,9 +446,10 @@ def _bound_by(binding: Binding) -> str:
     """The line that says how far the answer goes, and because of whom or what."""
     if binding.kind is BindingKind.NOBODY:
         return "Nobody is in the club at the moment, so nothing is revealed here."
+    if binding.kind is BindingKind.HIDDEN:
+        return "Answering only as far as everybody here has read."
     who = {
         BindingKind.READER: f"{binding.name or 'another reader'} has read",
-        BindingKind.HIDDEN: "a member has read who hides their place",
         BindingKind.ENDED: "everybody had read when the club ended",
     }
     if not binding.page:

@@ -95,10 +95,8 @@ def binding_note(binding: Binding, say: Say = in_english) -> str:
             return say("-# Answering up to {page}, as far as everybody had read when the club ended.", page=page)
         case BindingKind.ENDED:
             return say("-# Not everybody had started reading when the club ended, so I won't reveal anything here.")
-        case BindingKind.HIDDEN if page:
-            return say("-# Answering up to {page}, as far as a member has read who hides their place.", page=page)
         case BindingKind.HIDDEN:
-            return say("-# A member who hides their place hasn't started reading, so I won't reveal anything here yet.")
+            return say("-# Answering only as far as everybody here has read.")
         case BindingKind.READER if page:
             return say("-# Answering up to {page}, as far as {who} has read.", page=page, who=who)
     return say("-# {who} hasn't started reading, so I won't reveal anything here yet.", who=who)

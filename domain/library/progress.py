@@ -97,7 +97,8 @@ USAGE = "Say: page 12 · chapter 3 · finished · clear"
 class SharedBounds:
     """How far several people may look into a book together, and who or what limits them.
 
-    People without an id do not count. A person who hides their place in a club on the book is not named.
+    People without an id do not count. Of a person who hides their place in a club on the book, neither the name nor the
+    page is told: in a small club, who is not named is known all the same.
     """
 
     def __init__(self, *, readers: ReaderRepository, clubs: ClubRepository, clock: Clock) -> None:
@@ -197,7 +198,7 @@ def _within(read_to: int, conversation: Conversation | None) -> int:
 
 
 def _binding(kind: BindingKind, read_to: int, book: Book, pages: Sequence[Page], reader_id: str = "") -> Binding:
-    page = label_at(pages, read_to) if read_to else ""
+    page = label_at(pages, read_to) if read_to and kind is not BindingKind.HIDDEN else ""
     return Binding(reader_id, read_to, page, book.pages_estimated, kind=kind)
 
 

@@ -224,7 +224,7 @@ class TestClub:
         [club] = await stage.app.clubs.store.get_running(str(stage.guild.id))
         await stage.app.clubs.hide(club, str(stage.ben.id), hidden=True)
         told = text_of(await stage.ann.slash(stage.channel, "recap", public=True))
-        assert "as far as a member has read who hides their place." in told
+        assert "-# Answering only as far as everybody here has read." in told
         assert str(stage.ben.id) not in told
 
     async def test_questions_are_asked_about_a_section(self, stage: Stage) -> None:

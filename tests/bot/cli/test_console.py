@@ -134,7 +134,7 @@ async def test_verbose_names_claims_without_a_reference() -> None:
     ("binding", "line"),
     [
         (Binding("7", 9, "5", name="Ben"), "Answering up to p. 5, as far as Ben has read."),
-        (Binding("", 9, "5", True, kind=BindingKind.HIDDEN), "up to about p. 5, as far as a member has read who hides"),
+        (Binding("", 9, "", kind=BindingKind.HIDDEN), "Answering only as far as everybody here has read."),
         (Binding("", 9, "5", kind=BindingKind.SECTION, section=2), "Answering up to p. 5, the end of section 2."),
         (Binding("7", 0, "", name="Ben"), "hasn't started reading"),
     ],

@@ -11,7 +11,7 @@ from tests.cogs.clubs.conftest import ClubStage
 from tests.cogs.stage import text_of
 from tests.doubles.scripted_chat import call, calls
 
-HIDDEN = "-# Answering up to p. 1, as far as a member has read who hides their place."
+HIDDEN = "-# Answering only as far as everybody here has read."
 
 
 async def ann_ahead_of_ben(reading: ClubStage, **options: object) -> None:
@@ -99,6 +99,7 @@ async def test_who_hides_is_named_nowhere_in_the_clubs_channel(reading: ClubStag
     shown = await reading.ann.slash(reading.channel, command, **options[command])
     assert last_line(shown) == HIDDEN
     assert reading.ben.mention not in text_of(shown)
+    assert "up to" not in text_of(shown), "in a small club, whose page that is would be known all the same"
 
 
 async def test_who_hides_is_not_named_in_another_thread_on_the_book(reading: ClubStage) -> None:
@@ -112,7 +113,7 @@ async def test_who_hides_is_not_named_in_another_thread_on_the_book(reading: Clu
     assert HIDDEN in text_of(shown)
     assert shown.response is not None
     told = await reading.ann.click(shown.response, label="Whose page counts")
-    assert "at p. 1 here, as far as a member who hides their place has read" in text_of(told)
+    assert "I stop here where the slowest reader is, who hides their place." in text_of(told)
     assert told.response is not None
     await reading.ann.click(told.response, label="Stop waiting for a member who hides their place")
     await reading.stage.env.settle()
