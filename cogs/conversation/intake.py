@@ -429,10 +429,10 @@ def conversation_gone(say: Speech) -> str:
 def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
     """A reply to somebody who writes direct messages before there is a conversation in them."""
     if has_books:
-        return say("Which book shall we talk about? Choose one, here or with /chat, and I'll answer what you write.")
+        return say("Which book is it about? Choose it here, and I'll answer you. If it isn't listed, start with /chat.")
     return say(
-        "Let's read a book together. Find a free one with /books find, or add your own with /books add; then start "
-        "with /chat."
+        "Let's read a book together. Find a free one with /books find, or add your own with /books add. Then start "
+        "with /chat, and write to me again."
     )
 
 

@@ -149,7 +149,7 @@ async def test_conversations_are_listed_renamed_exported_and_deleted(ann: Reader
     await used_says(ann.double, used, "Deleted")
     assert await ann.bot.app.conversations.find(conversation.id) is None
     await ann.person.say(ann.place, "Are you there?")
-    await ann.heard("Which book shall we talk about?")
+    await ann.heard("Which book is it about?")
 
 
 async def test_what_is_asked_before_there_is_a_conversation_is_answered_once_its_book_is_chosen(ann: Reader) -> None:
@@ -213,7 +213,7 @@ async def test_a_german_is_answered_in_german(ann: Reader) -> None:
     ann.person.locale = "de"
     book = await ann.add("The Lamp")
     await ann.person.say(ann.place, "Wer ist Hobb?")
-    await ann.heard("Über welches Buch")
+    await ann.heard("Um welches Buch geht es?")
     await ann.chat(book)
     await ann.person.say(ann.place, "", files=(ann.double.file("bild.png", b"..."),))
     await ann.heard("Ich lese nur Text")
