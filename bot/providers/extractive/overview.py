@@ -386,6 +386,8 @@ def _told(wish: Wish, choices: Choices) -> str:
     transcript = choices.transcript
     phrases = PHRASES[wish.question.language]
     intent = wish.intent
+    if transcript.book["page"] == "" and not isinstance(intent, Remark | Position):  # every other tool would fail
+        return _lookup(wish.question, choices)
     if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:
@@ -431,6 +433,8 @@ def _lookup(question: Question, choices: Choices) -> str:
         return phrases.who_is_meant if question.means_nobody else phrases.unclear
     if is_readers_own(question, choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
+    if choices.transcript.book["page"] == "":
+        return PHRASES[question.language].unread
     choice = choices.of(question)
     if names_author(question, choices.transcript.book["author"], choice.candidates):
         return book_told("origin", choices.transcript.book, PHRASES[question.language])

@@ -260,11 +260,11 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
     return asked[:MOST_WISHES] or [whole]
 
 
-def _beside_place(text: str, page: str) -> str:
+def _beside_place(text: str, page: str | None) -> str:
     """What else a message says that tells where the reader is, if that is known: "I'm on page 5, who is he?"."""
     said = intents.PAUSE.split(text, intents.MOST_PAUSES)
     place = (intents.PAGE_READ.fullmatch(intents.OPENER.sub("", part, count=1)) for part in said[::2])
-    known = [2 * at for at, found in enumerate(place) if found and page in filter(None, found.groups())]
+    known = [2 * at for at, found in enumerate(place) if found and page and page in found.groups()]
     rest = "".join(part for at, part in enumerate(said) if at not in known).lstrip(" ,.;:!–—-")
     return rest if known and words_of(rest) else text
 

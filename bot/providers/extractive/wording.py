@@ -52,6 +52,7 @@ class Phrases:
     rest: str
     nothing: str
     nothing_yet: str
+    unread: str
     greeting: str
     well: str
     languages: str

@@ -43,6 +43,7 @@ class Talk:
 
     view: BookView
     is_open: bool = True
+    page: str | None = None
     past: list[PromptMessage] = field(default_factory=list)
     dispatch: Dispatcher | None = None
 
@@ -52,7 +53,7 @@ class Talk:
         talk = [ChatMessage("1", "1", MessageRole.USER, words, datetime.now(UTC)) for words in said]
         composition = compose(self.view.book, self.view, talk, None)
         asked = [PromptMessage("user", message) for message in messages]
-        book = {"title": self.view.book.title, "author": self.view.book.author, "open": self.is_open}
+        book = {"title": self.view.book.title, "author": self.view.book.author, "page": self.page, "open": self.is_open}
         calls: list[ToolCallStarted] = []
         added: Sequence[PromptMessage] = ()
         turn = ToolUseRetrievalStrategy().execute(
@@ -87,8 +88,10 @@ def book_text(chapters: dict[str, str], numbers: Sequence[str] = ()) -> BookText
 
 
 @asynccontextmanager
-async def opened_view(folder: Path, chapters: dict[str, str], numbers: Sequence[str] = ()) -> AsyncIterator[BookView]:
-    """A book of these chapters, all of it open."""
+async def opened_view(
+    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), read_to: int | None = None
+) -> AsyncIterator[BookView]:
+    """A book of these chapters, open up to an offset, or all of it."""
     book = book_text(chapters, numbers)
     digest = hashlib.sha256(book.text.encode()).hexdigest()
     files = SQLiteBookFiles(folder)
@@ -96,15 +99,15 @@ async def opened_view(folder: Path, chapters: dict[str, str], numbers: Sequence[
     count, words = len(book.chapters), len(book.text.split())
     kept = Book(digest, "local", digest, book.title, "", "txt", count, count, words, len(book.text), datetime.now(UTC))
     try:
-        yield (await files.open(kept)).view(len(book.text))
+        yield (await files.open(kept)).view(len(book.text) if read_to is None else read_to)
     finally:
         await files.close()
 
 
 @asynccontextmanager
 async def reading(
-    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), **talk: Any
+    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), read_to: int | None = None, **talk: Any
 ) -> AsyncIterator[Talk]:
     """A talk on a book of these chapters, with these printed numbers."""
-    async with opened_view(folder, chapters, numbers) as view:
+    async with opened_view(folder, chapters, numbers, read_to) as view:
         yield Talk(view, **talk)

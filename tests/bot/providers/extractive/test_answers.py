@@ -447,6 +447,15 @@ async def test_a_name_that_only_headings_have_is_not_known_yet(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    "question", ["Who is Hobb?", "What happened so far?", "Who says “Go home”?", "List the people"]
+)
+async def test_who_has_read_nothing_is_told_how_to_set_a_page(tmp_path: Path, question: str) -> None:
+    async with reading(tmp_path, CHAPTERS, is_open=False, page="", read_to=0) as talk:
+        assert (await talk.ask(question)).text == SAY.unread
+        assert (await talk.ask("Hello!")).text == SAY.greeting
+
+
+@pytest.mark.parametrize(
     ("question", "named"),
     [
         ("Who is d'Artagnon?", "*d'Artagnon*"),
