@@ -218,7 +218,7 @@ def intent_of(text: str, question: Question, book: Mapping[str, Any] | None = No
     known = {"title": "", "open": True, **(book or {})}
     if any(asked.search(text) for asked in MEETINGS) and (met := _count(text)):
         return met
-    if remark := _remark(text[:_MOST_OF_REMARK], known["title"]):
+    if remark := _remark(text[:_MOST_OF_REMARK], known["title"], has_past=has_past):
         return remark
     if FINISHED.fullmatch(text):
         return Position()
@@ -267,15 +267,21 @@ def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
     return Remark("position") if any(vague) else None
 
 
-def _remark(text: str, title: str) -> Remark | None:
-    """A remark; if it asks what the book is, it may call that by some words of its title."""
+_IT = re.compile(r"\bit\b", re.IGNORECASE)
+
+
+def _remark(text: str, title: str, *, has_past: bool) -> Remark | None:
+    """A remark; if it asks what the book is, it may call that by some words of its title, or "it" where nothing was
+    spoken of before.
+    """
     words = {without_possessive(word) for word in words_of(title)}
     telling = [re.escape(word) for word in words if not language.is_little(word, language.language_of(title))]
     name = rf"\b(?:{'|'.join(telling)})\b(?:['’]s)?"
     joint = rf"[\W_]+(?:(?:{'|'.join(map(re.escape, words))})\W+){{0,2}}"
     called = rf"(?:\b{_THE_BOOK} )?\W?(?:\b(?:the|an?|der|die|das|le|la|el) )?{name}(?:{joint}{name})*\W?"
     plain = " ".join(re.sub(called, " this work ", text, flags=re.IGNORECASE).split()) if telling else text
-    texts = {reply: [text, plain] if reply in (*OF_THE_BOOK, "opinion") else [text] for reply in REMARKS}
+    called_it = [text, plain] if has_past else [text, plain, _IT.sub("this book", text)]
+    texts = {reply: called_it if reply in (*OF_THE_BOOK, "opinion") else [text] for reply in REMARKS}
     return next((Remark(reply) for reply, each in REMARKS.items() if any(map(each.fullmatch, texts[reply]))), None)
 
 

@@ -379,6 +379,9 @@ def _answer(wish: Wish, choices: Choices) -> str:
         return PHRASES[wish.question.language].off_topic
     if isinstance(wish.intent, Overview) and wish.intent.may_be_title and choices.transcript.rounds > 1:
         return _lookup(analyse(str(wish.intent.chapter)), choices)  # it is no chapter's title
+    is_unread = choices.transcript.book["page"] == ""  # then all tools fail but the search
+    if is_unread and not isinstance(wish.intent, Remark | Position):
+        return _lookup(wish.question, choices)
     return _told(wish, choices)
 
 
@@ -386,8 +389,6 @@ def _told(wish: Wish, choices: Choices) -> str:
     transcript = choices.transcript
     phrases = PHRASES[wish.question.language]
     intent = wish.intent
-    if transcript.book["page"] == "" and not isinstance(intent, Remark | Position):  # every other tool would fail
-        return _lookup(wish.question, choices)
     if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:

@@ -292,6 +292,15 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("Summarise the first two chapters", Overview(None)),
         ("Worum geht es?", Overview(None)),
         ("What is the main conflict?", Overview(None)),
+        ("when was it written?", Remark("origin")),
+        ("what page am I on", Remark("position")),
+        ("In welchem Kapitel bin ich gerade?", Remark("position")),
+        ("explain it like I'm five", Remark("no_summary")),
+        ("Give me 5 discussion questions about Hobb", Remark("abilities")),
+        ("quiz me on chapter 2", Remark("abilities")),
+        ("Which chapters mention the lamp?", Count("lamp", "all")),
+        ("in which chapters does Hobb appear", Count("Hobb", "all")),
+        ("Where is the lamp mentioned?", Count("lamp", "all")),
         ("what's the tone of the novel", Overview(None)),
         ("Explain the ending", StoryEnd()),
         ("Who is the villain?", Cast()),
@@ -335,6 +344,7 @@ def test_what_is_no_plain_question(text: str, intent: Intent) -> None:
         "Is the lamp too long for the box?",
         "Who told her not to spoil the child?",
         "What is the message of the letter?",
+        "In which chapter does Hobb die?",
         "What is the style of her hat?",
     ],
 )
@@ -447,3 +457,8 @@ def test_a_page_that_is_only_mentioned_is_no_position() -> None:
 )
 def test_what_was_quoted_last_is_repeated(text: str) -> None:
     assert of_last(text, ["It was wet.", "It was dark."], analyse(text)) == Line("It was dark.", speaker=False)
+
+
+def test_it_is_the_book_only_where_nothing_else_was_spoken_of() -> None:
+    assert wanted("When was it written?") == Remark("origin")
+    assert isinstance(wanted("When was it written?", has_past=True), Lookup)

@@ -73,6 +73,7 @@ def test_what_kind_of_answer_is_wanted(text: str, kind: QuestionKind) -> None:
         ("Why?", "Why?"),
         ("Give me a quote about death", "death"),
         ("are there any good lines on the sea?", "sea"),
+        ("show me all quotes by the keeper", "keeper"),
         ("Zitate über die Freiheit", "Freiheit"),
         ("frases sobre la libertad", "libertad"),
         ("Welche Farbe hatte das Kleid der Königin?", "Farbe Kleid Königin"),
