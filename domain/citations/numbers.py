@@ -66,7 +66,7 @@ _LEAD_IN = re.compile(
 """What stands before a number, by which a reference leaves its sentence."""
 _NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>[€£¥₽₹]|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^−]\s?\d|o['’]clock|per\s"
+    rf"|\s?(?P<unit>[€£¥₽₹×]|x\b|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^−]\s?\d|o['’]clock|per\s"
     r"|an?\s(?:second|minute|hour|day|night|week|month|year)\b"
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s)"
     rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"

@@ -52,7 +52,9 @@ from domain.citations.symbols import (
 
 _TOKEN = re.compile(r"\S+")
 LONGEST_REFERENCE = 160
-"""Characters; at most this much of a stream is held back because it may still become a reference."""
+"""Characters; at most this much of a stream is held back because it may still become a reference, and the same once
+more until the line ends.
+"""
 
 _HELD_WORDS, _NEAR = 8, 60
 _DECIDING_WORDS = 4
@@ -102,8 +104,16 @@ def settled(text: str, *, begins: bool = False) -> int:
     lone = _LONE.search(text, window)
     # what is held includes what is invisible before it, such as emphasis, and a blank that nothing stands before
     before = words[first].start() if first < len(words) else words[-1].end() if words else 0
-    end = window + (seen.ends[before - 1] if first else 0)
+    end = window + seen.ends[before - 1] if first else _cut(text, window)
     return min(end, lone.start()) if lone else end
+
+
+def _cut(text: str, window: int) -> int:
+    """Where to cut a text of which all that stands behind `window` has to wait: at the end of a line, since the next
+    one may begin with a number and what decides it; between words if there is none for too long.
+    """
+    line = text.rfind("\n", 0, window) + 1
+    return line or (text.rfind(" ", 0, window) + 1 or window if window > LONGEST_REFERENCE else 0)
 
 
 def _held_from(words: Sequence[re.Match[str]], first: int) -> int:

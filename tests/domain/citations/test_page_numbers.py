@@ -183,6 +183,21 @@ def test_other_texts_keep_all_their_letters(text: str) -> None:
         assert without_typed_pages(text) == text
 
 
+@pytest.mark.parametrize("step", [3, 13, 20, 26])
+def test_a_number_that_begins_a_line_waits_for_what_follows_it(step: int) -> None:
+    chapters = [(2, "II"), (3, "III"), (6, "VI"), (7, "VII"), (8, "VIII")]
+    lines = (
+        f"* {number}. Chapter {printed}. JONATHAN HARKER'S JOURNAL--continued (1 ×)" for number, printed in chapters
+    )
+    listed = "\n".join(["“Whitby” appears 43 times so far:", *lines])
+    held = ""
+    for at in range(0, len(listed), step):
+        held += listed[at : at + step]
+        end = settled(held)
+        assert not re.search(r"\* \d\. ?\w*\Z", held[:end])
+        held = held[end:]
+
+
 @given(st.text(alphabet="page 12.S()[]On,-–\nxi", max_size=60))
 def test_no_number_is_left_behind_a_word_for_page(text: str) -> None:
     checked = without_typed_pages(text)
@@ -358,6 +373,7 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Nur 5 von 20 Kindern bleiben. Es überlebte nur 1 von 10. Deux sur 10 partent. Only 1 in 10 came back.",
         "Of the 8 dwarves, 3 die; 7 are alive. He is 25, she 31, his wife 58 and Ben 12. He owes 30 francs, she 50.",
         "Milton has it in *Paradise Lost* X, 743–45, Homer in “The Iliad” XXII, 361. 4 × 5 is written 12 there.",
+        "Whitby comes up 42 × there, the bay 42× and the sea 42x.",
         "Call 116 123 or 911. The Crisis Lifeline is at 988. Lifeline: 988 (US). Ruf an: 0800 111 0 111.",
         "She is 5'4\". Er zahlt 3 Mark. It goes from 0 to 12.",
         "About 47% of the book is dialogue. You're 47% through the book. On Kindle, 47% of readers like it.",
