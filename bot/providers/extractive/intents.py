@@ -64,7 +64,9 @@ _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers
 _ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
 _THE_THING = _anywhere(WORDINGS["definite"][0])
 
-COUNTS, PLACES, MEETINGS = (_each(*WORDINGS[each]) for each in ("counts", "places", "meetings"))
+COUNTS, IN_CHAPTERS, PLACES, MEETINGS = (
+    _each(*WORDINGS[each]) for each in ("counts", "in_chapters", "places", "meetings")
+)
 NAMED_PART, LATEST = _each(*WORDINGS["named_part"]), _anywhere(*WORDINGS["latest"])
 BARE_CHAPTER, NARRATOR = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "narrator"))
 BEGINNING, ONWARD, ENDING = (_whole(*WORDINGS[each]) for each in ("beginning", "onward", "ending"))
@@ -123,7 +125,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often a term occurs, or where first or last; `place` is "all", "first", "last" or "met": first, and how."""
+    """How often a term occurs, or where: `place` is "all", "chapters", "first", "last", or "met" for first and how."""
 
     term: str
     place: str
@@ -387,12 +389,11 @@ def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:
 
 
 def _count(text: str) -> Count | None:
-    for asked in (*MEETINGS, *PLACES, *COUNTS):
+    sorts = (("met", MEETINGS), ("first", PLACES), ("chapters", IN_CHAPTERS), ("all", COUNTS))
+    for place, asked in ((place, asked) for place, each in sorts for asked in each):
         if found := asked.search(text):
             term = _ARTICLES.sub("", _TAIL.sub("", found["term"]).strip(WRAPPING)).strip(WRAPPING)
-            place = found.groupdict().get("place") or "first"
-            kind = "met" if asked in MEETINGS else place.lower() if asked in PLACES else "all"
-            return Count(term, kind) if term else None
+            return Count(term, (found.groupdict().get("place") or place).lower()) if term else None
     return None
 
 

@@ -209,14 +209,16 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
         return phrases.never.format(wish.term)
     places = [_around(wish.term, passage, language) for passage in result.passages]
     tally = tally_of(result.data)
-    if wish.place == "all" and tally and tally.total == 1:
+    if wish.place == "chapters" and tally and tally.chapters and tally.total > 1:
+        return tally.listed(wish.term, phrases)
+    if wish.place in ("all", "chapters") and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
     (words, _), (last_words, last_key) = (_parted(place) for place in (places[0], places[-1]))
-    is_same = wish.place == "all" and words == last_words  # it is quoted once
+    is_same = wish.place in ("all", "chapters") and words == last_words  # it is quoted once
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, last_key if is_same else places[-1])
     if wish.place == "met":
         return _meeting(first_told(result.passages), transcript, language)
-    if wish.place != "all":
+    if wish.place in ("first", "last"):
         return last if wish.place == "last" else first
     told = [tally.sentence(wish.term, phrases)] if tally else []
     return "\n\n".join([*told, first, *([last] if len(places) > 1 else [])])

@@ -140,7 +140,7 @@ def book_told(reply: str, book: Mapping[str, Any], phrases: Phrases) -> str:
 
 
 _MOST_COUNTED = 40
-"""Up to this many chapters, first and last occurrences are told as well as the chapter with the most."""
+"""Up to this many chapters are listed; and first and last occurrences told as well as the chapter with the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +152,13 @@ class Tally:
 
     def sentence(self, term: str, phrases: Phrases) -> str:
         return f"{phrases.counted.format(term, f'{self.total:,}')}{self._where(phrases)}."
+
+    def listed(self, term: str, phrases: Phrases) -> str:
+        """How often it occurs, and each chapter with its count, unless they are too many for a message."""
+        if len(self.chapters) > _MOST_COUNTED:
+            return self.sentence(term, phrases)
+        chapters = (f"* {each['title']} ({each['count']} ×)" for each in self.chapters)
+        return "\n".join([f"{phrases.counted.format(term, f'{self.total:,}')}:", *chapters])
 
     def _where(self, phrases: Phrases) -> str:
         if len({each["title"] for each in self.chapters}) < max(len(self.chapters), 1):  # each part counts them anew

@@ -1,5 +1,6 @@
 """Whole turns on a small invented book: asked, looked up, answered, checked."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -380,6 +381,14 @@ async def test_what_is_not_there_is_said_plainly(talk: Talk) -> None:
 async def test_a_reader_on_the_way_hears_that_it_may_come_later(tmp_path: Path) -> None:
     async with reading(tmp_path, CHAPTERS, is_open=False) as talk:
         assert (await talk.ask("What do emperors eat?")).text == SAY.nothing_about_yet.format("*emperors*")
+
+
+async def test_the_chapters_in_which_something_is_mentioned_are_listed(talk: Talk) -> None:
+    turn = await talk.ask("In which chapters is the lamp mentioned?")
+    first, *chapters = turn.text.splitlines()
+    assert first.startswith("“lamp” appears")
+    assert len(chapters) > 1
+    assert all(re.fullmatch(r"\* .+ \(\d+ ×\)", each) for each in chapters)
 
 
 async def test_mentions_are_counted_not_guessed(talk: Talk) -> None:

@@ -1,5 +1,7 @@
 """How often something occurs, in a sentence."""
 
+from typing import Any
+
 import pytest
 
 from bot.providers.extractive.language import Language
@@ -11,9 +13,13 @@ FRONT, DUSK, NIGHT, DAWN = (0, ""), (1, "1. Dusk"), (2, "2. Night"), (3, "3. Daw
 Counts = dict[tuple[int, str], int]
 
 
-def told(counts: Counts, language: Language = Language.ENGLISH) -> str:
+def result(counts: Counts) -> dict[str, Any]:
     chapters = [{"number": number, "title": title, "count": count} for (number, title), count in counts.items()]
-    tally = tally_of({"total": sum(counts.values()), "chapters": chapters})
+    return {"total": sum(counts.values()), "chapters": chapters}
+
+
+def told(counts: Counts, language: Language = Language.ENGLISH) -> str:
+    tally = tally_of(result(counts))
     assert tally is not None
     return tally.sentence("Mara", PHRASES[language])
 
@@ -45,6 +51,16 @@ def test_it_is_said_where_first_where_last_and_where_most(counts: Counts, where:
 
 def test_a_great_number_is_told_with_its_thousands() -> None:
     assert told({DUSK: 1_204}).startswith(SAY.counted.format("Mara", "1,204"))
+
+
+def test_the_chapters_are_listed_up_to_as_many_as_fit_in_a_message() -> None:
+    tally = tally_of(result({FRONT: 9, DUSK: 1, DAWN: 2}))
+    assert tally is not None
+    counted = SAY.counted.format("Mara", 3)
+    assert tally.listed("Mara", SAY) == f"{counted}:\n* 1. Dusk (1 ×)\n* 3. Dawn (2 ×)"
+    many = tally_of(result({(at, f"{at}. Day"): at for at in range(1, 60)}))
+    assert many is not None
+    assert many.listed("Mara", SAY) == many.sentence("Mara", SAY)
 
 
 @pytest.mark.parametrize("language", list(Language))
