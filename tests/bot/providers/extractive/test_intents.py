@@ -296,6 +296,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("what page am I on", Remark("position")),
         ("In welchem Kapitel bin ich gerade?", Remark("position")),
         ("explain it like I'm five", Remark("no_summary")),
+        ("can you summarise that for me?", Remark("no_summary")),
         ("Give me 5 discussion questions about Hobb", Remark("abilities")),
         ("quiz me on chapter 2", Remark("abilities")),
         ("Which chapters mention the lamp?", Count("lamp", "chapters")),
@@ -463,7 +464,15 @@ def test_a_page_that_is_only_mentioned_is_no_position() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["can you quote that again?", "Repeat that please", "sag das nochmal", "wiederhol das"]
+    "text",
+    [
+        "can you quote that again?",
+        "Repeat that please",
+        "can you give me the exact quote?",
+        "Show me that passage again",
+        "sag das nochmal",
+        "wiederhol das",
+    ],
 )
 def test_what_was_quoted_last_is_repeated(text: str) -> None:
     assert of_last(text, ["It was wet.", "It was dark."], analyse(text)) == Line("It was dark.", speaker=False)
