@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +294,7 @@ class Keepers:
         self.begun: list[int] = []
         self.deaf: set[int] = set()
         """Shards in which a cancellation gets lost."""
+        self.served_twice: set[int] = set()
 
     @asynccontextmanager
     async def node(self, name: str) -> AsyncIterator[Way]:
@@ -301,6 +302,7 @@ class Keepers:
 
         async def serve(shard: int) -> None:
             self.begun.append(shard)
+            self.served_twice |= {shard} & set().union(*self.served.values())
             mine.add(shard)
             try:
                 with suppress(asyncio.CancelledError if shard in self.deaf else ValueError):
@@ -367,6 +369,20 @@ async def test_a_cancellation_that_gets_lost_is_repeated(keepers: Keepers) -> No
         async with keepers.node("second"):
             await keepers.until(2, 2)
     assert keepers.served == {"first": set(), "second": set()}
+
+
+async def test_a_node_that_leaves_keeps_each_shard_until_it_has_ended(
+    keepers: Keepers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "END_AGAIN_S", 2 * shards.LEASE_S)
+    keepers.deaf = {0, 1, 2, 3}
+    async with AsyncExitStack() as staying:
+        async with keepers.node("leaving"):
+            await keepers.until(4)
+            await staying.enter_async_context(keepers.node("staying"))
+            await keepers.until(2, 2)
+        await keepers.until(0, 4)
+    assert not keepers.served_twice
 
 
 async def test_a_node_that_starts_takes_expired_leases_last(keepers: Keepers) -> None:
