@@ -193,6 +193,25 @@ async def test_what_a_server_counts_corrects_what_is_estimated(
     assert model.refused <= (1 if tells_window else 2)
 
 
+async def test_a_server_that_counts_its_requests_never_has_to_refuse_one() -> None:
+    model = Counting(1.8, tells_window=False, tells_count=False, reports_usage=True)
+    known, talk = ContextWindow(4_096), [SYSTEM]
+    for number in range(10):
+        talk += turn(number)
+        assert [e async for e in stream_within(known, model, [*talk, ASKED], newest=len(talk))]
+    assert model.refused == 0
+
+
+@pytest.mark.parametrize(("call_tools", "is_learnt"), [(True, True), (False, False)])
+async def test_a_count_that_may_be_of_two_requests_teaches_nothing(*, call_tools: bool, is_learnt: bool) -> None:
+    """Without calls, some servers are asked twice for one reply."""
+    model = Counting(1.5, tells_window=False, tells_count=False, reports_usage=True)
+    known, talk = ContextWindow(40_000), [SYSTEM, *turn(1), ASKED]
+    before = known.prompt_tokens
+    assert [e async for e in stream_within(known, model, talk, newest=len(talk) - 1, call_tools=call_tools)]
+    assert (known.prompt_tokens < before) is is_learnt
+
+
 async def test_a_count_that_is_far_off_is_forgotten_again() -> None:
     known = ContextWindow(4_096)
     before = known.prompt_tokens
