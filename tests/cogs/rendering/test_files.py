@@ -75,6 +75,7 @@ def test_a_conversation_as_markdown() -> None:
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+    assert text.count("### 1. search_book") == 1
     assert "## Bob" in text
 
 

@@ -67,6 +67,7 @@ def test_no_character_is_cut_in_two(text: str) -> None:
         assert not unicodedata.combining(message[0])
         assert message[0] not in "\u200d\ufe0f\U0001f3fd"
         assert not message.startswith("🇷🇫")
+    assert not any(message.endswith("\u200d") for message in split(text, LIMIT)), "it joins what follows"
 
 
 def test_short_text_is_one_message() -> None:

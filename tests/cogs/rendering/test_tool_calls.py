@@ -228,6 +228,12 @@ def test_calls_are_the_same_as_they_happened_and_as_they_were_kept() -> None:
         ),
         message(MessageRole.TOOL_RESULT, "the tea-party", tool_use_id="c1", summary="2 passages", duration_ms=8),
         message(MessageRole.ASSISTANT, "At tea.", turn_id="another"),
+        message(
+            MessageRole.ASSISTANT,
+            "",
+            tool_invocations=(ToolInvocation("search_book", {"query": "hatter"}, "c3"),),
+            turn_id="a third",
+        ),
     ]
     first, interrupted = calls_of(kept, TURN)
     assert first == happened
