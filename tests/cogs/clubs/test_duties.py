@@ -60,6 +60,17 @@ class TestReminders:
         [told] = reminders(reading)
         assert told.startswith("📖 Section 1 of ")
 
+    async def test_whoever_is_further_on_is_not_moved_back_by_its_button(self, reading: ClubStage) -> None:
+        await reading.start(start="2026-02-22")
+        await reading.ben.slash(reading.channel, "club checkin", section=2)
+        reading.calendar.pass_days(6)
+        await reading.sweep()
+        [reminder] = [each for each in reading.channel.history() if each.content in reminders(reading)]
+        stored = reading.stage.app.storage.readers
+        before = await stored.get_position(str(reading.ben.id), reading.book.id)
+        await reading.ben.click(reminder, label="I'm there")
+        assert await stored.get_position(str(reading.ben.id), reading.book.id) == before
+
     async def test_what_is_older_than_a_day_is_left_out(self, reading: ClubStage) -> None:
         await reading.start()
         reading.calendar.pass_days(8)  # away for a week, over the first reminder

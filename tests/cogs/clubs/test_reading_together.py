@@ -1,5 +1,6 @@
 """A club from its start to its end, as its members see it."""
 
+import logging
 from typing import Any
 
 import discord
@@ -206,6 +207,11 @@ class TestTheBoard:
         await reading.ben.slash(reading.channel, "club board", hide=False)
         assert reading.ben.mention in text_of(await reading.press(reading.ann, "Board"))
 
+    async def test_nobody_is_hidden_from_a_board_they_are_not_on(self, reading: ClubStage) -> None:
+        await reading.start()
+        told = text_of(await reading.ben.slash(reading.channel, "club board", hide=True))
+        assert told == "You aren't in this club, so you aren't on its board."
+
     async def test_whoever_hides_is_not_shown_as_paused_either(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.press(reading.ben, "Join")
@@ -317,6 +323,19 @@ class TestThreads:
         assert "is open" in text_of(await reading.ann.slash(reading.channel, "club open", section=2))
         assert "sections 1 to 3" in text_of(await reading.ann.slash(reading.channel, "club open", section=9))
         assert reading.threads() == ["Section 2 · The Dark Lamp"]
+
+    @pytest.mark.parametrize(
+        ("command", "option", "deed"),
+        [("open", {"section": 2}, "opened section 2 of a club."), ("move", {"days": 3}, "moved the dates of a club.")],
+    )
+    async def test_moderators_learn_who_did_what_with_a_club(
+        self, reading: ClubStage, caplog: pytest.LogCaptureFixture, command: str, option: dict[str, int], deed: str
+    ) -> None:
+        await reading.start()
+        with caplog.at_level(logging.WARNING, "marginalia.audit"):
+            await reading.ann.slash(reading.channel, f"club {command}", **option)
+            await reading.stage.bot.audit.close()
+        assert f"{reading.ann.mention} {deed}" in caplog.text
 
     async def test_where_discord_allows_no_more_threads_the_host_is_told_so(self, reading: ClubStage) -> None:
         await reading.start()
