@@ -325,11 +325,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """The wait in seconds that a service asks for, in any of the three notations."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
-    written = headers.get("retry-after", "")
-    if (seconds := _number(written)) is not None:
+    if (seconds := _number(written := headers.get("retry-after", ""))) is not None:
         return seconds
     date = email.utils.parsedate_tz(written)
-    return _bounded(email.utils.mktime_tz(date) - time.time()) if date else None
+    return bounded(email.utils.mktime_tz(date) - time.time()) if date else None
 
 
 def _number(written: str | None) -> float | None:
@@ -337,10 +336,11 @@ def _number(written: str | None) -> float | None:
         number = float(written or "")
     except ValueError:
         return None
-    return None if math.isnan(number) else _bounded(number)
+    return None if math.isnan(number) else bounded(number)
 
 
-def _bounded(seconds: float) -> float:
+def bounded(seconds: float) -> float:
+    """A wait that a service asks for, in seconds, as far as it can be meant."""
     return min(max(seconds, 0.0), LONGEST_ADVICE)
 
 

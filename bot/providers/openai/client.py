@@ -442,9 +442,10 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     def _failure(self, error: Exception) -> LLMError:
         from openai import APIStatusError
 
-        from bot.providers.openai.errors import error_code, sentence_of, told_count, told_window
+        from bot.providers.openai.errors import error_code, sentence_of, told_count, told_wait, told_window
 
-        wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
+        advised = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
+        wait = told_wait(error) if advised is None else advised
         code, said = error_code(error), sentence_of(error)
         if code is not LLMErrorCode.CONTEXT_EXCEEDED:
             return self._service.error(code, wait, said=said)

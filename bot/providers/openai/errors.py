@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx2
 import openai
 
-from bot.providers.base import REFUSING, never_connected
+from bot.providers.base import REFUSING, bounded, never_connected
 from bot.providers.openai.stream import DETAILS, SIGNED, THINKING
 from bot.providers.wordings import (
     code_in,
@@ -108,6 +108,13 @@ _NO_BALANCE: Final = re.compile(r"insufficient (?:balance|credits?|funds)|余额
 """Z.ai says so with the status of a rate limit; others speak of billing there that only have a rate limit."""
 _TOO_LARGE: Final = re.compile(r"\brequest too large for\b", re.IGNORECASE)
 """Groq says so where a single request exceeds what it accepts in a minute: waiting does not help, less does."""
+
+_SECONDS = r"\d{1,9}(?:\.\d{1,9})?"
+_WAIT: Final = re.compile(
+    rf"\"retryDelay\": ?\"(?P<delay>{_SECONDS})s\"|\btry again in "
+    rf"(?:(?P<hours>\d{{1,4}})h)?(?:(?P<minutes>\d{{1,4}})m(?!s))?(?:(?P<seconds>{_SECONDS})s|(?P<milliseconds>{_SECONDS})ms)?"
+)
+"""Gemini says it in a detail of its own, OpenAI and Groq in their sentence: "Please try again in 1m2.5s"."""
 
 
 def error_code(error: Exception) -> LLMErrorCode:
@@ -232,6 +239,15 @@ def is_about_template(error: Exception) -> bool:
 def told_window(error: Exception) -> int:
     """The context window in tokens that an error names; 0 if it names none."""
     return window_in(sentence_of(error)) or window_in(words_of(error))
+
+
+def told_wait(error: Exception) -> float | None:
+    """The seconds to wait that an error's body names, as those of Gemini, OpenAI and Groq do; None if it names none."""
+    found = _WAIT.search(words_of(error))
+    if not found or not any(found.groups()):
+        return None
+    seconds = float(found["delay"] or found["seconds"] or 0) + float(found["milliseconds"] or 0) / 1000
+    return bounded(3600 * int(found["hours"] or 0) + 60 * int(found["minutes"] or 0) + seconds)
 
 
 def told_count(error: Exception) -> int:

@@ -457,6 +457,37 @@ async def test_an_error_is_known_for_what_it_is(
     assert "model group" not in caught.value.said
 
 
+TOLD_LATER = {
+    "error": {
+        "code": 429,
+        "message": "You exceeded your current quota, please check your plan. Please retry in 34.07s.",
+        "status": "RESOURCE_EXHAUSTED",
+        "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds", "told"),
+    [
+        (TOLD_LATER, 34, "in 34 seconds"),
+        ({"error": {"message": "Rate limit reached. Please try again in 1m26.4s. Visit us."}}, 86.4, "in 87 seconds"),
+        ({"error": {"message": "Rate limit reached. Please try again in 450ms."}}, 0.45, "in a second"),
+        ({"error": {"message": "Tokens per day: please try again in 7h12m."}}, 25_920, "in 8 hours"),
+        ({"error": {"message": "Rate limit reached. Please try again in a while."}}, None, "in a minute"),
+    ],
+)
+async def test_how_long_to_wait_is_read_where_no_header_says_it(
+    server: Server, chat: OpenAIChat, body: Any, seconds: float | None, told: str
+) -> None:
+    server.answers = [(429, body)] * 2
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is C.RATE_LIMITED
+    assert caught.value.retry_after == (None if seconds is None else pytest.approx(seconds))
+    assert told in caught.value.message
+
+
 @pytest.mark.parametrize("at", [0, 2, 4, 6, -3, -2, -1])
 async def test_the_window_an_error_names_is_taken_down(server: Server, chat: OpenAIChat, at: int) -> None:
     server.answers = [ERRORS[at][1:3]]
