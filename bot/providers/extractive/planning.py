@@ -1,10 +1,11 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from bot.providers.extractive import intents, quotation, wording
 from bot.providers.extractive.language import WORDINGS, Language, is_little, language_of, stems_of
@@ -302,8 +303,14 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) ->
     if choices.transcript.rounds >= len(rounds):
         return []
     calls = [call for wish in wishes for call in rounds[choices.transcript.rounds](wish, choices, tools)]
-    made = [(look.call.tool_name, look.call.arguments) for look in choices.transcript.looks]
-    return list({call.tool_use_id: call for call in calls if (call.tool_name, call.arguments) not in made}.values())
+    made = [(look.call.tool_name, _typed_small(look.call.arguments)) for look in choices.transcript.looks]
+    new = (call for call in calls if (call.tool_name, _typed_small(call.arguments)) not in made)
+    return list({call.tool_use_id: call for call in new}.values())
+
+
+def _typed_small(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by which calls are compared: what is looked up is found in capitals as well."""
+    return {name: value.casefold() if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:

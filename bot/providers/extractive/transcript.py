@@ -314,11 +314,13 @@ class Transcript:
         return [passage for look in self.looks_for(tool, **arguments) for passage in look.result.passages]
 
     def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
-        """The looks made with a tool and these arguments, possibly among others."""
+        """The looks made with a tool and these arguments, in whatever case, possibly among others."""
+        wanted = {(name, value.casefold()) for name, value in arguments.items()}
         return [
             look
             for look in self.looks
-            if look.call.tool_name == tool and all(look.call.arguments.get(k) == v for k, v in arguments.items())
+            if look.call.tool_name == tool
+            and wanted <= {(name, str(value).casefold()) for name, value in look.call.arguments.items()}
         ]
 
 

@@ -85,6 +85,12 @@ async def test_who_somebody_is_no_word_without_a_capital_says(talk: Talk) -> Non
     assert (await talk.ask("Who is Wheel?")).text == SAY.nothing_about.format("*Wheel*")
 
 
+async def test_a_name_typed_small_is_looked_up_once(talk: Talk) -> None:
+    turn = await talk.ask("who is wilhelmina")
+    assert len({(call.tool_name, str(call.arguments).casefold()) for call in turn.calls}) == len(turn.calls)
+    assert turn.tools.count("who_is") == 1
+
+
 async def test_a_spelling_is_mended_aloud_only_once(talk: Talk) -> None:
     assert SAY.did_you_mean.format("Willhelmina", "Wilhelmina") in (await talk.ask("Who is Willhelmina?")).text
     turn = await talk.ask("where does she live?")
