@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter, sub
 
 from bot.parsers.draft import MARK, PageBreak, middle
@@ -297,6 +297,8 @@ _FEWEST_PRINTED = 4
 _SAME_PLACE = 4.0
 """Points within which two lines count as being at the same height."""
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_STAMPED = 2.0
+"""How many times as large as the text a stamp across a page is at least; headings are seldom larger."""
 _SET_APART = 1.5
 """How many times as far from the next line as other lines are a page's head stands at least."""
 _ONLY_NUMBER = re.compile(r"\W*(?:\d+|[ivxlc]+)\W*", re.IGNORECASE)
@@ -306,6 +308,7 @@ _Place = tuple[str, int]
 
 def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     """The pages without lines that are printed on every page, or on every page of a chapter."""
+    pages = _without_stamps(pages)
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST}
@@ -325,6 +328,20 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
             },
         )
         for page, edges in zip(pages, places, strict=True)
+    ]
+
+
+def _without_stamps(pages: Sequence[PdfPage]) -> Sequence[PdfPage]:
+    """The pages without what is printed across at least every second of them in very large type, such as "draft"."""
+    least = _STAMPED * body_size(pages)
+    large = [
+        {line: (line.text, round(line.top / _SAME_PLACE)) for line in page.lines if line.size > least} for page in pages
+    ]
+    counts = Counter(chain.from_iterable(set(each.values()) for each in large))
+    stamps = {each for each, times in counts.items() if times >= max(_FEWEST, len(pages) / 2)}
+    return [
+        _without(page, {line for line, stamp in lines.items() if stamp in stamps and not parse_label(line.text)})
+        for page, lines in zip(pages, large, strict=True)
     ]
 
 

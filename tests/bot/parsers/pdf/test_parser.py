@@ -237,6 +237,15 @@ def test_running_heads_and_page_numbers_are_not_text() -> None:
     assert text.count("Here begins") == 8
 
 
+def test_a_stamp_across_the_pages_is_not_text_and_no_heading() -> None:
+    pages = [[PdfLine("DRAFT", 90, 300, 72), *body_page(number)] for number in range(1, 9)]
+    pages[0].insert(0, PdfLine("The Long Night", 120, 585, 24))
+    book = read(build(pages))
+    assert "DRAFT" not in book.text
+    assert book.text.count("Here begins") == 8
+    assert "The Long Night" in book.text
+
+
 def test_heads_that_name_a_section_of_one_page_are_no_text() -> None:
     heads = ["CHAPTER 1. FOG"] * 3 + [f"CHAPTER 1. FOG 1.{at}. {name.upper()}" for at, name in enumerate(_NAMES[:5], 1)]
     text = read(build([body_page(number, head=head) for number, head in enumerate(heads, 1)])).text
