@@ -58,6 +58,9 @@ _NOT_ASKED = re.compile(
 
 _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(TYPED)})(?![\w'’]|\.\s?\w)")
 
+_SLANG = re.compile(rf"(?:(?<=\s)|^)(?:{'|'.join(WORDINGS['slang'])})\s*")
+"""Words that people strew in, which are all of a message that has no others."""
+
 _SHOUTED = re.compile(r"\b[A-ZÀ-ÞА-ЯЁ]{2,}\b(?:\W+[A-ZÀ-ÞА-ЯЁ]+\b)+")
 """Two words or more in capitals."""
 
@@ -67,9 +70,11 @@ MOST_CHARACTERS = 2_000
 
 
 def as_meant(message: str) -> str:
-    """A message without mentions, links and code, not shouted, and with words in full that people type in haste."""
+    """A message without mentions, links, code, slang and shouting, and with words in full that are typed in haste."""
     text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
     text = _SHOUTED.sub(lambda found: found[0].lower(), text)
+    plain = _SLANG.sub("", text).strip(" ,")
+    text = plain if words_of(plain) else text
     return _TYPED_WORD.sub(lambda found: TYPED[found[0]], _SALUTATION.sub("", text))
 
 
