@@ -410,8 +410,12 @@ class TestVotes:
         await reading.stage.restart()
         await reading.sweep()
         await reading.sweep()
-        told_ends = [each for each in reading.said() if "The vote is over" in each]
-        assert told_ends == ["The vote is over: “Dracula” has won with the only vote. /club start begins a club on it."]
+        [told_end] = [each for each in reading.channel.history() if "The vote is over" in each.content]
+        assert told_end.content.endswith("“Dracula” has won with the only vote. /club start begins a club on it.")
+        assert told_end.reference is not None
+        assert told_end.reference.message_id == poll.id
+        another = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma;Ulysses"))
+        assert "The vote is on" in another
 
     async def test_a_poll_that_somebody_deletes_makes_room_for_another(self, reading: ClubStage) -> None:
         moderator = reading.stage.member("moderator", manage_messages=True)
