@@ -8,6 +8,7 @@ import pytest
 from simcord.actors import MemberActor
 from simcord.results import InteractionResult
 
+from domain.book import PositionState
 from tests.cogs.stage import Stage, holding, labels, text_of
 
 
@@ -66,6 +67,14 @@ async def test_erasing_removes_my_conversations_and_their_threads(stage: Stage) 
     assert "Erased: 1 message, 1 conversation" in told
     assert [thread.name for thread in stage.channel.threads] == ["Ben's"]
     assert [each.title for each in await stage.conversations()] == ["Ben's"]
+
+
+async def test_erasing_what_stands_nowhere_on_discord_is_told_too(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
+    told = await erase(stage, await asked(stage))
+    assert told == "Erased: 0 messages, 0 conversations, your positions and preferences."
+    assert (await stage.app.storage.readers.get_position(str(stage.ann.id), book.id)).state is PositionState.UNSET
 
 
 async def test_in_company_only_my_part_goes(stage: Stage) -> None:
