@@ -132,6 +132,15 @@ class TestMoving:
         await friend.click(asked.response, label="Go on here")
         assert [thread.name for thread in stage.channel.threads] == ["Among few"]
 
+    async def test_it_is_not_asked_in_another_channel_of_the_same_few(self, stage: Stage) -> None:
+        friend, conversation = await self._begun_among_few(stage)
+        few = stage.bot.get_channel(next(each.id for each in stage.bot.get_all_channels() if each.name == "few"))
+        assert isinstance(few, discord.TextChannel)
+        also_few = stage.guild.create_text_channel("also-few", overwrites={**few.overwrites})  # type: ignore[dict-item]
+        book = (await stage.app.storage.books.list())[0]
+        await friend.slash(also_few, "chat", book=book.id, conversation=conversation)
+        assert [thread.name for thread in also_few.threads] == ["Among few"]
+
     async def test_it_is_not_asked_where_the_same_people_see_it(self, stage: Stage) -> None:
         book = await stage.book()
         thread = await stage.chat(book, title="Among all")
