@@ -354,6 +354,8 @@ class TestResources:
             templates = (await client.list_resource_templates()).resource_templates
             contents = await read(client, resource.uri)
             texts = [await read(client, chapter.uri) for chapter in chapters]
+            given = (await client.read_resource(chapters[0].uri)).contents
+        assert {each.mime_type for each in (resource, *chapters, *templates, *given)} == {"text/plain"}
         assert (resource.title, resource.uri) == ("The Lamp", f"book://{book.id}")
         assert [template.uri_template for template in templates] == [
             "book://{book}/chapters/{chapter}",
