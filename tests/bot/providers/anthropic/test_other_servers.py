@@ -147,6 +147,16 @@ async def test_a_server_whose_model_has_no_tools_is_asked_without_them(server: S
     await chat.aclose()
 
 
+async def test_tools_that_the_operator_has_turned_on_stay_on(server: Server) -> None:
+    chat, server.refusals = server.chat(supports_tools=True), [(400, "this model does not support tools")]
+    with pytest.raises(LLMError):
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert chat.supports_tools
+    assert (await chat.chat_with_tools([user("?")], [SEARCH])).text == "Hobb."
+    assert ["tools" in request for request in server.requests] == [True, True]
+    await chat.aclose()
+
+
 @pytest.mark.parametrize(("model", "cites"), [("claude-sonnet-5-5", True), ("hobb-7b", False)])
 async def test_passages_reach_models_of_other_makers_as_text(server: Server, model: str, cites: bool) -> None:
     chat, rabbit = server.chat(model), passage("The rabbit was white.", start=100)
