@@ -1,15 +1,27 @@
 """A storage is opened by its URL, outlives the program, and can be copied while it is in use."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from domain.conversation import TurnState
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from storage.opening import open_storage
 from storage.sql.database import migrations_in
 from tests.storage.sqlite.tables import threads_of_connections
-from tests.storage.values import a_book, a_question, everything_said, furnish, hold_turn, ids_of
+from tests.storage.values import (
+    MIDNIGHT,
+    a_book,
+    a_question,
+    an_answer,
+    at,
+    everything_said,
+    furnish,
+    hold_turn,
+    ids_of,
+)
 
 SECRET = "the treacle-well"
 
@@ -127,6 +139,23 @@ async def test_what_was_erased_is_not_in_the_files_any_more(tmp_path: Path) -> N
         await storage.messages.add_incoming(a_question("waits", content=SECRET, author_id="hatter"))
         assert _holds(tmp_path, SECRET)
         await storage.privacy.erase("hatter")
+        assert not _holds(tmp_path, SECRET)
+
+
+@pytest.mark.parametrize("made_again", [True, False])
+async def test_nor_is_an_answer_that_was_made_again_or_taken_back(tmp_path: Path, *, made_again: bool) -> None:
+    async with await open_storage(f"sqlite:///{tmp_path}/marginalia.db") as storage:
+        await furnish(storage)
+        await storage.messages.add_incoming(a_question("why"))
+        turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
+        delivered = replace(turn, state=TurnState.DELIVERED)
+        await storage.turns.finish(delivered, [an_answer("old", content=f"It was {SECRET}. " * 2000)])
+        assert _holds(tmp_path, SECRET)
+        if made_again:
+            await storage.turns.supersede(turn.id, replace(delivered, id="new"), [an_answer("better")])
+        else:
+            await storage.turns.forget_question("why", at(60))
+            assert await storage.turns.drop_answer(turn.id)
         assert not _holds(tmp_path, SECRET)
 
 
