@@ -171,6 +171,8 @@ def _spent(room: Scene) -> UsageRecord:
 
 async def test_who_manages_the_server_erases_it(room: Scene) -> None:
     await asked_by_command(room)
+    server, channel = str(room.double.guild.id), str(room.double.channel.id)
+    await room.app.servers.change_channels(server, add=channel, existing=[channel])
     shown = await room.ann.slash("privacy")
     assert "Erase this server's data" not in [each.label for each in shown.messages[0].buttons]
     room.double.world.grant(room.double.guild, room.ben.user, Permission.MANAGE_GUILD)
@@ -179,7 +181,8 @@ async def test_who_manages_the_server_erases_it(room: Scene) -> None:
     await room.ben.click(shown.messages[0], label="Erase this server's data")
     await room.until(lambda: "Everything about this server is erased" in shown.text)
     assert await in_storage(room, "Hobb") == set()
-    assert await room.app.shelf.list(str(room.double.guild.id)) == []
+    assert await room.app.shelf.list(server) == []
+    assert await room.app.servers.may_be_used_in(server, ["another channel"])
     assert not list((room.folder / "books").glob("*.book"))
 
 
