@@ -232,6 +232,11 @@ class TestRestoring:
         await stage.ann.click(asked.response, label="Remove it")
         assert "is back on the shelf" in text_of(await stage.ann.slash(stage.channel, "books restore", book=book.title))
 
+    async def test_another_manager_brings_it_back_too(self, stage: Stage) -> None:
+        book, _, _ = await self._removed_by_a_manager(stage)
+        dan = stage.member("dan", manage_guild=True)
+        assert "is back on the shelf" in text_of(await dan.slash(stage.channel, "books restore", book=book.id))
+
     async def test_another_server_cannot_bring_it_back(self, stage: Stage) -> None:
         book, _, _ = await self._removed_by_a_manager(stage)
         elsewhere = stage.env.create_guild("Rivals")
