@@ -324,6 +324,12 @@ class TestThreads:
         assert "sections 1 to 3" in text_of(await reading.ann.slash(reading.channel, "club open", section=9))
         assert reading.threads() == ["Section 2 · The Dark Lamp"]
 
+    async def test_so_does_whoever_manages_threads_there(self, reading: ClubStage) -> None:
+        await reading.start()
+        moderator = reading.stage.member("moderator", manage_threads=True)
+        told = text_of(await moderator.slash(reading.channel, "club open", section=2))
+        assert told.startswith("Section 2 is open: <#")
+
     @pytest.mark.parametrize(
         ("command", "option", "deed"),
         [("open", {"section": 2}, "opened section 2 of a club."), ("move", {"days": 3}, "moved the dates of a club.")],
