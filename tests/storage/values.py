@@ -60,12 +60,13 @@ def a_passage(start: int = 100) -> Passage:
 
 def everything_said() -> list[ChatMessage]:
     """A turn's messages with every field a message can have: a call with its preamble, its result, the answer."""
+    raw = RawReply("anthropic", "model", [{"type": "thinking", "signature": "ab==", "n": 1.0}], "digest")
     call = an_answer(
         "call",
         content="Let me look.",
         tool_invocations=(ToolInvocation("search_book", {"query": "raven", "top_k": 2.5, "also": ["désk"]}, "use-1"),),
         usage=TokenUsage(1000, 20, 800, 100),
-        raw=RawReply("anthropic", "model", [{"type": "thinking", "signature": "ab==", "n": 1.0}], "digest"),
+        raw=raw,
     )
     result = ChatMessage(
         "result",
@@ -81,7 +82,7 @@ def everything_said() -> list[ChatMessage]:
         summary="2 passages",
     )
     citation = Citation(100, 135, "“Why is a raven like a writing-desk?”", "97", "98", "A Mad Tea-Party", True)
-    return [call, result, an_answer("answer", citations=(citation,), depends_to=460, note="")]
+    return [call, result, an_answer("answer", citations=(citation,), depends_to=460, note="", raw=raw)]
 
 
 def everything_about_a_conversation() -> Conversation:
