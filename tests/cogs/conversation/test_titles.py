@@ -14,7 +14,7 @@ from domain.conversation import UNTITLED, TitleSource
 from domain.errors import LLMError, LLMErrorCode
 from domain.turn.chat_with_book import Reader
 from tests.cogs.conversation.scene import Scene, scene
-from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Permission
 from tests.doubles.discord_api.gateway import INTENT_CONTENT
 
 RENAME = "PATCH /channels/{channel}"
@@ -43,6 +43,17 @@ async def test_the_model_names_the_thread_after_the_first_answer(room: Scene, th
     await asyncio.sleep(0.05)
     assert len(room.model.requests) == 3
     assert len(room.double.calls(RENAME)) == 1
+
+
+async def test_it_goes_with_the_answer_it_was_made_of(room: Scene, thread: Channel) -> None:
+    room.double.world.grant(room.double.guild, room.ben.user, Permission.MANAGE_MESSAGES)
+    room.model.say("The sea keeps it.", "Secrets of the Sea")
+    await room.ann.say(thread, "Who has the ring?")
+    await room.until_delivered(1, thread)
+    await room.until(lambda: thread.name == "Secrets of the Sea")
+    await room.ben.delete(room.replies(thread)[0])
+    await room.until(lambda: thread.name == "Who has the ring?")
+    assert (await room.conversation(thread)).title == "Who has the ring?"
 
 
 async def test_a_greeting_names_nothing_and_what_has_no_name_is_called_so_in_the_persons_language(
