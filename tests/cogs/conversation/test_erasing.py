@@ -109,6 +109,17 @@ async def test_a_mention_in_what_others_need_is_taken_out(room: Scene) -> None:
     assert room.double.messages(room.double.channel)[-1].content == f"somebody and <@{ben}> read along."
 
 
+async def test_what_somebody_else_had_posted_by_command_stays_without_the_name(room: Scene) -> None:
+    await stand_at(room, room.ann, "2")
+    await room.ann.say(room.thread, "Who did it?", mention=room.double.bot)
+    await room.until_delivered(1)
+    told = await room.ben.slash("recap", channel=room.thread, public=True)
+    await room.until(lambda: told.text.endswith(f"as far as <@{room.ann.id}> has read."))
+    await erased(room)
+    await room.until(lambda: told.message.content.endswith("as far as somebody has read."))
+    assert not told.message.deleted
+
+
 async def test_a_name_that_is_part_of_another_word_leaves_that_word(room: Scene) -> None:
     room.double.guild.members[room.ben.id].nick = "ea"
     await stand_at(room, room.ben, "2")
