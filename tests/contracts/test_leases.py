@@ -146,6 +146,20 @@ class TestFence:
             await self.refused(storage.turns.reopen(turn.id))
         assert await storage.turns.get(turn.id) == turn
 
+    async def test_nor_does_it_replace_one_or_take_in_what_was_edited_or_deleted(
+        self, storage: Storage, old: HeldLease
+    ) -> None:
+        turn = await hold_turn(storage, "first")
+        before = await storage.messages.get_by_conversation("tea")
+        with under(old):
+            await self.refused(storage.turns.begin_again(turn.id))
+            await self.refused(storage.turns.supersede(turn.id, replace(turn, id="new"), [an_answer("late")]))
+            await self.refused(storage.turns.reword_question("first-question", "And now?"))
+            await self.refused(storage.turns.forget_question("first-question", MIDNIGHT))
+            await self.refused(storage.turns.forget_answer(turn.id, "1"))
+            await self.refused(storage.turns.forget_asides_in("1", "2"))
+        assert await storage.messages.get_by_conversation("tea") == before
+
     async def test_the_new_holder_does_all_of_it(self, storage: Storage, leases: LeaseRepository) -> None:
         await furnish(storage)
         with under(await taken(leases)):
