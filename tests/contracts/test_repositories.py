@@ -239,6 +239,7 @@ class TestPublicAnswers:
 
     async def test_if_one_is_deleted_the_other_messages_of_the_answer_are_to_be_removed(self, storage: Storage) -> None:
         [turn] = await storage.turns.get_by_conversation("aside")
+        assert not await storage.turns.forget_answer(turn.id, "no-part-of-it")
         assert await storage.turns.forget_answer(turn.id, "aside-1")
         assert await storage.privacy.list_removals() == [Removal(RemovalKind.MESSAGE, "channel", "aside-2", "1")]
 
