@@ -14,6 +14,7 @@ from tests.storage.sqlite.tables import threads_of_connections
 from tests.storage.values import (
     MIDNIGHT,
     a_book,
+    a_conversation,
     a_question,
     an_answer,
     at,
@@ -142,20 +143,26 @@ async def test_what_was_erased_is_not_in_the_files_any_more(tmp_path: Path) -> N
         assert not _holds(tmp_path, SECRET)
 
 
-@pytest.mark.parametrize("made_again", [True, False])
-async def test_nor_is_an_answer_that_was_made_again_or_taken_back(tmp_path: Path, *, made_again: bool) -> None:
+@pytest.mark.parametrize("how", ["made again", "deleted", "expired", "with its server"])
+async def test_nor_is_an_answer_that_was_replaced_or_removed(tmp_path: Path, how: str) -> None:
     async with await open_storage(f"sqlite:///{tmp_path}/marginalia.db") as storage:
-        await furnish(storage)
+        await storage.books.save(a_book(shelf="1"))
+        await storage.conversations.save(a_conversation(guild_id="1"))
         await storage.messages.add_incoming(a_question("why"))
         turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
-        delivered = replace(turn, state=TurnState.DELIVERED)
+        delivered = replace(turn, state=TurnState.DELIVERED, reply_ids=("3",))
         await storage.turns.finish(delivered, [an_answer("old", content=f"It was {SECRET}. " * 2000)])
         assert _holds(tmp_path, SECRET)
-        if made_again:
-            await storage.turns.supersede(turn.id, replace(delivered, id="new"), [an_answer("better")])
-        else:
-            await storage.turns.forget_question("why", at(60))
-            assert await storage.turns.drop_answer(turn.id)
+        match how:
+            case "made again":
+                await storage.turns.supersede(turn.id, replace(delivered, id="new"), [an_answer("better")])
+            case "deleted":
+                assert await storage.turns.forget_answer(turn.id, "3")
+            case "expired":
+                await storage.turns.forget_question("why", at(60))
+                assert await storage.turns.drop_expired(at(61))
+            case _:
+                await storage.retention.erase_server("1")
         assert not _holds(tmp_path, SECRET)
 
 
