@@ -322,6 +322,7 @@ async def test_in_code_and_tables_the_words_themselves_are_taken_out(text: str) 
 
 async def test_after_a_block_of_code_covers_are_used_again() -> None:
     assert "\n||It was Lucian.||" in drawn(await gated("```\nShe paid.\n```\nIt was Lucian."))
+    assert "\n||It was Lucian.||" in drawn(await gated("She paid `twice. He left.\nIt was Lucian."))
 
 
 @pytest.mark.parametrize(
