@@ -735,6 +735,17 @@ class TestTransports:
         assert ran.code == 1
         assert "Set MCP_TOKEN to a long secret" in ran.err
 
+    async def test_over_http_nobody_is_let_in_without_the_token_or_under_another_name(
+        self, environment: dict[str, str], book: Book, tmp_path: Path
+    ) -> None:
+        environment["MCP_TOKEN"] = "open sesame"
+        token = {"Authorization": "Bearer open sesame"}
+        tried = [{}, {"Authorization": "Bearer open"}, token | {"Host": "evil.example"}, token]
+        async with serving(environment, tmp_path) as program, create_mcp_http_client() as client:
+            url = await program.url()
+            told = [(await client.post(url, json={}, headers=headers)).status_code for headers in tried]
+        assert told == [401, 401, 421, 400]  # the last one is let in, and says that this is no message
+
     async def test_ctrl_c_ends_it_at_once_though_a_client_keeps_its_stream_open(
         self, environment: dict[str, str], book: Book, tmp_path: Path
     ) -> None:
