@@ -86,6 +86,12 @@ async def test_time_is_bounded_and_others_are_not_kept_waiting() -> None:
     assert (await slow).code is BookErrorCode.TIMED_OUT
 
 
+async def test_a_worker_that_hangs_without_using_its_time_is_ended_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    _run_instead(monkeypatch, "import time; time.sleep(30)")
+    async with asyncio.timeout(20):
+        assert (await refused(SandboxedParser(seconds=0.5), _NOVEL)).code is BookErrorCode.TIMED_OUT
+
+
 async def test_giving_up_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
     reading = asyncio.ensure_future(SandboxedParser().read(_SLOW, "a.html"))
