@@ -62,7 +62,7 @@ class TestReminders:
 
     async def test_whoever_is_further_on_is_not_moved_back_by_its_button(self, reading: ClubStage) -> None:
         await reading.start(start="2026-02-22")
-        await reading.ben.slash(reading.channel, "club checkin", section=2)
+        await reading.ben.slash(reading.channel, "club checkin", section=3)
         reading.calendar.pass_days(6)
         await reading.sweep()
         [reminder] = [each for each in reading.channel.history() if each.content in reminders(reading)]
