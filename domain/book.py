@@ -417,13 +417,14 @@ class PhraseHit:
 @dataclass(frozen=True, slots=True)
 class ChapterCount:
     """How often something occurs in one chapter; number 0, without a title, stands for the text before the first
-    chapter.
+    chapter. `parent` is the title of the part it stands in, or empty.
     """
 
     number: int
     title: str
     count: int
     is_counted: bool = True
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,6 +304,7 @@ def _count_data(each: ChapterCount) -> dict[str, Any]:
     return {
         "number": each.number,
         "title": numbered(each.number, each.title, is_counted=each.is_counted) if each.number else "",
+        "parent": each.parent,
         "count": each.count,
     }
 

@@ -157,8 +157,13 @@ class Tally:
         """How often it occurs, and each chapter with its count, unless they are too many for a message."""
         if len(self.chapters) > _MOST_COUNTED:
             return self.sentence(term, phrases)
-        chapters = (f"* {each['title']} ({each['count']} ×)" for each in self.chapters)
-        return "\n".join([f"{phrases.counted.format(term, f'{self.total:,}')}:", *chapters])
+        lines, part = [f"{phrases.counted.format(term, f'{self.total:,}')}:"], ""
+        for each in self.chapters:
+            if each["parent"] not in ("", part):
+                part = each["parent"]
+                lines.append(f"**{part}**")
+            lines.append(f"* {each['title']} ({each['count']} ×)")
+        return "\n".join(lines)
 
     def _where(self, phrases: Phrases) -> str:
         if len({each["title"] for each in self.chapters}) < max(len(self.chapters), 1):  # each part counts them anew

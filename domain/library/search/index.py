@@ -293,7 +293,9 @@ def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCo
     counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
     counted = is_counted(layout.chapters)
     return tuple(
-        ChapterCount(chapter.number, chapter.title, count, counted) if chapter else ChapterCount(0, "", count)
+        ChapterCount(chapter.number, chapter.title, count, counted, chapter.parent)
+        if chapter
+        else ChapterCount(0, "", count)
         for chapter, count in counts.items()
     )
 

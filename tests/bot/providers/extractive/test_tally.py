@@ -14,7 +14,10 @@ Counts = dict[tuple[int, str], int]
 
 
 def result(counts: Counts) -> dict[str, Any]:
-    chapters = [{"number": number, "title": title, "count": count} for (number, title), count in counts.items()]
+    chapters = [
+        {"number": number, "title": title, "parent": "Part Two" if number > 2 else "", "count": count}
+        for (number, title), count in counts.items()
+    ]
     return {"total": sum(counts.values()), "chapters": chapters}
 
 
@@ -57,7 +60,7 @@ def test_the_chapters_are_listed_up_to_as_many_as_fit_in_a_message() -> None:
     tally = tally_of(result({FRONT: 9, DUSK: 1, DAWN: 2}))
     assert tally is not None
     counted = SAY.counted.format("Mara", 3)
-    assert tally.listed("Mara", SAY) == f"{counted}:\n* 1. Dusk (1 ×)\n* 3. Dawn (2 ×)"
+    assert tally.listed("Mara", SAY) == f"{counted}:\n* 1. Dusk (1 ×)\n**Part Two**\n* 3. Dawn (2 ×)"
     many = tally_of(result({(at, f"{at}. Day"): at for at in range(1, 60)}))
     assert many is not None
     assert many.listed("Mara", SAY) == many.sentence("Mara", SAY)
