@@ -448,7 +448,7 @@ class Number:
     @property
     def _is_of_a_label(self) -> bool:
         """Whether it is the number in the name of a thing: "Sentence 5 says". No sentence ends in one unless it is all
-        of it, such as "Claim 2.".
+        of it and one thing, such as "Claim 2.".
         """
         label, name = _LABEL.search(self.left), _NAME_OF_IT.search(self.before)
         if not label or not name or not name[0][0].isupper() or not self.is_decimal:
@@ -457,7 +457,8 @@ class Number:
         if not is_known or context.NO_LABEL.fullmatch(label[1]) or self.values[0] >= _LEAST_CALLED:
             return False
         is_gospel = not self.form and self.values[0] <= _MOST_CHAPTERS and context.SCRIPTURE.search(self.left)
-        is_whole = _ALONE.search(self.left, 0, label.start(1)) or context.BOOK_OF_THE_BIBLE.search(self.left)
+        is_alone = _ALONE.search(self.left, 0, label.start(1)) and not label[1].endswith("s")  # "Spiders 88"
+        is_whole = is_alone or context.BOOK_OF_THE_BIBLE.search(self.left)
         return not ENDS.match(self.right) or bool(is_gospel or is_whole)
 
     def removal(self) -> tuple[int, int, str]:
