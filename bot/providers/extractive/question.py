@@ -253,15 +253,15 @@ def _plainly(text: str) -> str:
 
 def analyse(text: str, language: Language | None = None) -> Question:
     """Analyse a question, whose words tell its language if none is given."""
-    text = _plainly(text)
-    language = language or asked_in(text)
-    terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
+    plain = _plainly(text)
+    language = language or asked_in(plain)
+    terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(plain)), language) or _terms(plain, language)
     stems = {term.stem for term in terms}
-    kind = kind_of(text, language)
-    if kind in (QuestionKind.WHO_IS, QuestionKind.NAMED) and relation_in(text):  # not the one named, but another
+    kind = kind_of(plain, language)
+    if kind in (QuestionKind.WHO_IS, QuestionKind.NAMED) and relation_in(plain):  # not the one named, but another
         kind = QuestionKind.WHO
-    names = _names(text, language) & stems
-    if kind is QuestionKind.WHO_IS and not SOMETHING.search(text):  # "who is captain ahab"
+    names = _names(plain, language) & stems
+    if kind is QuestionKind.WHO_IS and not SOMETHING.search(plain):  # "who is captain ahab"
         names = stems
     return Question(text, language, kind, terms, frozenset(names))
 

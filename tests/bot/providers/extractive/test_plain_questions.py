@@ -85,6 +85,11 @@ async def test_who_somebody_is_no_word_without_a_capital_says(talk: Talk) -> Non
     assert (await talk.ask("Who is Wheel?")).text == SAY.nothing_about.format("*Wheel*")
 
 
+@pytest.mark.parametrize("question", ["Why is Oak important?", "What role does Oak play in the story?"])
+async def test_a_thing_typed_as_a_name_is_not_denied(talk: Talk, question: str) -> None:
+    assert "built of oak" in (await talk.ask(question)).text
+
+
 async def test_a_name_typed_small_is_looked_up_once(talk: Talk) -> None:
     turn = await talk.ask("who is wilhelmina")
     assert len({(call.tool_name, str(call.arguments).casefold()) for call in turn.calls}) == len(turn.calls)
