@@ -132,16 +132,14 @@ class Progress(commands.Cog):
         if not last:
             raise Refusal(say("Nobody's page limits the answers here, so I may talk about the whole book."))
         named = [person for person in last if not await positions.bounds.hides(person, book)]
-        line = say("I stop here where the slowest reader is, who hides their place.")
-        if named:
-            who = say.listed([f"<@{person}>" for person in named])
-            page = await positions.page_at(book, read_to) if read_to else ""
-            shown = page_name(page, say, estimated=book.pages_estimated)
-            line = (
-                say("I stop at {page} here, as far as {who} has read.", page=shown, who=who)
-                if page
-                else say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
-            )
+        who = say.listed([f"<@{person}>" for person in named])
+        if not named:
+            line = say("I stop where the slowest reader here is. They hide their place, so I won't say where that is.")
+        elif page := await positions.page_at(book, read_to):
+            page = page_name(page, say, estimated=book.pages_estimated)
+            line = say("I stop at {page} here, as far as {who} has read.", page=page, who=who)
+        else:
+            line = say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
         others = {person: await _name(server, person, say) for person in named if person != str(interaction.user.id)}
         waited_for = [*others.items()][:MOST_OFFERED]
         if not named and {*last} - {str(interaction.user.id)}:
