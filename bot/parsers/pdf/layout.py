@@ -308,14 +308,14 @@ _Place = tuple[str, int]
 
 def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     """The pages without lines that are printed on every page, or on every page of a chapter."""
-    pages = _without_stamps(pages)
+    body = body_size(pages)
+    pages = _without_stamps(pages, body)
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST}
     running -= _numbers_of_chapters(places) | _openings(places)
     heights = {height for _, height in running}
     heads = heights & {_height_of_heads(pages)}
-    body = body_size(pages)
     return [
         _without(
             page,
@@ -331,16 +331,17 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     ]
 
 
-def _without_stamps(pages: Sequence[PdfPage]) -> Sequence[PdfPage]:
+def _without_stamps(pages: Sequence[PdfPage], body: float) -> Sequence[PdfPage]:
     """The pages without what is printed across at least every second of them in very large type, such as "draft"."""
-    least = _STAMPED * body_size(pages)
     large = [
-        {line: (line.text, round(line.top / _SAME_PLACE)) for line in page.lines if line.size > least} for page in pages
+        {line: (line.text, round(line.top / _SAME_PLACE)) for line in page.lines if line.size > _STAMPED * body}
+        for page in pages
     ]
     counts = Counter(chain.from_iterable(set(each.values()) for each in large))
-    stamps = {each for each, times in counts.items() if times >= max(_FEWEST, len(pages) / 2)}
+    often = [each for each, times in counts.items() if times >= max(_FEWEST, len(pages) / 2)]
+    stamps = {(text, height) for text, height in often if not parse_label(text)}
     return [
-        _without(page, {line for line, stamp in lines.items() if stamp in stamps and not parse_label(line.text)})
+        _without(page, {line for line, place in lines.items() if place in stamps})
         for page, lines in zip(pages, large, strict=True)
     ]
 

@@ -211,14 +211,15 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     tally = tally_of(result.data)
     if wish.place == "chapters" and tally and tally.chapters and tally.total > 1:
         return tally.listed(wish.term, phrases)
-    if wish.place in ("all", "chapters") and tally and tally.total == 1:
+    is_count = wish.place in ("all", "chapters")
+    if is_count and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
     (words, _), (last_words, last_key) = (_parted(place) for place in (places[0], places[-1]))
-    is_same = wish.place in ("all", "chapters") and words == last_words  # it is quoted once
+    is_same = is_count and words == last_words  # it is quoted once
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, last_key if is_same else places[-1])
     if wish.place == "met":
         return _meeting(first_told(result.passages), transcript, language)
-    if wish.place in ("first", "last"):
+    if not is_count:
         return last if wish.place == "last" else first
     told = [tally.sentence(wish.term, phrases)] if tally else []
     return "\n\n".join([*told, first, *([last] if len(places) > 1 else [])])
@@ -381,8 +382,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
         return PHRASES[wish.question.language].off_topic
     if isinstance(wish.intent, Overview) and wish.intent.may_be_title and choices.transcript.rounds > 1:
         return _lookup(analyse(str(wish.intent.chapter)), choices)  # it is no chapter's title
-    is_unread = choices.transcript.book["page"] == ""  # then all tools fail but the search
-    if is_unread and not isinstance(wish.intent, Remark | Position):
+    if choices.transcript.is_unread and not isinstance(wish.intent, Remark | Position):
         return _lookup(wish.question, choices)
     return _told(wish, choices)
 
@@ -436,7 +436,7 @@ def _lookup(question: Question, choices: Choices) -> str:
         return phrases.who_is_meant if question.means_nobody else phrases.unclear
     if is_readers_own(question, choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
-    if choices.transcript.book["page"] == "":
+    if choices.transcript.is_unread:
         return PHRASES[question.language].unread
     choice = choices.of(question)
     if names_author(question, choices.transcript.book["author"], choice.candidates):

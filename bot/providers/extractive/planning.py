@@ -1,11 +1,10 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 from bot.providers.extractive import intents, quotation, wording
 from bot.providers.extractive.language import WORDINGS, Language, is_little, language_of, stems_of
@@ -23,7 +22,7 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of
+from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of, typed_small
 from domain.book import Passage, Sentence
 from domain.citations.quotations import fold
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
@@ -263,9 +262,11 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _beside_place(text: str, page: str | None) -> str:
     """What else a message says that tells where the reader is, if that is known: "I'm on page 5, who is he?"."""
+    if not page:
+        return text
     said = intents.PAUSE.split(text, intents.MOST_PAUSES)
     place = (intents.PAGE_READ.fullmatch(intents.OPENER.sub("", part, count=1)) for part in said[::2])
-    known = [2 * at for at, found in enumerate(place) if found and page and page in found.groups()]
+    known = [2 * at for at, found in enumerate(place) if found and page in found.groups()]
     rest = "".join(part for at, part in enumerate(said) if at not in known).lstrip(" ,.;:!–—-")
     return rest if known and words_of(rest) else text
 
@@ -303,14 +304,9 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) ->
     if choices.transcript.rounds >= len(rounds):
         return []
     calls = [call for wish in wishes for call in rounds[choices.transcript.rounds](wish, choices, tools)]
-    made = [(look.call.tool_name, _typed_small(look.call.arguments)) for look in choices.transcript.looks]
-    new = (call for call in calls if (call.tool_name, _typed_small(call.arguments)) not in made)
+    made = [(look.call.tool_name, typed_small(look.call.arguments)) for look in choices.transcript.looks]
+    new = (call for call in calls if (call.tool_name, typed_small(call.arguments)) not in made)
     return list({call.tool_use_id: call for call in new}.values())
-
-
-def _typed_small(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by which calls are compared: what is looked up is found in capitals as well."""
-    return {name: value.casefold() if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:

@@ -314,19 +314,25 @@ class Transcript:
         """Whether the turn has looked something up, and found nothing but errors."""
         return bool(self.looks) and all(look.result.is_error for look in self.looks)
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether nothing of the book has been read yet, so that all tools fail but the search."""
+        return bool(self.book["page"] == "")
+
     def passages_of(self, tool: str, /, **arguments: str) -> list[Passage]:
         """What those looks have found."""
         return [passage for look in self.looks_for(tool, **arguments) for passage in look.result.passages]
 
     def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
         """The looks made with a tool and these arguments, in whatever case, possibly among others."""
-        wanted = {(name, value.casefold()) for name, value in arguments.items()}
-        return [
-            look
-            for look in self.looks
-            if look.call.tool_name == tool
-            and wanted <= {(name, str(value).casefold()) for name, value in look.call.arguments.items()}
-        ]
+        wanted = typed_small(arguments).items()
+        made = (look for look in self.looks if look.call.tool_name == tool)
+        return [look for look in made if wanted <= typed_small(look.call.arguments).items()]
+
+
+def typed_small(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by which calls are compared: what is looked up is found in capitals as well."""
+    return {name: value.casefold() if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
