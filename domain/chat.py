@@ -28,7 +28,8 @@ class PromptKind(StrEnum):
 
     TALK = "talk"
     """A message of a conversation, and the system prompt. The system prompt's data: `title` and `author` of the book,
-    `pages`, how many it has, `estimated`, whether that is about so, and `open`, whether the whole book may be told.
+    `pages`, how many it has, `estimated`, whether that is about so, `open`, whether the whole book may be told, `page`,
+    up to where, and `place`, the `page` and the `chapter` that the person who asks has just finished.
     """
 
     UNANSWERED = "unanswered"

@@ -394,7 +394,7 @@ def _names(words: str, page: str, chapter: str) -> bool:
     divisions = [is_chapter_word(token) for token in tokens]
     if not (page or chapter):
         return bool(_DONE.search(fold(words))) and not any(_is_part(tokens, at) for at in range(len(tokens)))
-    named = [at for at, token in enumerate(tokens) if _is_number(token, page or chapter)]
+    named = [at for at, token in enumerate(tokens) if is_same_number(token, page or chapter)]
     if page:
         return any(not any(divisions[max(0, at - 1) : at]) for at in named)
     return any(any(divisions[max(0, at - 1) : at + 2]) for at in named)  # "chapter 5", "the fifth chapter"
@@ -408,7 +408,7 @@ def _is_part(tokens: Sequence[str], at: int) -> bool:
     return any(number_value(token) is not None for token in beside)
 
 
-def _is_number(token: str, label: str) -> bool:
+def is_same_number(token: str, label: str) -> bool:
     """Whether a word is that label, or its number in other digits or in words."""
     if token.casefold() == label.casefold():
         return True

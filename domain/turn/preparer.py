@@ -1,12 +1,12 @@
 """Preparing a turn: how far everybody has read, the tools, and the part of the history that goes in."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from domain.book import Binding, Book, Page
+from domain.book import Binding, Book, Chapter, Page
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt, Turn
@@ -67,15 +67,16 @@ class SystemPrompts:
 class OpenedView:
     """A conversation's book, as far as everybody in it has read.
 
-    `page` is the last one they have read, empty if they have not begun. `note` makes the line in front of a reader's
-    message that tells the model their name, position and the date. `binding` is the person who limits it, if an asker
-    has read more.
+    `page` is the last one they have read, empty if they have not begun; `place` has that of whoever asks, and the
+    chapter that ends there, if one does. `note` makes the line in front of a reader's message that tells the model
+    their name, position and the date. `binding` is the person who limits it, if an asker has read more.
     """
 
     book: Book
     file: BookFile
     view: BookView
     page: str
+    place: Mapping[str, str]
     note: Callable[[str], str]
     binding: Binding | None = None
 
@@ -109,7 +110,9 @@ class BoundBooks:
         read_to, binding = await self._bounds.binding(people, askers, book, pages, conversation)
         note = partial(self._note, pages=pages, read_to=read_to, length=book.length)
         page = label_at(pages, read_to) if read_to else ""
-        return OpenedView(book, file, file.view(read_to), page, note, binding)
+        own = min((await self._bounds.each(askers, book)).values(), default=read_to) if binding else read_to
+        place = {"page": label_at(pages, own) if own else "", "chapter": _ending_at(own, await file.chapters())}
+        return OpenedView(book, file, file.view(read_to), page, place, note, binding)
 
     def _note(self, name: str, *, pages: Sequence[Page], read_to: int, length: int) -> str:
         return note_for(name, pages, read_to, length, self._clock())
@@ -119,6 +122,11 @@ class BoundBooks:
         if book is None:
             raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
         return book
+
+
+def _ending_at(read_to: int, chapters: Sequence[Chapter]) -> str:
+    """The number of the chapter that ends at an offset, as people call it; empty if none does."""
+    return next((each.printed or str(each.number) for each in reversed(chapters) if each.end == read_to), "")
 
 
 async def _at_once() -> None: ...
@@ -292,7 +300,7 @@ def _about(opened: OpenedView) -> dict[str, object]:
     """What the system prompt says about the book, how far its readers are, and whether all of it is open."""
     book, is_open = opened.book, opened.view.read_to >= opened.book.length
     known = {"title": book.title, "author": book.author, "pages": book.page_count, "estimated": book.pages_estimated}
-    return {**known, "page": opened.page, "open": is_open}
+    return {**known, "page": opened.page, "place": opened.place, "open": is_open}
 
 
 def _known(book: Book, messages: Sequence[ChatMessage], provider: ChatProvider) -> str:

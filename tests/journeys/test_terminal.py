@@ -75,6 +75,11 @@ async def test_who_says_again_where_they_are_is_answered_and_not_asked_to_confir
     assert "Varley" not in asked_to_confirm
     [proposed] = [each for each in ran.objects if each["event"] == "position_proposed"]
     assert proposed["page"] == "6"
+    asked = "/progress chapter 2\nI've finished chapter two. Who drives the cart?\nI've read chapter 3, who is he?\n"
+    ran = await terminal.run("chat", "--json", stdin=asked)
+    answered, asked_to_confirm = [each["text"] for each in ran.objects if each["event"] == "answer"]
+    assert "The man who drove the cart was called Kit Varley" in answered
+    assert "Varley" not in asked_to_confirm
 
 
 async def test_json_prints_an_object_per_event_and_one_answer_per_question(terminal: Terminal) -> None:

@@ -1,7 +1,7 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -25,6 +25,7 @@ from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of, typed_small
 from domain.book import Passage, Sentence
 from domain.citations.quotations import fold
+from domain.library.progress import is_same_number
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
 from domain.library.search.words import STOP_WORDS, with_hyphens, without_possessive, words_of
 from domain.tool_use import OfferedTools, ToolInvocation
@@ -242,7 +243,7 @@ class Wish:
 
 def wishes_of(transcript: Transcript) -> list[Wish]:
     """The wishes in the message that is to be answered."""
-    transcript = replace(transcript, asked=_beside_place(transcript.asked, transcript.book["page"]))
+    transcript = replace(transcript, asked=_beside_place(transcript.asked, transcript.book["place"]))
     past, answer = _past(transcript)
     words, passage = intents.parted(transcript.asked)
     if words and passage:
@@ -260,15 +261,23 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
     return asked[:MOST_WISHES] or [whole]
 
 
-def _beside_place(text: str, page: str | None) -> str:
+def _beside_place(text: str, place: Mapping[str, str]) -> str:
     """What else a message says that tells where the reader is, if that is known: "I'm on page 5, who is he?"."""
-    if not page:
-        return text
     said = intents.PAUSE.split(text, intents.MOST_PAUSES)
-    place = (intents.PAGE_READ.fullmatch(intents.OPENER.sub("", part, count=1)) for part in said[::2])
-    known = [2 * at for at, found in enumerate(place) if found and page in found.groups()]
+    parts = (intents.OPENER.sub("", part, count=1) for part in said[::2])
+    known = [2 * at for at, part in enumerate(parts) if _says_place(part, place)]
     rest = "".join(part for at, part in enumerate(said) if at not in known).lstrip(" ,.;:!–—-")
     return rest if known and words_of(rest) else text
+
+
+def _says_place(text: str, place: Mapping[str, str]) -> bool:
+    """Whether a text says that the reader is at the end of that page, or of that chapter."""
+    page, chapter = place.get("page"), place.get("chapter")
+    if page and (found := intents.PAGE_READ.fullmatch(text)):
+        return page in found.groups()
+    if chapter and (found := intents.CHAPTER_READ.fullmatch(text)):
+        return any(is_same_number(each, chapter) for each in filter(None, found.groups()))
+    return False
 
 
 def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:

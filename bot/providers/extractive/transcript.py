@@ -343,7 +343,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
     asked, since = turns[-1] if turns else ([], [])
     return Transcript(
         asked=_words(asked),
-        book={"title": "", "author": "", "page": None, "open": True, **about},
+        book={"title": "", "author": "", "page": None, "place": {}, "open": True, **about},
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
         looks=tuple(looks_among(since)),
         handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.providers.extractive.client import ExtractiveChat
 from domain.book import PositionState, ReadingPosition
 from domain.chat import MessageRole
 from domain.event import Answer, TurnFailed
@@ -70,3 +71,15 @@ async def test_a_model_without_tools_is_sent_more_turns_because_their_calls_take
             await room.answer(talk, f"Question {number}?")
             sent.append(sum(each.role == MessageRole.USER for each in model.requests[-1]) - 1)
     assert max(sent) == most
+
+
+async def test_who_is_further_than_others_is_not_asked_again_to_confirm_where_they_are(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ExtractiveChat()) as room:
+        talk, pages = await room.talk(), await room.file.pages()
+        for reader, page in ((ANN, pages[1]), (BEN, pages[0])):
+            position = ReadingPosition(PositionState.READING, page.end)
+            await room.storage.readers.set_position(reader.id, room.book.id, position)
+        await room.answer(talk, "Who is Marta?", BEN)
+        said = ("I'm on page 2, who is Marta?", "I've read chapter 2, who is Marta?")
+        answers = [await room.answer(talk, each, ANN) for each in said]
+    assert all("Marta" in answer.text and answer.citations for answer in answers)
