@@ -23,15 +23,14 @@ from cogs.conversation.intake import (
     MessageIntake,
     Thread,
     conversation_gone,
-    hint,
     how_to_start,
     how_to_start_directly,
     is_from_a_person,
     mentions,
-    remove_notice,
 )
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.worker import ConversationWorkers
+from cogs.delivery.channel import hint, remove_notice
 from cogs.delivery.writer import ChannelWriters
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in, speech_of
@@ -371,8 +370,10 @@ class ConversationCog(commands.Cog):
             return
         if books:
             view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book")))
+        lines = [await self._intake.hint_about_reply(message, say, self._bot_id)]
         in_server = how_to_start(say) if books else say(EMPTY_SHELF)
-        await hint(message, in_server if server else how_to_start_directly(say, has_books=bool(books)), view)
+        lines.append(in_server if server else how_to_start_directly(say, has_books=bool(books)))
+        await hint(message, "\n".join(filter(None, lines)), view)
 
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message

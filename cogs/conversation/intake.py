@@ -1,7 +1,6 @@
 """Taking in what people write in a conversation's thread: in order, once, and only what is meant for the bot."""
 
 import asyncio
-import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -12,11 +11,11 @@ from pathlib import PurePath
 from weakref import WeakValueDictionary
 
 import discord
-from discord.ui import View
 
 from cogs.cards import repeated
 from cogs.conversation.buttons import tells_of_waiting
-from cogs.errors import DISCORD_ERRORS, DiscordCode, retry_transient
+from cogs.delivery.channel import remove_notice
+from cogs.errors import retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
 from cogs.rendering.inline import as_compared
@@ -25,8 +24,6 @@ from domain.conversation import Conversation
 from domain.errors import StorageError
 from domain.turn.chat_with_book import Reader
 from domain.use_cases import UseCases
-
-logger = logging.getLogger(__name__)
 
 TALK_ABOUT = "talk-about"
 """The action of the menu of books below a message that belongs to no conversation."""
@@ -248,17 +245,21 @@ class MessageIntake:
 
     async def hint_for(self, heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
+        unread = await self.hint_about_reply(message, say, bot_id) if heard is IntakeResult.ASKED else ""
+        return "\n".join(filter(None, [unread, _hint_for(heard, message, say)]))
+
+    async def hint_about_reply(self, message: discord.Message, say: Speech, bot_id: int) -> str:
+        """What to say to somebody who replies to a message that is neither an answer nor a question: it is not read."""
         replied = message.reference if message.type is discord.MessageType.reply else None
-        lines = [_hint_for(heard, message, say)]
-        if heard is IntakeResult.ASKED and replied is not None and not replies_to(message, bot_id):
-            with suppress(StorageError):
-                if not await self._use_cases.transcripts.questions_in(str(replied.message_id)):
-                    unread = say(
-                        "-# I don't read the message you're replying to. To ask about it, open its menu and choose "
-                        "**Apps** → **Ask about this**."
-                    )
-                    lines.insert(0, unread)
-        return "\n".join(filter(None, lines))
+        if replied is None or replies_to(message, bot_id):
+            return ""
+        with suppress(StorageError):
+            if not await self._use_cases.transcripts.questions_in(str(replied.message_id)):
+                return say(
+                    "-# I don't read the message you're replying to. To ask about it, open its menu and choose "
+                    "**Apps** → **Ask about this**."
+                )
+        return ""
 
     async def leaves_out(self, author: discord.abc.User) -> bool:
         """Whether they have opted out, so that nothing they write is stored or answered."""
@@ -434,41 +435,6 @@ def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
         "Let's read a book together. Find a free one with /books find, or add your own with /books add. Then start "
         "with /chat, and write to me again."
     )
-
-
-async def hint(
-    message: discord.Message, text: str, view: View = discord.utils.MISSING, *, about: str = "hint"
-) -> discord.Message | None:
-    """Say it below the message, without disturbing anybody, and once however often the message is seen.
-
-    `about` tells hints to one message apart. What was said is given back, None where that did not work.
-    """
-    send = partial(
-        message.channel.send,
-        text,
-        allowed_mentions=discord.AllowedMentions.none(),
-        nonce=f"{about}:{message.id}",
-        silent=True,
-        view=view,
-    )
-    try:
-        try:
-            return await send(reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
-        except discord.Forbidden as fault:
-            if fault.code != DiscordCode.CANNOT_REPLY:
-                raise
-            return await send()
-    except DISCORD_ERRORS as fault:
-        logger.info("a hint was not given: %s", fault)
-        return None
-
-
-async def remove_notice(message: discord.Message) -> None:
-    """Remove what was said about trouble that is over."""
-    try:
-        await message.delete()
-    except DISCORD_ERRORS as error:
-        logger.info("a notice stays: %s", error)
 
 
 def _on_text_in_files(message: discord.Message, say: Speech) -> str:

@@ -33,6 +33,15 @@ async def test_once_a_second_person_writes_only_what_is_for_the_bot_is_answered(
     assert await room.kept() == ["Who?", "I do not know.", "was it Hobb?", "Yes, Hobb.", "Why?", "Yes, Hobb."]
 
 
+async def test_who_replies_to_somebody_in_a_channel_is_told_that_this_is_not_read(room: Scene) -> None:
+    said = await room.ann.say(room.double.channel, "Hobb is hiding something.")
+    await room.ben.say(room.double.channel, "what does she mean?", mention=room.double.bot, reply_to=said)
+    await room.until(lambda: room.said(room.double.channel))
+    lines = room.said(room.double.channel)[-1].splitlines()
+    assert "Ask about this" in lines[0]
+    assert lines[1] == "To talk about a book, open a thread with /chat. /books list shows what's on the shelf."
+
+
 async def test_how_to_ask_in_company_is_said_once(room: Scene) -> None:
     await one_talk(room)
     await room.ben.say(room.thread, "Hm.")
