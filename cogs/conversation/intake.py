@@ -38,6 +38,11 @@ _TO_SOMEBODY = re.compile(r"\s*(?:<@[!&]?\d+>|@everyone\b|@here\b)")
 _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
 """What stands between the bot's name and the question: "@Marginalia, who …"."""
 
+_ASKING = re.compile(r"/(?:ask\b\s*|(?=(?:discuss|recap|who)\b))")
+"""The beginning of a command that asks, where it was sent as a message: what follows can be answered as one."""
+_DOING = re.compile(r"/(?P<name>books|chat|club|conversations|help|privacy|progress|settings|usage|verbose)(?![\w/])")
+"""The beginning of a command that does something else."""
+
 PAGE = 100
 """Messages per request."""
 READ_AT_MOST = 5_000
@@ -82,7 +87,9 @@ def is_repeated_in(message: discord.Message, questions: Sequence[str]) -> bool:
 
 
 def message_text(message: discord.Message, bot_id: int) -> str:
-    """The text without the mention of the bot, and with names for other mentions. Blank if there is none."""
+    """The text without the mention of the bot or a command that asks, and with names for other mentions. Blank if
+    there is none.
+    """
     names = {user.id: user.display_name for user in message.mentions}
     own_role = _own_role(message)
 
@@ -96,7 +103,8 @@ def message_text(message: discord.Message, bot_id: int) -> str:
         return f":{match['emoji']}:" if match["emoji"] else match["command"]
 
     address = re.match(rf"\s*<(?:@!?{bot_id}|@&{own_role})>{_AFTER_A_NAME}", message.content)
-    return _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
+    text = _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
+    return text[asking.end() :] if (asking := _ASKING.match(text)) else text
 
 
 def whole_text(message: discord.Message, bot_id: int) -> str:
@@ -137,6 +145,8 @@ class IntakeResult(Enum):
     """It is probably meant for others, for the first time in this thread: people have to be told how to ask now."""
     WORDLESS = auto()
     """It is meant for the bot and has no text."""
+    COMMAND = auto()
+    """It is a command that was sent as a message, so that nothing is done."""
     NOT_HERE = auto()
     """It is meant for the bot, but in a channel where the bot may not be used."""
     UNREADABLE = auto()
@@ -218,8 +228,8 @@ class MessageIntake:
             return await self._leave_to_others(conversation)
         if not addressed and _TO_SOMEBODY.match(message.content):
             return IntakeResult.OVERHEARD
-        if not text:
-            return IntakeResult.WORDLESS
+        if not text or _DOING.match(text):
+            return IntakeResult.COMMAND if text else IntakeResult.WORDLESS
         if not await self._may_answer_in(message, conversation):
             return IntakeResult.NOT_HERE
         reader = Reader(author, message.author.display_name)
@@ -246,7 +256,7 @@ class MessageIntake:
     async def hint_for(self, heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
         unread = await self.hint_about_reply(message, say, bot_id) if heard is IntakeResult.ASKED else ""
-        return "\n".join(filter(None, [unread, _hint_for(heard, message, say)]))
+        return "\n".join(filter(None, [unread, _hint_for(heard, message, say, bot_id)]))
 
     async def hint_about_reply(self, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to say to somebody who replies to a message that is neither an answer nor a question: it is not read."""
@@ -401,10 +411,16 @@ async def _newest(channel: discord.abc.Messageable) -> list[discord.Message]:
     return [message async for message in channel.history(limit=PAGE)]
 
 
-def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
+def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
     match heard:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
+        case IntakeResult.COMMAND if command := _DOING.match(message_text(message, bot_id)):
+            return say(
+                "That came as a message, so nothing has happened. Choose {command} from the list that Discord shows "
+                "while you type it.",
+                command=command[0],
+            )
         case IntakeResult.UNREADABLE:
             return say("I can't read this message. Mention me in it, then I can.")
         case IntakeResult.NOT_HERE:

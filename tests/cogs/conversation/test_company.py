@@ -33,6 +33,29 @@ async def test_once_a_second_person_writes_only_what_is_for_the_bot_is_answered(
     assert await room.kept() == ["Who?", "I do not know.", "was it Hobb?", "Yes, Hobb.", "Why?", "Yes, Hobb."]
 
 
+async def test_a_command_that_was_sent_as_a_message_does_nothing_and_says_so(room: Scene) -> None:
+    sent = await room.ann.say(room.thread, "/progress page 2")
+    await room.until(lambda: len(room.said()) == 1)
+    told = "nothing has happened. Choose /progress from the list that Discord shows"
+    assert told in room.said()[0]
+    await room.ann.edit(sent, "Who is Hobb?")
+    await room.until(lambda: len(room.said()) == 2)
+    await room.ann.say(room.thread, "/club checkin page:2", mention=room.double.bot)
+    await room.until(lambda: len(room.said()) == 3)
+    assert "Choose /club from" in room.said()[-1]
+    assert await room.kept() == ["Who is Hobb?", "I do not know."]
+
+
+async def test_a_command_that_asks_is_answered_where_it_was_sent_as_a_message(room: Scene) -> None:
+    for number, said in enumerate(("/ask who is Hobb?", "/recap"), 1):
+        await room.ann.say(room.thread, said)
+        await room.until_delivered(number)
+    assert [each for each in await room.kept() if each != "I do not know."] == ["who is Hobb?", "recap"]
+    await room.ann.say(room.thread, "/ask")
+    await room.until(lambda: len(room.said()) == 3)
+    assert room.said()[-1] == "What would you like to know about the book?"
+
+
 async def test_who_replies_to_somebody_in_a_channel_is_told_that_this_is_not_read(room: Scene) -> None:
     said = await room.ann.say(room.double.channel, "Hobb is hiding something.")
     await room.ben.say(room.double.channel, "what does she mean?", mention=room.double.bot, reply_to=said)
