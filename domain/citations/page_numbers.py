@@ -6,9 +6,10 @@ are compared without accents and case, look-alikes of other alphabets count as t
 every script as digits, and emphasis, entities and invisible characters as nothing.
 
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
-as well (`TypedPages`): a noun that it counts ("300 men"), a word that takes a number ("chapter 3", "aged 25"), a year,
-a part of a total ("1 in 10", "47% of the men"), a place in a numbered list, or that a reader wrote it or the model was
-given it of the book. Where a page is asked for, only the word right beside it is one (`Number.is_plainly_none`).
+as well (`TypedPages`): that a reader wrote it or the model was given it of the book, beside the same words; a noun that
+it counts ("300 men", "47% of the men"), a word that takes a number ("chapter 3", "aged 25"), a year or a time, a place
+in a numbered list, or that it is what was asked for. Where a page is asked for, only a few things are counted, and only
+the word right beside it is one (`Number.is_plainly_none`).
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
@@ -18,7 +19,7 @@ does not fit, an ellipsis replaces the number alone.
 import asyncio
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from domain.citations import context
@@ -242,37 +243,34 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
 
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _COLUMN = re.compile(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
+_NUMBERED = re.compile(r"[#№§]|n[or]\.?|num(?:ber|mer)?|pos\.?|loc\.?|ref\.?")
+"""Heads a column of references, unless it is the first one, which numbers its rows."""
 _CELL = re.compile(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
 """Lines; a number alone in one belongs to the next, which tells what it is."""
 _HEADING = re.compile(r"\n#{1,6} \Z")
-_LATE_HEADING, _MOST_LISTED, _REMEMBERED = 12, 100, 120
-"""The highest number of a heading that follows on none, and of a list's item; characters kept of what came before."""
+_LATE_HEADING, _REMEMBERED = 12, 120
+"""The highest number of a heading that follows on none; characters kept of what came before."""
 _ROW, _FIRST_CELL = re.compile(r"\n\s*\|[^\n]*\Z"), re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN = re.compile(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
 _CELL_END = re.compile(r"(?:,\s\d{1,4}){0,9}\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
-_BELOW = re.compile(r"\n[^\n.!?]{1,60}(?:(?::|\s[–—-])\s|\s\()\Z")
-_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^\n:]{1,60}:\s|\s*\Z")
 
 
 class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
-    stands in what the model was given of the book or in what a reader wrote, `titles` has the words of the book's own.
+    stands in what the model was given of the book or in what a reader wrote.
     `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
-    def __init__(
-        self, is_known: Callable[[Number], bool], question: str = "", titles: Container[str] = frozenset()
-    ) -> None:
+    def __init__(self, is_known: Callable[[Number], bool], question: str = "") -> None:
         self._is_known = is_known
-        self._titles = titles
         self._tells_ages, self._asks_count = context.tells_ages(question), context.COUNTS.search(question) is not None
         self._asked_for = context.ASKS_FOR_ONE.search(question)
-        self._behind, self._line, self._header, self._above = "\n", "", "", ""
+        self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items, self.are_pages_told = 0, False
 
@@ -317,7 +315,7 @@ class TypedPages:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
         if number.is_placed or number.is_near_page:
             return False
-        if context.PAGES_IN.match(number.words_after):  # how many lie between two places: "42 pages later"
+        if context.PAGES_IN.match(number.right):
             return self._is_known(number)
         if number.is_beside_page:
             return number.is_word or number.is_counting
@@ -328,18 +326,12 @@ class TypedPages:
             or number.is_year
             or number.is_compound
             or number.is_measure
-            or number.is_date
-            or number.is_age(is_asked=self._are_ages_told, is_answer=self._tells_ages)
+            or number.is_day
+            or (self._are_ages_told and number.is_age(is_asked=self._tells_ages))
             or number.is_counting
-            or (number.is_taken and not number.is_label_of(self._titles))
+            or number.is_taken
             or number.is_telephone
-            or number.is_score
-            or number.is_in_other_use
-            or number.is_part
-            or number.is_in_work(self._titles)
             or self._is_cell(number)
-            or self._is_below_heading(number)
-            or number.is_of_an_address
             or (self._asked_for is not None and number.is_the_answer(is_hour=self._asked_for["hour"] is not None))
             or (self._asks_count and number.form in ("", "line", "joint"))
             or self._is_known(number)
@@ -350,15 +342,14 @@ class TypedPages:
         if number.is_placed or number.is_beside_page or number.is_near_page:
             return False
         if number.is_share:
-            return number.is_of_book or not ENDS.match(number.right)
+            return not ENDS.match(number.right)
         if _PAGES.match(number.right):
-            return number.is_in_plain_use or context.HAS.search(number.left) is not None
+            return bool(context.HAS.search(number.left) or context.LONG.match(number.right))
         return (
             self._is_item(number)
             or number.is_homograph
             or (number.is_word and (not number.is_in_words or number.values == [1]))
             or number.is_plainly_none
-            or (number.form != "place" and number.is_age(is_asked=self._are_ages_told))
             or self._is_known(number)
         )
 
@@ -387,12 +378,6 @@ class TypedPages:
         is_listed = re.match(r",\s\d", number.right) or re.search(r"\d,\s\Z", number.left)
         return bool(is_in_row and (begins and ends if is_listed else begins or ends))
 
-    def _is_below_heading(self, number: Number) -> bool:
-        """Whether it is the chapter, the age or the count of an item of a list that has these: "Ages:"."""
-        above = as_seen(self._above).text if _BELOW.search(number.left) else ""
-        is_told = context.HEADS_NUMBERS.search(above) is not None and not _COLUMN.search(marked(above))
-        return is_told and max(number.values, default=_MOST_LISTED) < _MOST_LISTED
-
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""
         self._behind = (self._behind + part)[-_REMEMBERED:]
@@ -400,13 +385,13 @@ class TypedPages:
         if not part.endswith("\n"):
             return
         line, self._line = self._line.rstrip("\n"), ""
-        is_heading = line.rstrip(" *_").endswith(":")
-        self._above = line[-_REMEMBERED:] if is_heading else self._above if _ITEM.match(line) else ""
         if "|" not in line:
             self._columns = None
         elif _TABLE_RULE.fullmatch(line):
             heads = (marked(as_seen(head).text.strip()) for head in self._header.split("|"))
-            self._columns = frozenset(at for at, head in enumerate(heads) if _COLUMN.search(head))
+            self._columns = frozenset(
+                at for at, head in enumerate(heads) if _COLUMN.search(head) or (at > 1 and _NUMBERED.fullmatch(head))
+            )
         self._header = line
 
     def _without_cells(self, part: str) -> str:

@@ -43,9 +43,6 @@ from domain.citations.page_numbers import (
     without_paging,
 )
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
-from domain.citations.symbols import (
-    telling_words,
-)
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.library.progress import PROPOSE_POSITION
@@ -99,8 +96,6 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._numbers = KnownNumbers()
-        self._titles = set[str]()
-        self._words_of_titles = set[str]()
         self._last_said = self._asked = ""
         self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
@@ -116,7 +111,6 @@ class AnswerComposer:
             self._quotations.learn(passage)
             self._numbers.learn(passage.text, is_given=True)
             self._numbers.learn(passage.chapter, is_given=False)
-            self._titles.add(passage.chapter)
 
     def learn_words(self, text: str) -> None:
         """Add what readers wrote before one answer, and their names, which the model may quote."""
@@ -130,7 +124,6 @@ class AnswerComposer:
         """Add the book's title, with its author, which count as words of the book."""
         self._quotations.learn(title)
         self._numbers.learn(title, is_given=False)
-        self._titles.add(title)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
@@ -239,9 +232,7 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        self._words_of_titles.update(*map(telling_words, self._titles))
-        self._titles.clear()
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._words_of_titles)
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked)
         pages.are_pages_told = self._are_pages_told
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)

@@ -245,7 +245,10 @@ _LEAF = (
     rf"|[-.]?(?:{fold_letters('й|я')}|ya)(?!\w))?"
 )
 _JOINED = rf"[′″⁄{FOREIGN_SHORT}]|\s?[%°]|[.,:/]\d|[^\W{DENSE}]|\.\s{MONTHS}\b"
-_NO_THOUSANDS = r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))(?!(?<=\d[^\S\n])\d{3}(?!\d))"
+_NO_THOUSANDS = (
+    r"(?!\d{1,3}(?:[^\S\n]\d{3})+(?!\d))"
+    r"(?!(?:(?<=\W\d[^\S\n])|(?<=\W\d\d[^\S\n])|(?<=\d\d\d[^\S\n]))\d{3}(?!\d))"
+)
 _APART = rf"(?<![^\W{DENSE}])(?<!\d[.,:/])(?<![{CARDINAL}-{SMALL_ORDINAL}⁄])"
 _IN_THOUSANDS = r"\d{1,3}(?:,|[^\S\n])\d{3}(?!\w|[,\s]\d)"
 _TIME = r"\d{1,2}\s?h\s?\d{1,2}(?:\s?m(?:in)?\b\.?(?:\s?\d{1,2}\s?s)?)?(?!\w)|\d{1,2}(?::\d\d){2}(?!\w)"
@@ -310,7 +313,7 @@ LEADS_ON = re.compile(
     r"(?:(?<!\w)(?:a|an|the|of|to|from|by|per|with|until|till|than|at|on|in|after|before|under|around|about|near|is|was|are|be"
     r"|as|like|between|past|and|or|nor|but|says?|auf|von|vom|nach|ab|bis|zu|zur|bei|in|im|der|die|das|den|siehe|unter|aus"
     r"|a|la|le|les|el|de|du|en|sur|voir|voyez|ver|alla|alle|nella|na|no|da|di|al|op|pa|po|v|w|u|se|zie|viz|lihat|xem)"
-    rf"|[{DENSE}]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
+    rf"|[{DENSE}$£€¥₽₹]|\W[^\W\d_]-|['’]{FOREIGN_SHORT})\s*\Z"
 )
 """The end of a text that asks for something to follow."""
 DATE = re.compile(
@@ -398,7 +401,8 @@ def typed_page() -> re.Pattern[str]:
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:,\s?[\[{{]\s*{_BARE}[\]}}])*(?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
-        rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
+        rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w)"
+        rf"|(?<=\b[^\W\d_]{{2}})[{SUPERSCRIPTS}]{{2,4}}(?!\w))"  # of "km²" it is one
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH_PAGE}|{_NTH_OF_TEN})(?:\sof (?:the|this) book)?"
         rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH_PAGE}))"

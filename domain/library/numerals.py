@@ -158,19 +158,9 @@ RESULT_OF_A_SUM = re.compile(r"\s(?:is|are|makes?|gives?|equals?|=)\s\d")
 _CALLED = re.compile(r"(?<![\w.])[+0](?=(?:[\s()/-]{0,2}\d){8})[\d\s()/-]{8,24}")
 _LONGEST_CALL = 16
 """Characters of a telephone number before one of its parts."""
-_TO = r"(?:[-–]|\s(?:to|a|zu|à)\s)"
-_PAIR = re.compile(
-    rf"(?<!\d)(?=(\d{{1,3}}){_TO}(\d{{1,3}})(?!\d))(?=(?:\d{_TO}\d|\d\d{_TO}\d\d|\d{{3}}{_TO}\d{{3}})(?!\d))"
-)
-"""Two numbers of the same length: in "148–52" the second one is shortened."""
 
 
 def is_in_telephone_number(text: str, at: int) -> bool:
     """Whether what stands at a place of a text is part of a telephone number."""
     called = _CALLED.search(text, max(at - _LONGEST_CALL, 0))
     return called is not None and called.start() <= at < called.end()
-
-
-def is_score(numbers: str, around: str) -> bool:
-    """Whether two numbers are a score, or one of the pairs around them is: the second one is smaller."""
-    return _PAIR.search(numbers) is not None and any(int(one) > int(two) for one, two in _PAIR.findall(around))
