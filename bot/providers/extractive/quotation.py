@@ -124,17 +124,18 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
                 standing[sentence] = max(standing.get(sentence, 0.0), 1 - rank / len(passages))
                 chapters[sentence] = passage.chapter
     found: list[Candidate] = []
-    run = 0
+    run, end = 0, -1
     units = ((each, *span) for each in _apart(standing) for span in clauses(each.text))
     for sentence, first, last in units:
-        start, end = sentence.start + first, sentence.start + last
-        if found and start - found[-1].end > _GAP:
-            run += 1
-        stems = stems_of(sentence.text[first:last], language)
-        chapter = chapters[sentence]
+        start = sentence.start + first
+        run += start - end > _GAP
+        stems = stems_of(sentence.text[first:last], language) if is_quotable(sentence) else ()
+        if not stems:
+            run += 1  # what is left out, such as the number of a note, parts its neighbours
+            continue
+        end, chapter = sentence.start + last, chapters[sentence]
         heading = is_heading(sentence.text, chapter)
-        if stems:
-            found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading, chapter))
+        found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading, chapter))
     return found
 
 
@@ -180,7 +181,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     """Sentences in book order; of overlapping ones (cut at a page) the first and longest."""
     end = -1
     for sentence in sorted(sentences, key=lambda s: (s.start, -s.end)):
-        if sentence.start >= end and is_quotable(sentence):
+        if sentence.start >= end:
             end = sentence.end
             yield sentence
 

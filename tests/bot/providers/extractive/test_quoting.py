@@ -57,6 +57,11 @@ def test_what_is_apart_is_quoted_apart() -> None:
     assert rendered("The lamp was dark.", "Nobody knew why.", gap=50).count("“") == 2
 
 
+@pytest.mark.parametrize("left_out", ["5", "***"])
+def test_what_stands_around_the_number_of_a_note_is_quoted_apart(left_out: str) -> None:
+    assert rendered("The lamp was dark.", left_out, "Nobody knew why.").count("“") == 2
+
+
 @pytest.mark.parametrize(
     ("text", "quoted"),
     [
