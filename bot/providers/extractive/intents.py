@@ -67,7 +67,8 @@ _THE_THING = _anywhere(WORDINGS["definite"][0])
 COUNTS, IN_CHAPTERS, PLACES, MEETINGS = (
     _each(*WORDINGS[each]) for each in ("counts", "in_chapters", "places", "meetings")
 )
-NAMED_PART, LATEST = _each(*WORDINGS["named_part"]), _anywhere(*WORDINGS["latest"])
+NAMED_PART, PIECE = _each(*WORDINGS["named_part"]), _each(*WORDINGS["piece"])
+LATEST = _anywhere(*WORDINGS["latest"])
 BARE_CHAPTER, NARRATOR = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "narrator"))
 BEGINNING, ONWARD, ENDING = (_whole(*WORDINGS[each]) for each in ("beginning", "onward", "ending"))
 
@@ -440,9 +441,11 @@ def _structure(text: str) -> ContentsList | Overview | None:
     text = with_chapter_numbers(text)
     if OVERVIEW.search(text) and (several := _chapters(text)):
         return Overview(several[0], others=tuple(several[1:]))
+    if piece := _title(text, PIECE):
+        return Overview(piece, may_be_title=True)
     if OVERVIEW.search(text) or (BARE_CHAPTER.fullmatch(text) and _chapter(text) is not None):
         chapter, latest = _chapter(text), bool(LATEST.search(text))
-        title = "" if chapter or latest else _title(text)
+        title = "" if chapter or latest else _title(text, NAMED_PART)
         return Overview(title or chapter, latest, bool(title) and all(number_value(w) is None for w in title.split()))
     return None
 
@@ -456,9 +459,9 @@ def _cast(text: str) -> Cast | None:
     return Cast(chapter) if chapter and (CAST.fullmatch(asked) or CAST_THERE.fullmatch(asked)) else None
 
 
-def _title(text: str) -> str:
+def _title(text: str, wordings: Sequence[re.Pattern[str]]) -> str:
     """What a summary is wanted of; empty if it is the book, as far as that can be told."""
-    found = next((match for asked in NAMED_PART if (match := asked.search(text))), None)
+    found = next((match for asked in wordings if (match := asked.search(text))), None)
     title = without_fillers(next(filter(None, found.groups()))).strip(WRAPPING) if found else ""
     own = [word for word in words_of(title) if word.lower() not in OF_ANY_BOOK]
     return title if any(not language.is_little(word, language.language_of(text)) for word in own) else ""
