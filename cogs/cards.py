@@ -15,10 +15,9 @@ from cogs.rendering.splitting import MARK
 from domain.book import Book, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
-from domain.library.progress import title_is_read
+from domain.library.progress import label_at, title_is_read
 from domain.library.shelf import AddedBook
 from domain.reading.questions import FirstQuestion, FirstQuestionKind
-from domain.spoilers.detector import label_at
 from domain.usage import UsageTotal
 
 PAPER = discord.Colour(0xE8D9B5)

@@ -33,9 +33,9 @@ from bot.cli.running import (
 from bot.tools.results import counted
 from domain.book import Book, Chapter, DownloadedFile, OfferedBook, Page, is_personal
 from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
+from domain.library.progress import label_at
 from domain.library.shelf import LOCAL_SHELF, AddedBook
 from domain.ports import Progress as Follow
-from domain.spoilers.detector import label_at
 
 BOOK_HELP = "Title, id, path or file name"
 

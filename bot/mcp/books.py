@@ -14,10 +14,9 @@ from domain.book import Book, ContentsEntry, Page, PositionState, ReadingPositio
 from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
 from domain.library.addressing import find_chapter, is_printed
 from domain.library.numerals import number_value
-from domain.library.progress import end_of_page, find_page
+from domain.library.progress import end_of_page, find_page, label_at
 from domain.library.shelf import Bookshelf
 from domain.ports import BookFile, BookView, ReaderRepository
-from domain.spoilers.detector import label_at
 
 _LONGEST_CLIENT = 64
 _MOST_WATCHED = 200

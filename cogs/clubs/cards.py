@@ -22,9 +22,8 @@ from cogs.rendering.answers import binding_note
 from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
 from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
-from domain.library.progress import binding_in, title_is_read
+from domain.library.progress import binding_in, label_at, title_is_read
 from domain.library.search.words import fold
-from domain.spoilers.detector import label_at
 
 JOIN, THERE, BOARD, END = "club-join", "club-there", "club-board", "club-end"
 """The actions of the buttons, as in their custom_ids."""

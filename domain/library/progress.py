@@ -18,7 +18,6 @@ from domain.library.addressing import find_chapter, is_chapter_word, with_descen
 from domain.library.numerals import number_value
 from domain.library.search.words import fold
 from domain.ports import BookFiles, Clock, ClubRepository, ReaderRepository
-from domain.spoilers.detector import label_at
 
 _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
 
@@ -34,6 +33,11 @@ def find_page(pages: Sequence[Page], label: str) -> Page | None:
     by_label = (page for page in pages if page.label.strip().casefold() in (typed, wanted))
     by_number = (page for page in pages if str(page.number) == wanted)
     return next(by_label, None) or next(by_number, None)
+
+
+def label_at(pages: Sequence[Page], read_to: int) -> str:
+    """The label of the last page that a reader at an offset has begun; empty at the beginning of the book."""
+    return next((page.label for page in reversed(pages) if page.start < read_to), "")
 
 
 def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
@@ -198,7 +202,7 @@ def _within(read_to: int, conversation: Conversation | None) -> int:
 
 
 def _binding(kind: BindingKind, read_to: int, book: Book, pages: Sequence[Page], reader_id: str = "") -> Binding:
-    page = label_at(pages, read_to) if read_to and kind is not BindingKind.HIDDEN else ""
+    page = "" if kind is BindingKind.HIDDEN else label_at(pages, read_to)
     return Binding(reader_id, read_to, page, book.pages_estimated, kind=kind)
 
 
@@ -248,7 +252,7 @@ class ManagePositions:
 
     async def page_at(self, book: Book, read_to: int) -> str:
         """The label of the page at an offset; empty for the beginning."""
-        return label_at(await self._pages(book), read_to) if read_to else ""
+        return label_at(await self._pages(book), read_to)
 
     async def lowest_of(self, people: Iterable[str], book: Book) -> tuple[int, Sequence[str]]:
         """How far these people may look together, and which of them is furthest behind; nobody if the whole book is

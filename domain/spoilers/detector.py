@@ -13,13 +13,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache, partial
 from itertools import accumulate, islice, pairwise
 from math import log10
 from unicodedata import normalize
 
-from domain.book import Book, Chapter, Page
+from domain.book import Book, Chapter
 from domain.citations.quotations import UNSEEN
 from domain.library.names import NAME_WORD, NameRecognizer, names_in
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
@@ -424,35 +423,3 @@ class SpoilerChecks:
         file = await self._files.open(book)
         chapters = () if whole else await file.chapters()
         return await asyncio.to_thread(SpoilerDetector.of, await file.text(), chapters, await file.analyzer())
-
-
-_LONGEST_NAME = 64
-_BETWEEN = " · "
-
-
-def label_at(pages: Sequence[Page], read_to: int) -> str:
-    """The label of the page with the last character before `read_to`."""
-    return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
-
-
-def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
-    """The line in front of a reader's message. It contains nothing that depends on unread text, not
-    even a page count.
-    """
-    if read_to >= length:
-        extent = "the whole book is open"
-    else:
-        page = _unmarked(label_at(pages, read_to))
-        extent = f"has read to page {page}" if read_to > 0 else "has not begun to read"
-    who = _unmarked(name)[:_LONGEST_NAME]
-    return f"[{_BETWEEN.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
-
-
-def note_without_position(name: str, when: datetime) -> str:
-    """The same line for a message whose turn ended before its reader's position was looked up."""
-    return f"[{_BETWEEN.join(part for part in (_unmarked(name)[:_LONGEST_NAME], when.date().isoformat()) if part)}]"
-
-
-def _unmarked(text: str) -> str:
-    """A name or label as one part of the note: it can neither end the note nor begin another part."""
-    return " ".join(text.replace("[", "(").replace("]", ")").replace("·", " ").split())

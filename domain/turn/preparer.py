@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt, Turn
 from domain.errors import BookError, BookErrorCode
 from domain.event import Approval, ToolCallStarted
-from domain.library.progress import SharedBounds, proposed
+from domain.library.progress import SharedBounds, label_at, proposed
 from domain.library.summaries import ChapterSummaries
 from domain.ports import (
     BookFile,
@@ -28,7 +29,7 @@ from domain.ports import (
     Toolbox,
     TurnRepository,
 )
-from domain.spoilers.detector import SpoilerChecks, label_at, note_for, note_without_position
+from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import without_covers
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
@@ -69,7 +70,7 @@ class OpenedView:
 
     `page` is the last one they have read, empty if they have not begun; `place` has that of whoever asks, and the
     chapter that ends there, if one does. `note` makes the line in front of a reader's message that tells the model
-    their name, position and the date. `binding` is the person who limits it, if an asker has read more.
+    their name, position and the date. `binding` is who or what limits it, if an asker has read more.
     """
 
     book: Book
@@ -109,10 +110,9 @@ class BoundBooks:
         pages = await file.pages()
         read_to, binding = await self._bounds.binding(people, askers, book, pages, conversation)
         note = partial(self._note, pages=pages, read_to=read_to, length=book.length)
-        page = label_at(pages, read_to) if read_to else ""
         own = min((await self._bounds.each(askers, book)).values(), default=read_to) if binding else read_to
-        place = {"page": label_at(pages, own) if own else "", "chapter": _ending_at(own, await file.chapters())}
-        return OpenedView(book, file, file.view(read_to), page, place, note, binding)
+        place = {"page": label_at(pages, own), "chapter": _ending_at(own, await file.chapters())}
+        return OpenedView(book, file, file.view(read_to), label_at(pages, read_to), place, note, binding)
 
     def _note(self, name: str, *, pages: Sequence[Page], read_to: int, length: int) -> str:
         return note_for(name, pages, read_to, length, self._clock())
@@ -127,6 +127,37 @@ class BoundBooks:
 def _ending_at(read_to: int, chapters: Sequence[Chapter]) -> str:
     """The number of the chapter that ends at an offset, as people call it; empty if none does."""
     return next((each.printed or str(each.number) for each in reversed(chapters) if each.end == read_to), "")
+
+
+_LONGEST_NAME = 64
+_BETWEEN = " · "
+
+
+def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
+    """The line in front of a reader's message. It contains nothing that depends on unread text, not even a page
+    count.
+    """
+    if read_to >= length:
+        extent = "the whole book is open"
+    else:
+        page = _unmarked(label_at(pages, read_to))
+        extent = f"has read to page {page}" if read_to > 0 else "has not begun to read"
+    return _bracketed(name, extent, now)
+
+
+def note_without_position(name: str, when: datetime) -> str:
+    """The same line for a message whose turn ended before its reader's position was looked up."""
+    return _bracketed(name, "", when)
+
+
+def _bracketed(name: str, extent: str, when: datetime) -> str:
+    parts = (_unmarked(name)[:_LONGEST_NAME], extent, when.date().isoformat())
+    return f"[{_BETWEEN.join(filter(None, parts))}]"
+
+
+def _unmarked(text: str) -> str:
+    """A name or label as one part of the note: it can neither end the note nor begin another part."""
+    return " ".join(text.replace("[", "(").replace("]", ")").replace("·", " ").split())
 
 
 async def _at_once() -> None: ...

@@ -9,7 +9,7 @@ from domain.book import PositionState, ReadingPosition
 from domain.errors import BookError
 from domain.event import Answer, PositionProposed, ToolCallFinished
 from domain.library.progress import ManagePositions
-from domain.spoilers.detector import note_for
+from domain.turn.preparer import note_for
 from storage.book_files.files import SQLiteBookFiles
 from tests.doubles.scripted_chat import ScriptedChat, call, calls
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room, shared_bounds
