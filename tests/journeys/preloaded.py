@@ -13,7 +13,7 @@ LOADED = (
         "bot.mcp.server",
         "bot.providers.anthropic.client",
         "bot.providers.extractive.client",
-        "bot.providers.extractive.overview",
+        "bot.providers.extractive.replies",
         "bot.providers.extractive.planning",
     ),
     *("cogs.basics", "cogs.books", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),

@@ -65,7 +65,7 @@ def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -
 
     What makes it is imported late: word lists and patterns take 0.1 s to load, which most commands do not need.
     """
-    from bot.providers.extractive import overview, planning
+    from bot.providers.extractive import planning, replies
     from bot.providers.extractive.transcript import transcribe
 
     if messages and (written := _written_for(messages[-1])) is not None:
@@ -75,7 +75,7 @@ def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -
     choices = planning.Choices(transcript, questions=len(wishes))
     offered = OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}")
     calls = planning.next_calls(wishes, choices, offered)
-    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=overview.answer_to(wishes, choices))
+    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=replies.answer_to(wishes, choices))
 
 
 def _written_for(prompt: PromptMessage) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.overview import _ROOM
+from bot.providers.extractive.replies import _ROOM
 from bot.providers.extractive.wording import PHRASES
 from tests.bot.providers.extractive.reading import Turn, book_text, reading
 
