@@ -1,10 +1,11 @@
 """The analysis of a question."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 from bot.providers.extractive.language import (
     BEARERS,
@@ -428,3 +429,34 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
 def _translated(term: Term, language: Language) -> Term:
     key = stem(term.word, language)
     return replace(term, stem=key, others=alike(key, language))
+
+
+_FEW_PLACES = 3
+"""Texts in which a line stands at most that somebody means; what stands in more is a turn of phrase."""
+
+
+def texts_with_line(question: Question, texts: Iterable[Sequence[str]]) -> frozenset[int]:
+    """The texts (folded words), by their places in the list, with the longest run of a question's words that has all
+    those of a line, if it stands in few of them.
+    """
+    asked, telling = words_of(fold(question.text)), question.of_a_line
+    runs = [_shared_run(asked, words) for words in texts] if telling else []
+    longest = max((run for run in runs if telling <= {*run}), key=len, default=())
+    places = frozenset(at for at, run in enumerate(runs) if longest and run == longest)
+    return places if len(places) <= _FEW_PLACES else frozenset()
+
+
+def _shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """The longest run of these words that others have too; empty if that is too short to be a run."""
+    starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at in range(len(words) - LEAST_RUN + 1):
+        starts[tuple(words[at : at + LEAST_RUN])].append(at)
+    longest: tuple[str, ...] = ()
+    for first in range(len(others) - LEAST_RUN + 1):
+        for at in starts.get(tuple(others[first : first + LEAST_RUN]), ()):
+            if at and first and words[at - 1] == others[first - 1]:
+                continue  # it began earlier; where a word is repeated, that is nearly everywhere
+            pairs = zip(words[at:], others[first:], strict=False)
+            same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            longest = max(longest, same, key=len)
+    return longest

@@ -11,7 +11,6 @@ from bot.providers.extractive.language import WORDINGS, Language, is_little, ste
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
-from domain.library.search.phrases import in_order
 from domain.library.search.words import sound_of, words_of
 
 LONG = 45
@@ -452,7 +451,18 @@ def is_like(line: str, text: str, language: Language) -> bool:
     """Whether a text has most words of a line in their order, as they sound, and most of those that mean something."""
     told = " ".join(word for word in words_of(line) if not is_little(word, language))
     sounds, *rest = ([*map(sound_of, stems_of(each, language))] for each in (text, line, told))
-    return sum(in_order(words, sounds) / max(len(words), 1) for words in rest) >= _ALIKE
+    return sum(_in_order(words, sounds) / max(len(words), 1) for words in rest) >= _ALIKE
+
+
+def _in_order(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many of these words, at most, others have in the same order."""
+    row = [0] * (len(words) + 1)
+    for other in others:
+        before = row
+        row = [0]
+        for at, word in enumerate(words):
+            row.append(before[at] + 1 if word == other else max(row[at], before[at + 1]))
+    return row[-1]
 
 
 def is_told(line: str, passage: Passage) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 
 from bot.providers.extractive.language import (
     ALMOST,
@@ -38,10 +39,9 @@ from bot.providers.extractive.language import (
     split_words,
     stems_of,
 )
-from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title
+from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
 from domain.book import Sentence
-from domain.library.search.phrases import texts_with_line, together
 from domain.library.search.words import fold, words_of
 
 WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
@@ -77,7 +77,7 @@ class Evidence:
         self.runs = question.runs
         self.quoted = [each for each in question.quoted if any(_stands(each, other.stems) for other in candidates)]
         texts = (each.words.split() for each in self.candidates)
-        self.lines = texts_with_line(words_of(fold(question.text)), question.of_a_line, texts)
+        self.lines = texts_with_line(question, texts)
         self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
         self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
         relation = stems_of(relation_in(question.text), question.language)
@@ -171,7 +171,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
     return {
         "wide": evidence.wide[at],
         "behind": evidence.behind[at],
-        "pairs": together([t.stem for t in question.terms if t.weight == 1.0], candidate.stems),
+        "pairs": _together([t.stem for t in question.terms if t.weight == 1.0], candidate.stems),
         "names": evidence.share(question.names, at),
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
@@ -180,6 +180,23 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "is question": _found(_ASKS, candidate.text),
         "where told": _where_told(evidence, at),
     }
+
+
+_PAIR_REACH = 4
+"""Words within which two neighbours count as being together."""
+
+
+def _together(words: Sequence[str], others: Sequence[str]) -> float:
+    """The share of neighbouring words that are together in others, in that order."""
+    places: dict[str, list[int]] = {word: [] for word in words}
+    for place, other in enumerate(others):
+        if other in places:
+            places[other].append(place)
+    close = [
+        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
+        for a, b in pairwise(words)
+    ]
+    return sum(close) / len(close) if close else 0.0
 
 
 def _where_told(evidence: Evidence, at: int) -> float:

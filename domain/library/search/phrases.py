@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from heapq import nlargest
-from itertools import chain, islice, pairwise, takewhile
+from itertools import chain, islice
 from math import log
 from operator import mul
 
@@ -198,9 +198,6 @@ POINTING = frozenset(_POINTING.split())
 
 _OF_A_LINE = POINTING | frozenset(_ASKING.split())
 """Words with which, beside a line, nothing else is asked for."""
-
-_FEW_PLACES = 3
-"""Texts in which a line stands at most that somebody means; what stands in more is a turn of phrase."""
 
 _RUN_POWER = 4
 """Exponent on the run's share of the query: most of a query says where to look, a turn of phrase hardly does."""
@@ -443,57 +440,3 @@ def _without_overlaps(matches: Sequence[_Match]) -> Iterator[_Match]:
         if all(match.end <= other.start or other.end <= match.start for other in taken):
             taken.append(match)
             yield match
-
-
-def in_order(words: Sequence[str], others: Sequence[str]) -> int:
-    """How many of these words, at most, others have in the same order."""
-    row = [0] * (len(words) + 1)
-    for other in others:
-        before = row
-        row = [0]
-        for at, word in enumerate(words):
-            row.append(before[at] + 1 if word == other else max(row[at], before[at + 1]))
-    return row[-1]
-
-
-def shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    """The longest run of these words that others have too; empty if that is too short to be a run."""
-    starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for at in range(len(words) - LEAST_RUN + 1):
-        starts[tuple(words[at : at + LEAST_RUN])].append(at)
-    longest: tuple[str, ...] = ()
-    for first in range(len(others) - LEAST_RUN + 1):
-        for at in starts.get(tuple(others[first : first + LEAST_RUN]), ()):
-            if at and first and words[at - 1] == others[first - 1]:
-                continue  # it began earlier; where a word is repeated, that is nearly everywhere
-            pairs = zip(words[at:], others[first:], strict=False)
-            same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            longest = max(longest, same, key=len)
-    return longest
-
-
-def texts_with_line(asked: Sequence[str], telling: Collection[str], texts: Iterable[Sequence[str]]) -> frozenset[int]:
-    """The texts, by their places in the list, with the longest run of the asked words that has all telling ones, if it
-    stands in few of them.
-    """
-    runs = [shared_run(asked, words) for words in texts] if telling else []
-    longest = max((run for run in runs if {*telling} <= {*run}), key=len, default=())
-    places = frozenset(at for at, run in enumerate(runs) if longest and run == longest)
-    return places if len(places) <= _FEW_PLACES else frozenset()
-
-
-_PAIR_REACH = 4
-"""Words within which two neighbours count as being together."""
-
-
-def together(words: Sequence[str], others: Sequence[str]) -> float:
-    """The share of neighbouring words that are together in others, in that order."""
-    places: dict[str, list[int]] = {word: [] for word in words}
-    for place, other in enumerate(others):
-        if other in places:
-            places[other].append(place)
-    close = [
-        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
-        for a, b in pairwise(words)
-    ]
-    return sum(close) / len(close) if close else 0.0
