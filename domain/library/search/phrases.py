@@ -14,7 +14,6 @@ from difflib import Match, SequenceMatcher
 from heapq import nlargest
 from itertools import chain, islice
 from math import log
-from operator import mul
 
 from domain.book import PhraseHit
 from domain.library.search.index import BookIndex, Excerpts, find_forms, share_with_capital
@@ -219,11 +218,44 @@ _QUOTATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words of a query, from the one at `start` on, that occur in the book from the ordinal `place` on."""
+    """Words of a query, from the one at `start` on, that occur in the book from the ordinal `position` on."""
 
     position: int
     start: int
     length: int
+
+    @property
+    def words(self) -> range:
+        return range(self.start, self.start + self.length)
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """The words of a query, folded, and of each: how much it says about where to look, 0 if nothing; whether it is a
+    stop word; and whether it is a name in the book.
+    """
+
+    words: Sequence[str]
+    weights: Sequence[float]
+    is_stop: Sequence[bool]
+    is_name: Sequence[bool]
+
+    def share_of(self, run: range) -> float:
+        """The share of all weights that a run of its words has."""
+        return sum(self.weights[run.start : run.stop]) / (sum(self.weights) or 1.0)
+
+    def is_settled_by(self, run: range, places: int) -> bool:
+        """Whether a run of its words that occurs in so many places settles the search: see `verbatim_gains`."""
+        telling = sum(self.weights[at] > 0 for at in run)
+        if len(run) >= _TELLING_RUN and places == 1 and telling > 1:
+            return True
+        beside = [at for at in range(len(self.words)) if at not in run]
+        asks_nothing = all(
+            self.words[at] in _OF_A_LINE or not self.weights[at] or (telling and self.is_name[at]) for at in beside
+        )
+        has_all_stops = telling and not any(self.is_stop[at] for at in beside)
+        is_pointed_at = any(self.words[at] in POINTING for at in beside)
+        return bool(asks_nothing or has_all_stops) and (len(run) > LEAST_RUN or places == 1 or is_pointed_at)
 
 
 def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int, float]:
@@ -237,11 +269,12 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
+    folded = [*map(fold, words)]
     if len(words) >= LEAST_RUN:
-        for run, gain in _valued_runs(index, layout, words):
+        for run, gain in _valued_runs(index, layout, words, folded):
             for sentence in _sentences_of(layout, run.position, run.length):
                 gains[sentence] = max(gains[sentence], gain)
-    for quoted in [*quoted_in(query), *_lines_meant(index.analyzer.stop_words, words)]:
+    for quoted in [*quoted_in(query), *_lines_meant(index.analyzer.stop_words, words, folded)]:
         positions = list(islice(phrase_positions(index, layout, quoted), _MOST_POSITIONS + 1))
         for position in positions if len(positions) <= _MOST_POSITIONS else ():
             for sentence in _sentences_of(layout, position, len(quoted)):
@@ -256,53 +289,45 @@ def quoted_in(query: str) -> list[tuple[str, ...]]:
     return [words for words in quoted if words][:_MOST_QUOTATIONS]
 
 
-def _lines_meant(stop_words: Collection[str], words: Sequence[str]) -> Iterator[Sequence[str]]:
+def _lines_meant(stop_words: Collection[str], words: Sequence[str], folded: Sequence[str]) -> Iterator[Sequence[str]]:
     """All the words of a query; and, if only stop words follow the last one that points at a line, these, with and
     without the first of them: "what is meant by to be or not".
     """
-    folded = [*map(fold, words)]
     first = max((number + 1 for number, word in enumerate(folded) if word in POINTING), default=0)
     is_little = all(word in stop_words for word in folded[first:])
     starts = {0, first, first + 1} if first and is_little else {0}
     yield from (words[start:] for start in starts if len(words) - start >= LEAST_RUN)
 
 
-def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[tuple[_Run, float]]:
+def _valued_runs(
+    index: BookIndex, layout: BookLayout, words: Sequence[str], folded: Sequence[str]
+) -> Iterator[tuple[_Run, float]]:
+    """The runs of a query in the book, each with its gain."""
     phrase, positions = _positions_of(index, layout, words, exact=True)
     count = {word: sum(map(len, forms)) for word, forms in positions.items()}
-    folded = [*map(fold, words)]
-    is_stop, is_pointer = ([word in known for word in folded] for known in (index.analyzer.stop_words, POINTING))
-    is_content = [bool(count[spelt]) and not stop for spelt, stop in zip(phrase, is_stop, strict=True)]
-    rarity = (log(1 + layout.word_count / (count[word] + 1)) for word in phrase)
-    weights = [*map(mul, rarity, is_content)]
-    runs = list(_runs(phrase, positions, is_content))
+    is_stop = [word in index.analyzer.stop_words for word in folded]
+    rarity = (log(1 + layout.word_count / (count[word] + 1)) if count[word] else 0.0 for word in phrase)
+    weights = [0.0 if stop else rare for rare, stop in zip(rarity, is_stop, strict=True)]
+    runs = list(_runs(phrase, positions, weights))
     if not runs:
         return
+    query = _Query(folded, weights, is_stop, [share_with_capital(index, layout, word) > _MOSTLY for word in words])
     longest = [0] * len(words)
     for run in runs:
-        for number in range(run.start, run.start + run.length):
-            longest[number] = max(longest[number], run.length)
-    points = [word in _OF_A_LINE for word in folded]
-    is_name = [share_with_capital(index, layout, word) > _MOSTLY for word in words]
-    gains: dict[tuple[int, int], float] = {}
-    for (start, length), places in Counter((run.start, run.length) for run in runs).items():
-        beside = [number for number in range(len(words)) if not start <= number < start + length]
-        share = sum(weights[start : start + length]) / (sum(weights) or 1.0)
-        is_alone = length >= _TELLING_RUN and places == 1 and sum(is_content[start : start + length]) > 1
-        asks_nothing = all(points[at] or (share and is_name[at]) or not weights[at] for at in beside)
-        asks_nothing |= share > 0 and not any(is_stop[number] for number in beside)
-        is_pointed_at = any(is_pointer[number] for number in beside)
-        settles = is_alone or (asks_nothing and (length > LEAST_RUN or places == 1 or is_pointed_at))
-        is_longest = max(longest[start : start + length]) == length
-        gains[start, length] = share**_RUN_POWER + bool(settles and is_longest)
-    yield from ((run, gains[run.start, run.length]) for run in runs)
+        for at in run.words:
+            longest[at] = max(longest[at], run.length)
+    gains: dict[range, float] = {}
+    for span, places in Counter(each.words for each in runs).items():
+        is_longest = max(longest[at] for at in span) == len(span)
+        gains[span] = query.share_of(span) ** _RUN_POWER + (is_longest and query.is_settled_by(span, places))
+    yield from ((run, gains[run.words]) for run in runs)
 
 
-def _runs(phrase: Sequence[str], positions: _Positions, is_telling: Sequence[bool]) -> Iterator[_Run]:
-    """The longest runs around those of the words that are telling, unless they are too frequent."""
+def _runs(phrase: Sequence[str], positions: _Positions, weights: Sequence[float]) -> Iterator[_Run]:
+    """The longest runs around those of the words that have a weight, unless they are too frequent."""
     reached: dict[int, int] = {}
     for number, word in enumerate(phrase):
-        if not is_telling[number] or sum(map(len, positions[word])) > _MOST_POSITIONS:
+        if not weights[number] or sum(map(len, positions[word])) > _MOST_POSITIONS:
             continue
         beside: set[int] = set()
         for neighbour in (number - 1, number + 1):
