@@ -19,6 +19,7 @@ from bot.providers.extractive.question import (
     QuestionKind,
     analyse,
     asked_in,
+    cut_at_pauses,
     is_title,
     without_fillers,
 )
@@ -203,8 +204,8 @@ class Onward:
 
 _FEWEST_WORDS, _FEWEST_OF_A_LINE = 2, 3
 """Words of a line that can be distinguished from others, and words in a row that are no accident."""
-_MOST_OF_REMARK, MOST_PAUSES = 400, 24
-"""Characters of a message, or a part, that are compared with remarks; and the pauses between which parts are read."""
+_MOST_OF_REMARK = 400
+"""Characters of a message, or a part of one, that are compared with remarks."""
 
 _LONGEST_REMARK = 4
 """Words of a message that may mean nothing, and need not be a line: "that is it then"."""
@@ -249,17 +250,13 @@ def names_author(question: Question, author: str, told: Collection[Candidate]) -
     return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
 
 
-PAUSE, OPENER = (re.compile(f"({WORDINGS[each][0]})", re.IGNORECASE) for each in ("pause", "opener"))
-"""What stands between two things said in a message, and what one of them may begin with."""
-
-
 def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
     """How far the reader is, if a message says so between two pauses: "I'm on page 40, who is he?". What else it asks
     has to wait until that is settled, since an answer might tell what comes after it. Fear of spoilers waits for
     nothing if the book isn't `is_open`.
     """
-    all_parts = (text, *(OPENER.sub("", part, count=1) for part in PAUSE.split(text, MOST_PAUSES)[::2]))
-    parts = [part[:_MOST_OF_REMARK] for part in all_parts]
+    _, said = cut_at_pauses(text)
+    parts = [part[:_MOST_OF_REMARK] for part in (text, *said)]
     if page := next(filter(None, map(PAGE_READ.fullmatch, parts)), None):
         return Position(next(filter(None, page.groups())))
     if chapter := next(filter(None, map(CHAPTER_READ.fullmatch, parts)), None):

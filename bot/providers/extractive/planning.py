@@ -15,6 +15,7 @@ from bot.providers.extractive.question import (
     analyse,
     as_printed,
     asked_in,
+    cut_at_pauses,
     in_language,
     is_title,
     kind_of,
@@ -263,10 +264,9 @@ def wishes_of(transcript: Transcript) -> list[Wish]:
 
 def _beside_place(text: str, place: Mapping[str, str]) -> str:
     """What else a message says that tells where the reader is, if that is known: "I'm on page 5, who is he?"."""
-    said = intents.PAUSE.split(text, intents.MOST_PAUSES)
-    parts = (intents.OPENER.sub("", part, count=1) for part in said[::2])
-    known = [2 * at for at, part in enumerate(parts) if _says_place(part, place)]
-    rest = "".join(part for at, part in enumerate(said) if at not in known).lstrip(" ,.;:!–—-")
+    pieces, said = cut_at_pauses(text)
+    known = [2 * at for at, each in enumerate(said) if _says_place(each, place)]
+    rest = "".join(piece for at, piece in enumerate(pieces) if at not in known).lstrip(" ,.;:!–—-")
     return rest if known and words_of(rest) else text
 
 

@@ -297,6 +297,18 @@ def without_fillers(text: str) -> str:
     return _FILLERS.sub(" ", text)
 
 
+_PAUSE, _OPENER = (re.compile(f"({WORDINGS[each][0]})", re.IGNORECASE) for each in ("pause", "opener"))
+_MOST_PAUSES = 24
+
+
+def cut_at_pauses(text: str) -> tuple[list[str], list[str]]:
+    """A message in pieces, of which every other one is a pause; and what is said between the pauses, without a word
+    such as "but" that opens it. Behind the first 24 pauses it is not cut.
+    """
+    pieces = _PAUSE.split(text, _MOST_PAUSES)
+    return pieces, [_OPENER.sub("", piece, count=1) for piece in pieces[::2]]
+
+
 def is_title(word: str) -> bool:
     """Whether a word precedes names; it precedes too many of them to identify one."""
     return word.lower() in _TITLES or word.lower() in _RANKS
