@@ -78,10 +78,10 @@ class Visibility:
         known = self._known(conversation)
         return await self._is_in_thread(conversation) if known is None else known
 
-    async def of(self, conversations: Sequence[Conversation], *, asked: int = MEMBERSHIPS_ASKED) -> list[Conversation]:
+    async def of(self, conversations: Sequence[Conversation]) -> list[Conversation]:
         """The conversations among these that they can see, in the same order.
 
-        Discord is asked about the members of at most `asked` private threads; the others count as invisible.
+        Discord is asked about the members of at most MEMBERSHIPS_ASKED private threads; the others count as invisible.
         """
         known = {each.id: self._known(each) for each in conversations}
         unknown = [each for each in conversations if known[each.id] is None]
@@ -91,7 +91,7 @@ class Visibility:
             async with free:
                 known[conversation.id] = await self._is_in_thread(conversation)
 
-        await asyncio.gather(*map(ask, unknown[:asked]))
+        await asyncio.gather(*map(ask, unknown[:MEMBERSHIPS_ASKED]))
         return [each for each in conversations if known[each.id]]
 
     async def at_a_glance(self, conversations: Sequence[Conversation]) -> list[Conversation]:

@@ -106,8 +106,9 @@ class Conversation:
         """The conversation, with nothing told beyond an offset, if one is given, or beyond its own limit."""
         return replace(self, read_to=min((each for each in (read_to, self.read_to) if each is not None), default=None))
 
-    def renamed(self, title: str, source: TitleSource = TitleSource.PERSON) -> "Conversation":
-        return replace(self, title=title, title_source=source)
+    def renamed(self, title: str) -> "Conversation":
+        """The conversation with a title that a person has chosen."""
+        return replace(self, title=title, title_source=TitleSource.PERSON)
 
 
 def checked_title(title: str) -> str:

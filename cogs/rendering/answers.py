@@ -143,12 +143,11 @@ def beginning_of(message: str, say: Say = in_english) -> str:
 def source_pages(
     citations: Sequence[Citation],
     say: Say = in_english,
-    limit: int = MESSAGE_LIMIT,
     *,
     read_to: int | None = None,
     around: Mapping[Citation, Surroundings] = NOTHING_AROUND,
 ) -> list[str]:
-    """The sentences an answer is based on, page by page, in messages of at most `limit` characters.
+    """The sentences an answer is based on, page by page, in as many messages as it takes.
 
     If the context `around` a sentence is known it is shown too, with the sentence in bold; sentences that follow each
     other on a page are one entry. Sentences beyond `read_to` are only counted, because the person has not read them.
@@ -162,7 +161,7 @@ def source_pages(
     pages: list[str] = []
     for entry in entries:
         joined = f"{pages[-1]}\n\n{entry}" if pages else entry
-        if pages and units(joined) <= limit:
+        if pages and units(joined) <= MESSAGE_LIMIT:
             pages[-1] = joined
         else:
             pages.append(entry)

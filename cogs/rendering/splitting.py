@@ -252,11 +252,11 @@ def _cover(text: str) -> str:
     return f"{MARK}{text.replace(MARK, '//').rstrip(chr(92))}{MARK}"
 
 
-def split_with_spoilers(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
+def split_with_spoilers(text: str) -> list[str]:
     """The messages that show `text`; a hidden span that is cut is hidden on both sides of the cut."""
     if MARK not in text:
-        return split(text, limit)
-    messages, closed, hidden = split(text, limit - 2 * len(MARK)), list[str](), False
+        return split(text)
+    messages, closed, hidden = split(text, MESSAGE_LIMIT - 2 * len(MARK)), list[str](), False
     for number, message in enumerate(messages):
         whole = MARK + message if hidden else message
         hidden = _is_open(whole) and _is_closed(messages[number + 1 :])

@@ -305,10 +305,11 @@ def index_book(book: BookText, report: Callable[[float], None] = lambda share: N
     return join_parts(book, [index_part(book, 0, len(book.text), report)])
 
 
-def index_part(
-    book: BookText, start: int, end: int, report: Callable[[float], None], words_before: int = 0
-) -> IndexedPart:
-    """Index the stretch of a book between two offsets, each of them the edge of a chapter or the end of a paragraph."""
+def index_part(book: BookText, start: int, end: int, report: Callable[[float], None]) -> IndexedPart:
+    """Index the stretch of a book between two offsets, each of them the edge of a chapter or the end of a paragraph.
+
+    Words are numbered from the beginning of the stretch; `report` receives the progress, 0..1.
+    """
     text = book.text[start:end]
     starts, ends = array("I"), array("I")
     for first, last in split_chapters(text, book.chapters, start):
@@ -316,7 +317,7 @@ def index_part(
         ends.append(last)
     spans = zip(starts, ends, strict=True)
     places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
-    counts, count = array("I"), words_before
+    counts, count = array("I"), 0
     # No name is given to the sentences, so that their memory is given back before the words take it.
     for number, words in enumerate(words_of_each([text[first - start : last - start] for first, last in spans])):
         for word in words:
@@ -329,7 +330,7 @@ def index_part(
 
 
 def join_parts(book: BookText, parts: Sequence[IndexedPart]) -> MemoryIndex:
-    """Join the indexes of all parts of a book, in order. The first part is modified."""
+    """Join the indexes of all parts of a book, in order, whose words are numbered through. The first is modified."""
     whole, *others = parts
     for part in others:
         whole.starts.extend(part.starts)
