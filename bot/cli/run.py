@@ -134,7 +134,7 @@ async def _run() -> None:
             asyncio.create_task(app.book_files.keep_copies(), name="copies of books"),
         ]
         if app.storage.leases is None:
-            in_background.append(asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"))
+            in_background.append(asyncio.create_task(app.housekeeping.sweep_daily(), name="housekeeping"))
             bots: list[Marginalia] = []
 
             def make_the_only_one(*, reads_messages: bool) -> Marginalia:

@@ -445,7 +445,7 @@ async def serve_shards(
             sessions[shard] = session
         duties = [asyncio.create_task(notes.keep(lambda: bots.get(shard)), name=f"session of shard {shard}")]
         if shard == 0:
-            duties.append(asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"))
+            duties.append(asyncio.create_task(app.housekeeping.sweep_daily(), name="housekeeping"))
         try:
             await stay_online(partial(make, shard, notes), token, leave=notes.leave)
         finally:

@@ -412,6 +412,8 @@ class Keep:
 
 
 class Housekeeping:
+    """Erases what has been kept long enough, on all shelves and in all conversations."""
+
     def __init__(
         self, *, retention: RetentionRepository, shelf: Bookshelf, servers: LeftServers, clock: Clock, keep: Keep
     ) -> None:
@@ -440,7 +442,7 @@ class Housekeeping:
         servers = await self._servers.sweep(None if keep.left_servers is None else now - keep.left_servers)
         return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY), books, servers)
 
-    async def keep_house(self) -> None:
+    async def sweep_daily(self) -> None:
         """Sweep now and once a day, until cancelled."""
         while True:
             try:

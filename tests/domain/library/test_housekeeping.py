@@ -117,7 +117,7 @@ async def test_it_is_done_at_once_and_trouble_does_not_end_it(
             return await sweep()
 
         monkeypatch.setattr(Housekeeping, "sweep", lambda self: at_first_in_trouble())
-        keeping = asyncio.create_task(app.housekeeping.keep_house())
+        keeping = asyncio.create_task(app.housekeeping.sweep_daily())
         while orphan.exists():
             await asyncio.sleep(0.01)
         keeping.cancel()
