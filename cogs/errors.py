@@ -42,9 +42,9 @@ WAITS_S = (0.5, 1.0, 2.0)
 
 
 async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
-    """What Discord says to a request that may be made more than once, asked again while it has trouble.
+    """The result of a request, which is made again while Discord has trouble.
 
-    It reads, says how something is to be, or is known again by its nonce.
+    Only for requests that do the same if they are made twice: they read something, set it, or have a nonce.
 
     Raises:
         DISCORD_ERRORS: it has had trouble each time, or it refuses.
@@ -158,7 +158,7 @@ TakeBack = Callable[[], Awaitable[None]]
 async def tell(interaction: discord.Interaction[Any], text: str) -> TakeBack:
     """Say something to the person who asked, and to them alone, whether or not the interaction was acknowledged.
 
-    What is given back removes it; Discord allows that for a quarter of an hour.
+    Returns what removes it again; Discord allows that for a quarter of an hour.
     """
     if interaction.response.is_done():
         return (await interaction.followup.send(text, ephemeral=True, wait=True)).delete
@@ -190,7 +190,7 @@ def tells_of_outage(text: str) -> bool:
 async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> TakeBack:
     """Tell the person who waits for an answer that it cannot be shown now; `lacking` names the permissions it takes.
 
-    What is given back removes that again, once the answer stands.
+    Returns what removes that again, once the answer stands.
     """
     say, me = speech_of(interaction), interaction.guild.me if interaction.guild else None
     kept = say("I can't write in this thread at the moment. I'll post my answer as soon as I can.")

@@ -68,7 +68,7 @@ class Conversing(Protocol):
 NotifyPrivately = Callable[[Sequence[str]], Awaitable[Callable[[], Awaitable[None]]]]
 """Tells one person, and them alone, that the bot may not write in the thread where they wait for an answer.
 
-It is handed the permissions that are lacking, as far as they are known, and gives back what takes the words away again.
+It receives the missing permissions, as far as they are known, and returns what deletes the message again.
 """
 
 Action = Callable[[discord.Interaction[Any], str], Awaitable[None]]

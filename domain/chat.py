@@ -175,7 +175,7 @@ def quoting(question: str, passage: str) -> str:
 
 
 def without_quotation(question: str, *, unless_in: str = "") -> str:
-    """The question without the passage that follows it, unless the words of that are all in a text."""
+    """The question without the passage that follows it; with that if a text has all of its words."""
     found = _QUOTATION.search(question)
     if found is None:
         return question

@@ -93,7 +93,7 @@ class ApprovalAsked:
 
 
 class Approval(StrEnum):
-    """The outcome of asking for consent; nobody may have answered in time."""
+    """The outcome of asking for consent; UNANSWERED if nobody decided in time."""
 
     ALLOWED = "allowed"
     REFUSED = "refused"
@@ -125,8 +125,8 @@ class Answer:
     """The turn's answer, final and stored.
 
     `stopped`: a person stopped it; `cut`: the model reached its length limit. `uncited` are sentences that seem to
-    state something about the book and have no reference. `binding` is the reader who kept the answer from going as far
-    as an asker has read.
+    state something about the book and have no reference. `binding` is who or what kept the answer from going as far as
+    an asker has read.
     """
 
     turn_id: str

@@ -170,7 +170,7 @@ def migrate(
 
 
 async def _refuse_while_nodes_run(storage: Storage, name: str) -> None:
-    """Refuse a database that several bots share, and which one of them uses; a lock refuses one that only one can use.
+    """Refuse a database in PostgreSQL that bots are using. One in SQLite is refused by its lock.
 
     Raises:
         StorageError: IN_USE.
@@ -185,7 +185,7 @@ async def _refuse_while_nodes_run(storage: Storage, name: str) -> None:
 
 @contextmanager
 def _option_named(option: str, setting: str) -> Iterator[None]:
-    """Name the option of `migrate` in errors about an address, where they name the setting that has it otherwise."""
+    """In errors about an address, name the option of `migrate` in place of the setting that usually has it."""
     try:
         yield
     except MarginaliaError as error:

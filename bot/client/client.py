@@ -429,7 +429,7 @@ class Marginalia(ServingBot):
 
 
 async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[asyncio.Task[Any]]:
-    """Let tasks be done, and cancel those that take longer; which these were."""
+    """Wait until tasks are done, cancel those that take longer, and return these."""
     if not tasks:
         return set()
     _, late = await asyncio.wait(tasks, timeout=patience_s)

@@ -227,7 +227,7 @@ async def _wait_after(error: BaseException, waits: Waits) -> None:
 
 
 def _raise_if_refused(error: BaseException) -> None:
-    """Raises: SettingsError, Discord has refused the log-in, or somebody else has, and would again."""
+    """Raise a SettingsError if the log-in was refused, by Discord or by a server in its place: it would be again."""
     if isinstance(error, discord.HTTPException) and error.status < 500 and error.status != 429:
         raise SettingsError(f"Discord refused the log-in ({error}). Please check DISCORD_API_URL.") from error
 

@@ -121,7 +121,7 @@ def _tried_before(waits: Sequence[float], started: float) -> bool:
 
 
 def keep_interactions_steady(links: CommandLinks, note_place: NotePlace, note_reply: NoteReply) -> None:
-    """Applies to everything that the current task does and starts from now on."""
+    """Have discord.py answer interactions by a SteadyAdapter, in this task and all that it starts from now on."""
     async_context.set(SteadyAdapter(links, note_place, note_reply))
 
 

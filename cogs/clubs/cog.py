@@ -409,7 +409,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             await self._look_again(after.guild)
 
     async def _look_again(self, guild: discord.Guild) -> None:
-        """Discord may let us now what it did not let us before."""
+        """Open the threads that could not be opened: the bot may have the permission now."""
         running = await self._clubs.store.get_running(str(guild.id))
         unready = [club for club in running if any(each.opened_at and not each.ready for each in club.sections)]
         self.duties.attend_later([club.id for club in unready])

@@ -333,7 +333,7 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    """Finds the places of conversations, and knows in which of them it stands that the database is away."""
+    """Finds the places of conversations, and knows where a message says that the database is away."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases, writers: ChannelWriters, removals: Removals) -> None:
         self._bot = bot
@@ -341,12 +341,12 @@ class ThreadContexts:
         self._writers = writers
         self._removals = removals
         self.told_below: set[int] = set()
-        """The threads in which that stands below a message that could not be kept."""
+        """The threads in which one below a message that could not be kept says so."""
         self.told_above: set[int] = set()
-        """Those in which it stands where an answer was to stand."""
+        """Those in which one in place of an answer says so."""
 
     def is_outage_told(self, thread_id: int) -> bool:
-        """Whether it stands in a thread that the database is away; one of the two notices is enough."""
+        """Whether a message in a thread says that the database is away; one of the two is enough."""
         return thread_id in self.told_below or thread_id in self.told_above
 
     async def of(self, conversation: Conversation, *, is_away: bool = False) -> ThreadContext | None:
@@ -372,8 +372,8 @@ class ThreadContexts:
         return self._context(thread, speech_in(thread.guild)) if thread else None
 
     async def tell_without_lease(self, note: str, buttons: Buttons, place: ThreadContext) -> PostedMessages:
-        """Say that the database is away, if that stands nowhere, in a message of its own. Whoever answers next takes
-        it away. Drafts stay as they are: if only this process is cut off, another one writes its answer there.
+        """Say in a message of its own that the database is away, unless one says so. Whoever answers next deletes it.
+        Drafts stay as they are: if only this process is cut off, another one writes its answer there.
 
         Raises:
             DeliveryError: Discord refuses, or has trouble.

@@ -222,7 +222,7 @@ class Recovery:
     async def _binding(
         self, conversation: Conversation, asked: Sequence[ChatMessage], depends_to: int | None
     ) -> Binding | None:
-        """Who kept an answer from going further; None if nobody did, or somebody has moved since."""
+        """Who or what kept an answer from going further; None if nothing did, or somebody has moved since."""
         people = await self._use_cases.company.of(conversation.id)
         book = await self._use_cases.shelf.get(conversation.book_id)
         askers = [each.author_id for each in asked]

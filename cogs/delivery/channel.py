@@ -241,9 +241,9 @@ class Typing:
 async def hint(
     message: discord.Message, text: str, view: View = discord.utils.MISSING, *, about: str = "hint"
 ) -> discord.Message | None:
-    """Say it below the message, without disturbing anybody, and once however often the message is seen.
+    """Say something below a message, without a notification, and once however often the message is handled.
 
-    `about` tells hints to one message apart. What was said is given back, None where that did not work.
+    `about` tells the hints below one message apart. Returns the hint; None if it could not be posted.
     """
     send = partial(
         message.channel.send,
@@ -266,7 +266,7 @@ async def hint(
 
 
 async def remove_notice(message: discord.Message) -> None:
-    """Remove what was said about trouble that is over."""
+    """Delete what was said about trouble that is over, if Discord lets it."""
     try:
         await message.delete()
     except DISCORD_ERRORS as error:

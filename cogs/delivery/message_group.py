@@ -268,7 +268,7 @@ class MessageGroup:
             self._standing[0].body = body
 
     def as_it_stands(self) -> Messages:
-        """The current state as the wish, so that nothing changes any more."""
+        """The messages as they are now, for `want`: then nothing changes any more."""
         return [None] * len(self._standing)
 
     def end(self, state: DeliveryState, reason: str = "") -> None:

@@ -270,7 +270,7 @@ class Vote:
 
 
 def _moments(section: Section) -> tuple[datetime, ...]:
-    """When it is to be reminded of, when it is due, and the end of that day."""
+    """When members are reminded of a section, when it is due, and when that day ends."""
     return section.due_at - A_DAY, section.due_at, section.due_at + A_DAY
 
 

@@ -142,7 +142,7 @@ class BookFiles(Protocol):
     """The folder of indexed books: each is named after the file it was made from, written once, and then read-only."""
 
     def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
-        """Be ready for a book in the block; it is being read from a file of this many bytes, and may never come."""
+        """Be ready to write a book during the block. It is parsed from a file of so many bytes, and may never come."""
         ...
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:

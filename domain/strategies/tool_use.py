@@ -227,7 +227,7 @@ def result_message(call: ToolInvocation, result: ToolResult) -> PromptMessage:
 
 
 def empty_reply() -> LLMError:
-    """What a turn fails with whose model sent nothing, twice."""
+    """The error of a turn whose model has sent nothing twice."""
     return LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
 
 

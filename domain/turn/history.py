@@ -300,7 +300,9 @@ class Transcripts:
         return await self._messages.list_repetitions(question_id)
 
     async def channels_before(self, guild_id: str) -> Sequence[str]:
-        """Where questions were said in a server before their books were chosen, or what they quote; the last 200."""
+        """The channels of a server in which questions were said before their books were chosen, and those of messages
+        that questions quote; the last 200.
+        """
         return await self._messages.list_channels_before(guild_id)
 
     async def newest_external_id(self, conversation_id: str) -> str | None:

@@ -95,7 +95,7 @@ class Indexers:
         indexer = await (waiting or _start(self._confine))
         try:
             await _send(indexer.process, book)
-            await _keep(indexer, path, await _hear(indexer.process, report))
+            await _keep(indexer, path, await _follow(indexer.process, report))
         except _UNSOUND as error:
             await indexer.end()
             raise await _ended_badly(indexer.process) from error
@@ -152,10 +152,10 @@ async def _send(process: asyncio.subprocess.Process, book: BookText) -> None:
         process.stdin.close()
 
 
-async def _hear(process: asyncio.subprocess.Process, report: Callable[[float], None]) -> int:
+async def _follow(process: asyncio.subprocess.Process, report: Callable[[float], None]) -> int:
     """Pass on the progress the process reports; return the size of the file it has made, in bytes.
 
-    The process handles a stranger's text, so nothing it says is taken for granted.
+    The process handles a stranger's text, so nothing it reports is taken for granted.
 
     Raises:
         StorageError: WRITE_FAILED, the process names an error.

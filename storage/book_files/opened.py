@@ -96,8 +96,8 @@ class OpenedFile:
             return is_sound(self._db, self.layout)
 
     def forms(self, stem: str) -> Sequence[WordForm]:
-        """Those of the stems asked for last are kept: a search looks each word up three times, and readers of a book
-        ask about the same people.
+        """The forms of a stem. Those of the last stems stay in memory: a search looks each word up three times, and
+        readers of a book ask about the same people.
 
         Raises:
             BookError: INVALID_STATE, the file is damaged.
@@ -117,7 +117,7 @@ class OpenedFile:
 
     @cached_property
     def _former_stems(self) -> dict[str, list[str]]:
-        """By the stems of today, those under which their words are in an older file."""
+        """For each stem that the words have today, the stems under which an older file has them."""
         former: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for row in self._rows(ALL_ROWS):
             words = WordRow.decode(*row)

@@ -445,12 +445,16 @@ _OPTIONS: dict[str, Any] = {
 
 
 async def _configure(connection: _Connection) -> None:
-    """Set on our side only: it goes along with every BEGIN."""
+    """Have every BEGIN name the isolation level; the server's own setting stays as it is."""
     await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
 
 
 async def _try_to_connect(url: str, name: str) -> None:
-    """Say at once what is wrong, which a pool only logs, or only some letters would show."""
+    """Connect once, because a pool only logs why it cannot, and an encoding would fail only at some letters.
+
+    Raises:
+        StorageError: NOT_FOUND, no connection can be made, or the database cannot hold every letter.
+    """
     try:
         async with await AsyncConnection.connect(url, **_OPTIONS) as connection:
             encoding = connection.info.parameter_status("server_encoding")

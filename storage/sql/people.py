@@ -315,7 +315,7 @@ ON CONFLICT (person) DO UPDATE SET at = excluded.at, written_at = excluded.writt
 
 
 async def was_erased(transaction: Transaction, reader_id: str, since: datetime, *, by_platform: bool = False) -> bool:
-    """Whether all about a person was erased after that moment. If not, it is not before this transaction has ended.
+    """Whether all about a person was erased after that moment. If not, that has to wait until this transaction ends.
 
     `by_platform`: the moment is one by the platform's clock.
     """
@@ -326,7 +326,8 @@ async def was_erased(transaction: Transaction, reader_id: str, since: datetime, 
 
 
 async def note_erasure(transaction: Transaction, reader_id: str, at: datetime, written_at: datetime) -> None:
-    """Remember for a day that all about a person is erased. What writes about them meanwhile waits, and sees it then.
+    """Remember for a day that all about a person is erased. A transaction that writes about them at the same time waits
+    for this one, and then sees it.
 
     `at` is the moment by the program's clock, `written_at` by the platform's.
     """
@@ -401,7 +402,7 @@ def day_of(moment: datetime) -> str:
 
 
 def hashed(reader_id: str, guild_id: str, salt: str) -> str:
-    """A person's name in `spent_tokens`: of one server, or of all where there is none."""
+    """The hash that stands for a person in `spent_tokens`, for one server; with an empty id, for all they have used."""
     return hashlib.sha256(f"{salt}:{guild_id}:{reader_id}".encode()).hexdigest()
 
 

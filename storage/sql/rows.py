@@ -140,14 +140,14 @@ def passages_from_text(text: str) -> tuple[Passage, ...]:
     return tuple(_passage(values) for values in _loaded(text))
 
 
-def system_prompt_to_text(briefing: SystemPrompt) -> str:
-    return _dumped({"system": briefing.system, "tools": [_plain(tool) for tool in briefing.tools]})
+def system_prompt_to_text(prompt: SystemPrompt) -> str:
+    return _dumped({"system": prompt.system, "tools": [_plain(tool) for tool in prompt.tools]})
 
 
 @lru_cache(maxsize=64)
 def system_prompt_from_text(text: str) -> SystemPrompt:
-    """Cached, because conversations about one book share their briefing, and a list of conversations reads it for
-    each.
+    """Cached, because conversations about one book share their system prompt, and a list of conversations reads that
+    of each.
     """
     values = json.loads(text)
     return SystemPrompt(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))

@@ -150,7 +150,7 @@ def fence() -> list[Statement]:
 
 
 async def hold_fence(transaction: Transaction) -> None:
-    """Carry it out.
+    """Carry out the statements of `fence`.
 
     Raises:
         StorageError: LEASE_LOST, the current task works under a lease that another holder has taken.

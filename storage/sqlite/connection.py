@@ -108,7 +108,7 @@ Outcome = TypeVar("Outcome")
 
 
 class _Thread(aiosqlite.Connection):
-    """A connection on its thread, where several jobs are done in one errand."""
+    """A connection on its thread, which does several jobs in one go."""
 
     async def do_all(self, jobs: Sequence[Job]) -> list[Any]:
         """The result of each job, or its error; in their order."""
@@ -126,8 +126,8 @@ def _outcome(job: Job, connection: sqlite3.Connection) -> Any:
 class Connection:
     """Statements, executed on the connection's thread in the order of the calls.
 
-    An errand to the thread costs more than most statements do: while one is under way, what is asked for waits, and is
-    then done in one.
+    Handing work to the thread costs more than most statements do. So while it is at work, further calls wait, and are
+    then handed over together.
 
     Raises (all methods):
         StorageError, and nothing else.
@@ -137,7 +137,7 @@ class Connection:
         self._path = path
         self._connection = connection
         self._waiting: list[tuple[Job, asyncio.Future[Any]]] = []
-        self._errand: asyncio.Future[list[Any]] | None = None
+        self._running: asyncio.Future[list[Any]] | None = None
 
     @classmethod
     async def open(cls, path: str) -> "Connection":
@@ -179,7 +179,7 @@ class Connection:
         await self._do(lambda connection: connection.executemany(sql, values).close())
 
     async def run_in_order(self, statements: Iterable[str]) -> None:
-        """Execute statements in one errand, up to the first that fails."""
+        """Execute statements in one go, up to the first that fails."""
 
         def job(connection: sqlite3.Connection) -> None:
             for sql in statements:
@@ -214,7 +214,7 @@ class Connection:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
         self._waiting.append((job, future))
-        if len(self._waiting) == 1 and self._errand is None:
+        if len(self._waiting) == 1 and self._running is None:
             loop.call_soon(self._go)  # so that what others ask for in this step of the loop comes along
         return future
 
@@ -224,15 +224,15 @@ class Connection:
 
     def _go(self) -> None:
         jobs, self._waiting = self._waiting[:MOST_IN_ERRAND], self._waiting[MOST_IN_ERRAND:]
-        errand = self._errand = asyncio.ensure_future(self._connection.do_all([job for job, _ in jobs]))
-        errand.add_done_callback(partial(self._return, [future for _, future in jobs]))
+        running = self._running = asyncio.ensure_future(self._connection.do_all([job for job, _ in jobs]))
+        running.add_done_callback(partial(self._return, [future for _, future in jobs]))
 
-    def _return(self, futures: Sequence[asyncio.Future[Any]], errand: asyncio.Future[list[Any]]) -> None:
-        self._errand = None
+    def _return(self, futures: Sequence[asyncio.Future[Any]], done: asyncio.Future[list[Any]]) -> None:
+        self._running = None
         if self._waiting:
             self._go()
-        failed = asyncio.CancelledError() if errand.cancelled() else errand.exception()
-        for future, outcome in zip(futures, [failed] * len(futures) if failed else errand.result(), strict=True):
+        failed = asyncio.CancelledError() if done.cancelled() else done.exception()
+        for future, outcome in zip(futures, [failed] * len(futures) if failed else done.result(), strict=True):
             if future.done():
                 continue
             if isinstance(outcome, asyncio.CancelledError):

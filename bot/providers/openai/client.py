@@ -330,9 +330,11 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         return without(self._form.applied(request), doubted) != sent
 
     async def _read_once(self, sent: Wire, reader: CompletionAccumulator) -> AsyncGenerator[ProviderEvent, None]:
-        """A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too
-        long, and LiteLLM makes a reply without a word of it. Asked without a stream, they say so. A server that then
-        gives no known reason has broken off.
+        """Send the request, and read the reply.
+
+        A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too long,
+        and LiteLLM makes a reply without a word of it. Asked without a stream, they say so. A server that then gives
+        no known reason has broken off.
         """
         import httpx2
         from openai import APIConnectionError, APIStatusError, APITimeoutError

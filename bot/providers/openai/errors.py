@@ -173,7 +173,7 @@ def refuses_roles(error: openai.APIError) -> bool:
 
 
 def refuses_question(error: openai.APIError) -> bool:
-    """Whether the server takes nobody's words right after results, as where a model is asked for an answer again."""
+    """Whether the server takes no message of a person right after results, as when a model is asked once more."""
     return status_of(error) in (400, 422, 500) and bool(_NO_QUESTION.search(words_of(error)))
 
 
