@@ -10,6 +10,7 @@ from discord.ui import Button, Select, View
 
 from cogs.i18n import Speech, language_name, later, speech_for, speeches_in_all_languages
 from cogs.interactions import action_button, action_menu, row
+from cogs.rendering.answers import page_name
 from cogs.rendering.inline import inert
 from cogs.rendering.splitting import MARK
 from domain.book import Book, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
@@ -170,8 +171,7 @@ def contents_lines(
     reached = [each for each in chapters if title_is_read(each, bound)]
     lines = []
     for each in reached[:SHOWN_CHAPTERS]:
-        page = label_at(pages_of_book, each.start + 1)
-        where = say("about p. {page}", page=page) if book.pages_estimated else say("p. {page}", page=page)
+        where = page_name(label_at(pages_of_book, each.start + 1), say, estimated=book.pages_estimated)
         lines.append(f"{plain(shown_chapter(each.number, each.title, is_counted=counted))} · {where}")
     if more := len(reached) - len(lines):
         lines.append(say.counted(more, "… and {number} more", "… and {number} more"))

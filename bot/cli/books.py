@@ -31,7 +31,7 @@ from bot.cli.running import (
     typed,
 )
 from bot.tools.results import counted
-from domain.book import Book, Chapter, DownloadedFile, OfferedBook, Page, is_personal
+from domain.book import Book, Chapter, DownloadedFile, OfferedBook, Page, is_personal, page_reference
 from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
 from domain.library.progress import label_at
 from domain.library.shelf import LOCAL_SHELF, AddedBook
@@ -157,7 +157,8 @@ def info(
         console.print(f"{_format(found)}, {_pages(found)}, {counted(len(chapters), 'chapter')}", markup=False)
         for chapter in chapters:
             name = obeyed_by_none(chapter.title)
-            page = f"{'about ' if found.pages_estimated else ''}p. {label_at(pages, chapter.start + 1)}"
+            label = label_at(pages, chapter.start + 1)
+            page = page_reference(label, label, estimated=found.pages_estimated)
             console.print(f"{'  ' * chapter.level}{name} ({page})", markup=False, highlight=False, soft_wrap=True)
 
     run_async(work)

@@ -18,7 +18,7 @@ from cogs.access import fits
 from cogs.cards import DESCRIPTION_LENGTH, INK, TITLE_LENGTH, clipped, plain
 from cogs.i18n import Speech, later
 from cogs.interactions import action_button, row
-from cogs.rendering.answers import binding_note
+from cogs.rendering.answers import binding_note, page_name
 from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
 from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
@@ -62,18 +62,17 @@ class ClubScene:
         return self.club.lowest(self.now)
 
     def pages(self, section: Section, say: Speech) -> str:
-        """ "pp. 1-12", or "about pp. 1-12"."""
+        """ "pp. 1–12", or "about pp. 1–12"."""
         first = label_at(self.book.pages, section.start + 1)
         last = label_at(self.book.pages, section.end)
         values = {"first": plain(first), "last": plain(last)}
         if first == last:
-            return say("about p. {page}", page=plain(last)) if self._estimated else say("p. {page}", page=plain(last))
+            return page_name(plain(last), say, estimated=self._estimated)
         return say("about pp. {first}–{last}", **values) if self._estimated else say("pp. {first}–{last}", **values)
 
     def up_to(self, read_to: int, say: Speech) -> str:
         """ "p. 12", or "about p. 12"."""
-        page = plain(label_at(self.book.pages, read_to))
-        return say("about p. {page}", page=page) if self._estimated else say("p. {page}", page=page)
+        return page_name(plain(label_at(self.book.pages, read_to)), say, estimated=self._estimated)
 
     def titles(self, section: Section, bound: int) -> str:
         """The titles of a section's chapters that begin before the bound; empty if there are none."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final
 
 from bot.providers.base import encoded, plain_id, read_arguments, repair_history, tool_name
-from domain.book import Passage
+from domain.book import Passage, page_reference
 from domain.chat import MessageRole, PromptMessage, WholeCharacters
 from domain.citations.keys import render
 from domain.strategies.window import estimate_text
@@ -203,7 +203,7 @@ def _note(message: PromptMessage) -> list[Block]:
 
 def _search_result(passage: Passage) -> Block:
     """A search result with one text block per sentence, because a block is the smallest unit the model can cite."""
-    pages = f"p. {passage.page}" if passage.page == passage.last_page else f"pp. {passage.page}-{passage.last_page}"
+    pages = page_reference(passage.page, passage.last_page, estimated=False)
     title = f"{passage.chapter} · {pages}" if passage.chapter else pages
     return _citable(passage.source, title, [sentence.text for sentence in passage.sentences])
 
