@@ -277,7 +277,8 @@ class Verbose(commands.Cog):
         conversation = await bound_conversation(interaction)
         say = speech_of(interaction) if conversation is None else speech_for_all(interaction)
         reader = str(interaction.user.id)
-        default = await self._default(interaction, reader)
+        server = server_of(interaction)
+        default = await self._use_cases.shows_calls(reader, str(server.id) if server else None)
         if conversation is None:
             chosen = not default if mode is None else mode == ON
             await self._use_cases.people.set_verbose(reader, chosen)
@@ -291,13 +292,6 @@ class Verbose(commands.Cog):
             line = _shown_line if conversation.is_direct else _thread_line
             text = line(chosen, say, is_new=chosen != now)
         return text, conversation is not None
-
-    async def _default(self, interaction: discord.Interaction[Any], reader: str) -> bool:
-        """What applies to a reader if nothing was chosen for a conversation."""
-        chosen, server = await self._use_cases.people.verbose(reader), server_of(interaction)
-        if chosen is None and server is not None:
-            chosen = (await self._use_cases.servers.settings(str(server.id))).verbose
-        return self._use_cases.facts.verbose_default if chosen is None else chosen
 
 
 def _assert_may_switch(interaction: discord.Interaction[Any], conversation: Conversation) -> None:

@@ -317,3 +317,12 @@ class UseCases:
     def has_model(self) -> bool:
         """Whether a model writes the answers, rather than the built-in answerer, which quotes the book."""
         return self.titles is not None
+
+    async def shows_calls(self, reader_id: str | None, server_id: str | None) -> bool:
+        """Whether tool calls are shown where that is not chosen for the conversation: as the reader, the server's
+        managers or else the operator want it. None: there is no reader, or no server.
+        """
+        chosen = None if reader_id is None else await self.people.verbose(reader_id)
+        if chosen is None:
+            chosen = (await self.servers.settings(server_id)).verbose
+        return self.facts.verbose_default if chosen is None else chosen

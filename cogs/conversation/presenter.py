@@ -402,13 +402,10 @@ class TurnPresenters:
         self._use_cases = use_cases
 
     async def is_verbose(self, conversation: Conversation, askers: Sequence[str]) -> bool:
-        """Whether tool calls are shown: as chosen for the thread, by the last author, for the server, or by default."""
-        chosen = conversation.verbose
-        if chosen is None and askers:
-            chosen = await self._use_cases.people.verbose(askers[-1])
-        if chosen is None:
-            chosen = (await self._use_cases.servers.settings(conversation.server_id)).verbose
-        return self._use_cases.facts.verbose_default if chosen is None else chosen
+        """Whether tool calls are shown: as chosen for the thread, else as the last author has it."""
+        if conversation.verbose is not None:
+            return conversation.verbose
+        return await self._use_cases.shows_calls(askers[-1] if askers else None, conversation.server_id)
 
     def make(
         self,
