@@ -35,10 +35,10 @@ logger = logging.getLogger(__name__)
 
 NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
-SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME = 2, 20, 5
-LOOKING_TAKES_S = 1.0
-"""Before an answer in a group, Discord is asked whether those who limit it are still there: at most so many people at
-once, and within this time."""
+SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME, LOOKING_TAKES_S = 2, 20, 5, 1.0
+"""Before an answer to so many people or more, Discord is asked whether those who limit it are still there: about so
+many of them, so many at once, and within this time.
+"""
 CARDS_AMONG = 10
 """The first messages of a thread, among which its card and its first question are looked for."""
 NO_THREADS_HERE = later("I can't open a thread here. Please use a text channel, or /ask, which works here, too.")
@@ -90,8 +90,12 @@ def is_seen_by_more(interaction: discord.Interaction[Any], conversation: Convers
     assert server is not None, "in direct messages a conversation is seen by one person"
     here = home_of(interaction, private=conversation.private)
     before = server.get_channel(int(conversation.channel_id or 0))
-    needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
-    return before != here and sees_fewer(before, here, needed=needed)
+    return before != here and sees_fewer(before, here, needed=_to_see(conversation))
+
+
+def _to_see(conversation: Conversation) -> tuple[str, ...]:
+    """The permissions with which somebody who is not in a conversation's thread sees it."""
+    return ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
 
 
 def is_in_private_thread(interaction: discord.Interaction[Any]) -> bool:
@@ -107,10 +111,9 @@ def would_show_more(interaction: discord.Interaction[Any], conversation: Convers
         return True
     here = place.parent if isinstance(place, discord.Thread) else place
     there = server.get_channel(int(conversation.channel_id or 0))
-    needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
     if there is None or there == here:
         return False
-    return not isinstance(here, discord.abc.GuildChannel) or sees_fewer(here, there, needed=needed)
+    return not isinstance(here, discord.abc.GuildChannel) or sees_fewer(here, there, needed=_to_see(conversation))
 
 
 def assert_can_post(interaction: discord.Interaction[Any]) -> None:
@@ -173,7 +176,7 @@ async def open_public_thread(
 ) -> discord.Thread:
     """A thread for everybody, started from a message if there is one."""
     if message is not None:
-        return await _from(message, name)
+        return await _open_from(message, name)
     return await channel.create_thread(name=name, type=public_kind(channel), auto_archive_duration=A_WEEK)
 
 
@@ -184,7 +187,7 @@ def public_kind(
     return discord.ChannelType.news_thread if channel.is_news() else discord.ChannelType.public_thread
 
 
-async def _from(message: discord.Message, name: str) -> discord.Thread:
+async def _open_from(message: discord.Message, name: str) -> discord.Thread:
     try:
         return await retry_transient(partial(message.create_thread, name=name, auto_archive_duration=A_WEEK))
     except discord.HTTPException as error:
@@ -278,8 +281,8 @@ async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
             "I may not rename the thread itself: I would need {permissions}.",
             permissions=permission_names(_lacking(thread, "view_channel"), say),
         )
-    except discord.NotFound:
-        return ""
+    except discord.NotFound:  # nothing is left to change
+        pass
     return ""
 
 
@@ -392,8 +395,8 @@ async def delete_thread(thread: discord.Thread, say: Speech) -> str:
             thread=thread.mention,
             permissions=permission_names(_lacking(thread, "view_channel", "manage_threads"), say),
         )
-    except discord.NotFound:
-        return ""
+    except discord.NotFound:  # nothing is left to change
+        pass
     return ""
 
 
