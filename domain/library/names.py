@@ -1,4 +1,4 @@
-"""Recognizing names of people and places by how a book uses its words, without a dictionary.
+"""Names: recognised by how a book uses its words, without a dictionary, and found again where they are misspelt.
 
 A name is capitalised wherever it occurs, and it also occurs inside sentences. In languages that capitalise every noun,
 a name seldom follows an article, and either opens many of its sentences, which nouns hardly do, or often stands beside
