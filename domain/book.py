@@ -115,31 +115,6 @@ class BookText:
     """How many pages are pictures whose text is worth recognising."""
 
 
-__all__ = [
-    "Binding",
-    "BindingKind",
-    "Book",
-    "BookText",
-    "Chapter",
-    "ChapterCount",
-    "Citation",
-    "ContentsEntry",
-    "DerivedText",
-    "Mentions",
-    "Page",
-    "Passage",
-    "PhraseHit",
-    "PositionState",
-    "ReadingPosition",
-    "Sentence",
-    "Surroundings",
-    "is_personal",
-    "numbered",
-    "page_reference",
-    "personal_shelf",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class Book:
     """A book on a shelf. `shelf` is the key of a server's or a person's shelf, or "local" for the terminal's.
