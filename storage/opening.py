@@ -30,9 +30,9 @@ from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.clubs import SQLClubs
 from storage.sql.conversations import SQLConversations, SQLMessages
 from storage.sql.database import CopyableDatabase, TableShape, Transaction, Value
+from storage.sql.erasure import SQLRetention
 from storage.sql.people import SQLAllowances, SQLOpenReplies, SQLReaders, SQLServers, SQLUsage
 from storage.sql.privacy import SQLPrivacy
-from storage.sql.retention import SQLRetention
 from storage.sql.rows import listed, marks
 from storage.sql.turns import SQLTurns
 

@@ -11,8 +11,9 @@ from domain.leases import ALL, Shard
 from domain.usage import Removal
 from storage.sql.books import NamesOnShelves
 from storage.sql.database import Database, Row, Statement, Transaction
+from storage.sql.erasure import note_removals
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
-from storage.sql.privacy import note_removals, removals_of_asides, utc_now
+from storage.sql.privacy import removals_of_asides
 from storage.sql.rows import (
     FIRST_OF_RECENT,
     LINK_QUESTION,
@@ -32,6 +33,7 @@ from storage.sql.rows import (
     time_to_text,
     title_mark,
     upsert,
+    utc_now,
 )
 
 _COLUMNS = (

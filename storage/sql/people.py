@@ -1,4 +1,6 @@
-"""Readers' positions, preferences and usage, and servers' settings, in SQL."""
+"""Readers' positions, preferences and usage, and servers' settings, in SQL; and the hashes for people who have used up
+something, or were erased, today.
+"""
 
 import asyncio
 import hashlib
@@ -11,12 +13,10 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from domain.book import PositionState, ReadingPosition
-from domain.chat import without_quotation
-from domain.conversation import title_from
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, OpenReply, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Result, Row, Transaction, Value
-from storage.sql.rows import entities, entity, listed, marks, time_from_text, time_to_text, title_mark
+from storage.sql.rows import day_of, entities, entity, listed, marks, time_from_text, time_to_text
 
 _SET_POSITION = """
 INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
@@ -173,7 +173,7 @@ class SQLUsage:
             before = await transaction.run(_RECORDED, [record.request_id])
             more = tokens - sum(row["tokens"] for row in before)
             await transaction.run(_RECORD, [at, "", *others])
-            await _add_spent(transaction, record.reader_id, record.at, {record.guild_id or "": more})
+            await add_spent(transaction, record.reader_id, record.at, {record.guild_id or "": more})
 
         await self._database.atomically(write)
 
@@ -192,7 +192,7 @@ class SQLUsage:
         day = day_of(at)
         if not (salt := await self._database.read_one("SELECT value FROM salts WHERE name = ?", [day])):
             return 0
-        person = hashed(reader_id, guild_id, salt["value"])
+        person = hashed_spender(reader_id, guild_id, salt["value"])
         sql = "SELECT tokens FROM spent_tokens WHERE day = ? AND person = ?"
         row = await self._database.read_one(sql, [day, person])
         return int(row["tokens"]) if row else 0
@@ -214,7 +214,6 @@ KEPT_FOR = timedelta(days=1)
 
 _SALT = "allowances"
 
-
 _LOCK = "INSERT INTO locks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at"
 
 
@@ -235,7 +234,7 @@ class SerialTransactions:
         async def alone(transaction: Transaction) -> Result:
             now = datetime.now(UTC)
             await transaction.run("DELETE FROM locks WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
-            await transaction.run(_LOCK, [_hashed(name, await salt_of_people(transaction)), time_to_text(now)])
+            await transaction.run(_LOCK, [salted_hash(name, await salt_of_people(transaction)), time_to_text(now)])
             return await work(transaction)
 
         async with self._locks.setdefault(name, asyncio.Lock()):
@@ -254,7 +253,7 @@ class SQLAllowances:
         async def take(transaction: Transaction) -> datetime | None:
             await transaction.run("DELETE FROM allowances WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
             salt = await salt_of_people(transaction)
-            who, what = _hashed(person, salt), _hashed(about, salt) if about else ""
+            who, what = salted_hash(person, salt), salted_hash(about, salt) if about else ""
             known = "SELECT 1 AS one FROM allowances WHERE person = ? AND deed = ? AND about = ?"
             if what and await transaction.run(known, [who, deed, what]):
                 return None
@@ -276,7 +275,7 @@ class SQLAllowances:
 
 
 async def salt_of_people(transaction: Transaction) -> str:
-    """The salt of people's hashes. It is made once for a database and never changes."""
+    """The salt of `salted_hash`. It is made once for a database and never changes."""
     rows = await transaction.run("SELECT value FROM salts WHERE name = ?", [_SALT])
     if not rows:
         await transaction.run(
@@ -288,7 +287,7 @@ async def salt_of_people(transaction: Transaction) -> str:
 
 
 class SaltOfPeople:
-    """The salt of people's hashes, read once."""
+    """The same, read once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -299,8 +298,9 @@ class SaltOfPeople:
         return self._salt
 
 
-def _hashed(person: str, salt: str) -> str:
-    return hashlib.blake2b(person.encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
+def salted_hash(text: str, salt: str) -> str:
+    """The hash that stands for a text about a person, such as their id."""
+    return hashlib.blake2b(text.encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
 
 
 KEEP_ERASURE = """
@@ -308,42 +308,11 @@ INSERT INTO erasures (person, at, written_at) VALUES (?, '', '')
 ON CONFLICT (person) DO UPDATE SET at = erasures.at RETURNING at, written_at
 """
 
-_NOTE_ERASURE = """
-INSERT INTO erasures (person, at, written_at) VALUES (?, ?, ?)
-ON CONFLICT (person) DO UPDATE SET at = excluded.at, written_at = excluded.written_at
-"""
-
-
-async def was_erased(transaction: Transaction, reader_id: str, since: datetime, *, by_platform: bool = False) -> bool:
-    """Whether all about a person was erased after that moment. If not, that has to wait until this transaction ends.
-
-    `by_platform`: the moment is one by the platform's clock.
-    """
-    if not reader_id:
-        return False
-    [row] = await transaction.run(KEEP_ERASURE, [erased_person(reader_id, await salt_of_people(transaction))])
-    return bool(row["written_at" if by_platform else "at"] >= time_to_text(since))
-
-
-async def note_erasure(transaction: Transaction, reader_id: str, at: datetime, written_at: datetime) -> None:
-    """Remember for a day that all about a person is erased. A transaction that writes about them at the same time waits
-    for this one, and then sees it.
-
-    `at` is the moment by the program's clock, `written_at` by the platform's.
-    """
-    person = erased_person(reader_id, await salt_of_people(transaction))
-    await transaction.run(_NOTE_ERASURE, [person, time_to_text(at), time_to_text(written_at)])
-
 
 def erased_person(reader_id: str, salt: str) -> str:
     """A person's name in `erasures`."""
-    return _hashed(f"erased {reader_id}", salt)
+    return salted_hash(f"erased {reader_id}", salt)
 
-
-_SPENT = """
-SELECT guild_id, sum(input_tokens + output_tokens) AS tokens FROM usage
-WHERE reader_id = ?1 AND at >= ?2 GROUP BY guild_id
-"""
 
 _KEEP_SPENT = """
 INSERT INTO spent_tokens (day, person, tokens) VALUES (?1, ?2, ?3)
@@ -351,57 +320,18 @@ ON CONFLICT (day, person) DO UPDATE SET tokens = spent_tokens.tokens + excluded.
 """
 
 
-_LOOKED_UP = "DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_invocations <> '[]')"
-_RENAME = "UPDATE conversations SET title = ?, title_mark = ? WHERE id = ? AND title = ? AND title_source = 'automatic'"
-
-
-async def forget_lookups(transaction: Transaction, turn_id: str | None) -> None:
-    """Delete what was looked up for a turn: searches are made of its question's words."""
-    await transaction.run(_LOOKED_UP, [turn_id])
-    await transaction.run("UPDATE chat_messages SET raw = NULL WHERE turn_id = ?", [turn_id])
-
-
-_QUOTING = """
-SELECT chat_messages.id, content, conversation_id, turn_id
-FROM shown_questions JOIN chat_messages ON question_id = chat_messages.id
-WHERE reader_id = ?1 AND author_id <> ?1
-"""
-
-
-async def unquote(transaction: Transaction, reader_id: str) -> None:
-    """Remove what others have quoted of a person's messages in their questions, and in titles made of these."""
-    for row in await transaction.run(_QUOTING, [reader_id]):
-        before, after = row["content"], without_quotation(row["content"])
-        title, talk = title_from(after), row["conversation_id"]
-        await transaction.run("UPDATE chat_messages SET content = ? WHERE id = ?", [after, row["id"]])
-        await forget_lookups(transaction, row["turn_id"])
-        await transaction.run(_RENAME, [title, title_mark(talk, title), talk, title_from(before)])
-
-
-async def keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
-    """Keep what the person has used today under hashes, so that erasing does not give the day's tokens back."""
-    spent = {
-        row["guild_id"] or "": int(row["tokens"]) for row in await transaction.run(_SPENT, [reader_id, day_of(now)])
-    }
-    if spent:
-        await _add_spent(transaction, reader_id, now, spent)
-
-
-async def _add_spent(transaction: Transaction, reader_id: str, now: datetime, spent: Mapping[str, int]) -> None:
-    """`spent` are tokens by servers, under an empty id those outside of servers."""
+async def add_spent(transaction: Transaction, reader_id: str, now: datetime, spent: Mapping[str, int]) -> None:
+    """Add to what an erased person has used today: `spent` are tokens by servers, under an empty id those outside of
+    servers.
+    """
     day, new = day_of(now), secrets.token_hex(32)
     await transaction.run("INSERT INTO salts (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", [day, new])
     salt = (await transaction.run("SELECT value FROM salts WHERE name = ?", [day]))[0]["value"]
     kept = {guild_id: tokens for guild_id, tokens in spent.items() if guild_id} | {"": sum(spent.values())}
-    await transaction.run_many(_KEEP_SPENT, [[day, hashed(reader_id, each, salt), kept[each]] for each in kept])
+    await transaction.run_many(_KEEP_SPENT, [[day, hashed_spender(reader_id, each, salt), kept[each]] for each in kept])
 
 
-def day_of(moment: datetime) -> str:
-    """The midnight (UTC) before a moment, as times are kept."""
-    return time_to_text(moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
-
-
-def hashed(reader_id: str, guild_id: str, salt: str) -> str:
+def hashed_spender(reader_id: str, guild_id: str, salt: str) -> str:
     """The hash that stands for a person in `spent_tokens`, for one server; with an empty id, for all they have used."""
     return hashlib.sha256(f"{salt}:{guild_id}:{reader_id}".encode()).hexdigest()
 

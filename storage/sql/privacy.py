@@ -5,15 +5,23 @@ PERSONAL is the only list of where that is. A table that holds people's ids and 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from domain.book import is_personal
 from domain.conversation import UNTITLED
 from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind
 from storage.sql.database import Database, Row, Statement, Transaction
-from storage.sql.people import keep_spent, note_erasure, unquote, was_erased
-from storage.sql.rows import IN_PLACE, LINK_QUESTION, strings_from_text, time_from_text, time_to_text, title_mark
+from storage.sql.erasure import keep_spent, note_erasure, note_removals, removals_of_turns, unquote, was_erased
+from storage.sql.rows import (
+    IN_PLACE,
+    LINK_QUESTION,
+    strings_from_text,
+    time_from_text,
+    time_to_text,
+    title_mark,
+    utc_now,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,22 +279,11 @@ SET name = CASE excluded.name WHEN '' THEN posts.name ELSE excluded.name END,
   words = CASE excluded.words WHEN 0 THEN posts.words ELSE excluded.words END
 """
 
-_NOTE_REMOVAL = """
-INSERT INTO removals (channel_id, message_id, kind, guild_id, reader_id, name, noted_at)
-VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (channel_id, message_id) DO UPDATE SET kind = excluded.kind, reader_id = excluded.reader_id,
-  name = excluded.name, noted_at = excluded.noted_at, refused_at = ''
-"""
-
 _TO_REMOVE = "SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM removals WHERE"
 _IN_ORDER = "ORDER BY noted_at, channel_id, message_id"
 
 AGAIN_AFTER = timedelta(days=1)
 """When to retry what Discord refused; somebody may have granted the permission by then."""
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class SQLPrivacy:
@@ -396,25 +393,6 @@ async def _name_was_taken_back(transaction: Transaction, thread_id: str, name: s
     """Whether the conversation of a thread is gone or has no title any more, so that the name is nobody's now."""
     rows = await transaction.run(_NAMED, [thread_id])
     return all(row["title"] == UNTITLED and row["book"][:_COMPARED] != name[:_COMPARED] for row in rows)
-
-
-async def note_removals(transaction: Transaction, removals: Iterable[Removal], now: datetime) -> None:
-    """Add to the list of removals, within a transaction."""
-    rows = [
-        (each.channel_id, each.message_id, each.kind, each.guild_id, each.reader_id, each.name, time_to_text(now))
-        for each in removals
-    ]
-    await transaction.run_many(_NOTE_REMOVAL, rows)
-
-
-def removals_of_turns(rows: Iterable[Row | dict[str, Any]], reader_id: str = "") -> list[Removal]:
-    """The messages that show turns; rows have `guild_id`, `thread_id`, `reply_ids` and `trace_id`."""
-    return [
-        Removal(RemovalKind.MESSAGE, row["thread_id"], message_id, row["guild_id"], reader_id)
-        for row in rows
-        for message_id in (*strings_from_text(row["reply_ids"]), row["trace_id"])
-        if row["thread_id"] and message_id
-    ]
 
 
 async def removals_of_asides(transaction: Transaction, rows: Iterable[Row], reader_id: str = "") -> list[Removal]:

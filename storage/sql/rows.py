@@ -78,6 +78,15 @@ def optional_time_from_text(text: str | None) -> datetime | None:
     return None if text is None else time_from_text(text)
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def day_of(moment: datetime) -> str:
+    """The midnight (UTC) before a moment, as times are kept."""
+    return time_to_text(moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
+
+
 def title_mark(conversation_id: str, title: str) -> int:
     """A number of 40 bits for a conversation with this title; the sum over a shelf tells whether any title changed."""
     named = f"{conversation_id}\n{title}".encode(errors="replace")

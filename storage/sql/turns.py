@@ -12,8 +12,8 @@ from domain.leases import ALL, CURRENT_LEASE, Shard
 from domain.usage import Removal, RemovalKind
 from storage.sql.conversations import REPETITIONS, saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
-from storage.sql.people import forget_lookups
-from storage.sql.privacy import PLACE, note_removals, removals_of_asides, removals_of_turns, untitle, utc_now
+from storage.sql.erasure import forget_lookups, note_removals, removals_of_turns
+from storage.sql.privacy import PLACE, removals_of_asides, untitle
 from storage.sql.rows import (
     FIRST_OF_RECENT,
     IN_PLACE,
@@ -30,6 +30,7 @@ from storage.sql.rows import (
     time_to_text,
     usage_from_text,
     usage_to_text,
+    utc_now,
 )
 
 _COLUMNS = (

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from storage.opening import Storage
+from storage.sql.erasure import OF_A_SERVER
 from storage.sql.privacy import IMPERSONAL, PERSONAL, PersonalColumn
-from storage.sql.retention import OF_A_SERVER
 from tests.storage.values import furnish, hold_turn
 
 PERSON, SERVER = "4711471147114711", "8822882288228822"

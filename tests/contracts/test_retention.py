@@ -11,7 +11,7 @@ from domain.conversation import TurnState
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, UsageRecord
 from storage.opening import Storage
-from storage.sql.retention import SQLRetention
+from storage.sql.erasure import SQLRetention
 from tests.contracts.test_clubs import a_club
 from tests.storage.values import a_book, a_conversation, a_question, at, everything_said, furnish, hold_turn, ids_of
 

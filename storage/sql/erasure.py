@@ -1,12 +1,112 @@
-"""Erasing data whose time is up, in SQL: old data, answers nobody kept, servers the bot has left."""
+"""Erasing, in SQL: what else goes or stays when a person is erased, additions to the list of what has to be removed
+from Discord, and data whose time is up.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
-from storage.sql.database import Database, Transaction
-from storage.sql.people import KEPT_FOR, day_of
-from storage.sql.privacy import utc_now
-from storage.sql.rows import time_to_text
+from domain.chat import without_quotation
+from domain.conversation import title_from
+from domain.usage import Removal, RemovalKind
+from storage.sql.database import Database, Row, Transaction
+from storage.sql.people import KEEP_ERASURE, KEPT_FOR, add_spent, erased_person, salt_of_people
+from storage.sql.rows import day_of, strings_from_text, time_to_text, title_mark, utc_now
+
+_NOTE_ERASURE = """
+INSERT INTO erasures (person, at, written_at) VALUES (?, ?, ?)
+ON CONFLICT (person) DO UPDATE SET at = excluded.at, written_at = excluded.written_at
+"""
+
+
+async def was_erased(transaction: Transaction, reader_id: str, since: datetime, *, by_platform: bool = False) -> bool:
+    """Whether all about a person was erased after that moment. If not, that has to wait until this transaction ends.
+
+    `by_platform`: the moment is one by the platform's clock.
+    """
+    if not reader_id:
+        return False
+    [row] = await transaction.run(KEEP_ERASURE, [erased_person(reader_id, await salt_of_people(transaction))])
+    return bool(row["written_at" if by_platform else "at"] >= time_to_text(since))
+
+
+async def note_erasure(transaction: Transaction, reader_id: str, at: datetime, written_at: datetime) -> None:
+    """Remember for a day that all about a person is erased. A transaction that writes about them at the same time waits
+    for this one, and then sees it.
+
+    `at` is the moment by the program's clock, `written_at` by the platform's.
+    """
+    person = erased_person(reader_id, await salt_of_people(transaction))
+    await transaction.run(_NOTE_ERASURE, [person, time_to_text(at), time_to_text(written_at)])
+
+
+_SPENT = """
+SELECT guild_id, sum(input_tokens + output_tokens) AS tokens FROM usage
+WHERE reader_id = ?1 AND at >= ?2 GROUP BY guild_id
+"""
+
+_LOOKED_UP = "DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_invocations <> '[]')"
+_RENAME = "UPDATE conversations SET title = ?, title_mark = ? WHERE id = ? AND title = ? AND title_source = 'automatic'"
+
+
+async def forget_lookups(transaction: Transaction, turn_id: str | None) -> None:
+    """Delete what was looked up for a turn: searches are made of its question's words."""
+    await transaction.run(_LOOKED_UP, [turn_id])
+    await transaction.run("UPDATE chat_messages SET raw = NULL WHERE turn_id = ?", [turn_id])
+
+
+_QUOTING = """
+SELECT chat_messages.id, content, conversation_id, turn_id
+FROM shown_questions JOIN chat_messages ON question_id = chat_messages.id
+WHERE reader_id = ?1 AND author_id <> ?1
+"""
+
+
+async def unquote(transaction: Transaction, reader_id: str) -> None:
+    """Remove what others have quoted of a person's messages in their questions, and in titles made of these."""
+    for row in await transaction.run(_QUOTING, [reader_id]):
+        before, after = row["content"], without_quotation(row["content"])
+        title, talk = title_from(after), row["conversation_id"]
+        await transaction.run("UPDATE chat_messages SET content = ? WHERE id = ?", [after, row["id"]])
+        await forget_lookups(transaction, row["turn_id"])
+        await transaction.run(_RENAME, [title, title_mark(talk, title), talk, title_from(before)])
+
+
+async def keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
+    """Keep what the person has used today under hashes, so that erasing does not give the day's tokens back."""
+    spent = {
+        row["guild_id"] or "": int(row["tokens"]) for row in await transaction.run(_SPENT, [reader_id, day_of(now)])
+    }
+    if spent:
+        await add_spent(transaction, reader_id, now, spent)
+
+
+_NOTE_REMOVAL = """
+INSERT INTO removals (channel_id, message_id, kind, guild_id, reader_id, name, noted_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (channel_id, message_id) DO UPDATE SET kind = excluded.kind, reader_id = excluded.reader_id,
+  name = excluded.name, noted_at = excluded.noted_at, refused_at = ''
+"""
+
+
+async def note_removals(transaction: Transaction, removals: Iterable[Removal], now: datetime) -> None:
+    """Add to the list of removals, within a transaction."""
+    rows = [
+        (each.channel_id, each.message_id, each.kind, each.guild_id, each.reader_id, each.name, time_to_text(now))
+        for each in removals
+    ]
+    await transaction.run_many(_NOTE_REMOVAL, rows)
+
+
+def removals_of_turns(rows: Iterable[Row | dict[str, Any]], reader_id: str = "") -> list[Removal]:
+    """The messages that show turns; rows have `guild_id`, `thread_id`, `reply_ids` and `trace_id`."""
+    return [
+        Removal(RemovalKind.MESSAGE, row["thread_id"], message_id, row["guild_id"], reader_id)
+        for row in rows
+        for message_id in (*strings_from_text(row["reply_ids"]), row["trace_id"])
+        if row["thread_id"] and message_id
+    ]
+
 
 # What waits in a thread that is there will be answered, however late. A turn that runs has begun since, or is one of a
 # thread; in the terminal, nobody but whoever takes the conversation up waits for anything. A club's section may have a
