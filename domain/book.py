@@ -5,13 +5,13 @@ comparison of offsets everywhere.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
 
-from domain.errors import BookError, BookErrorCode, Worded
+from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
 
 _PERSON = "person:"
 OCR_MARK = "+ocr"
@@ -256,9 +256,9 @@ class Citation:
     @property
     def reference(self) -> str:
         """The reference in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
-        return self.reference_in(str.format)
+        return self.reference_in(in_english)
 
-    def reference_in(self, say: Callable[..., str]) -> str:
+    def reference_in(self, say: Say) -> str:
         """The same in another language: `say` translates an English text and fills its {placeholders}."""
         return page_reference(self.page, self.last_page, estimated=self.estimated, say=say)
 
@@ -271,7 +271,7 @@ class Surroundings:
     after: str = ""
 
 
-def page_reference(first: str, last: str, *, estimated: bool, say: Callable[..., str] = str.format) -> str:
+def page_reference(first: str, last: str, *, estimated: bool, say: Say = in_english) -> str:
     """A reference to pages by their labels, as answers show it."""
     if first == last:
         return say("about p. {page}", page=first) if estimated else say("p. {page}", page=first)

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from string import Formatter
 from types import MappingProxyType
+from typing import Protocol
 
 LONGEST_QUOTED = 200
 """Characters of what people typed that a sentence repeats to them: as many as a title may have."""
@@ -52,6 +53,17 @@ class Worded(str):
     def __deepcopy__(self, memo: dict[int, object]) -> "Worded":
         """Itself, as for other strings: `dataclasses.asdict` copies every value."""
         return self
+
+
+class Say(Protocol):
+    """Says an English text in the reader's language; `values` fill its {placeholders}."""
+
+    def __call__(self, text: str, /, **values: object) -> str: ...
+
+
+def in_english(text: str, /, **values: object) -> str:
+    """The text as it is, with its placeholders filled."""
+    return text.format(**values)
 
 
 class MarginaliaError(Exception):

@@ -9,8 +9,8 @@ from discord.ui import Button, Item, View
 
 from cogs.interactions import buttons_of
 from cogs.interactions import row as view_row
-from cogs.rendering.inline import Say
 from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
+from domain.errors import Say
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"

@@ -6,12 +6,12 @@ from functools import partial
 from cogs.delivery.message_group import Delivery, MessageGroup, MessagePayload, Posted
 from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.answers import with_note
-from cogs.rendering.inline import Say, in_english
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
 from domain.book import Citation
 from domain.citations.keys import in_language
+from domain.errors import Say, in_english
 from domain.event import NOTHING_WRITTEN, ToolCallFinished, ToolCallStarted
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 

@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
+from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, split, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, outcome_in_words, shortened
 from domain.book import Binding, BindingKind, Citation, Surroundings, page_reference
 from domain.citations.keys import in_language
+from domain.errors import Say, in_english
 from domain.event import Answer, ApprovalAsked, TurnFailed
 from domain.spoilers.filter import has_hidden
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from cogs.rendering.inline import Say, in_english, inert_in_files
+from cogs.rendering.inline import inert_in_files
 from cogs.rendering.splitting import closed_code
 from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration, outcome_in_words
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.keys import in_language
 from domain.conversation import Conversation
+from domain.errors import Say, in_english
 from domain.spoilers.filter import redacted
 
 TRACE_NAME = "trace.md"

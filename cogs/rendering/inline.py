@@ -8,7 +8,6 @@ a tool's result has talked a model into.
 import html
 import re
 from functools import cached_property, lru_cache
-from typing import Protocol
 
 ZERO_WIDTH = "\u200b"
 HAIR_SPACE = "\u200a"
@@ -237,16 +236,6 @@ def _tag(whole: str, name: str, *, closing: bool) -> str:
 def _entity(entity: str) -> str:
     text = html.unescape(entity)
     return entity if text == entity else escape(text)
-
-
-class Say(Protocol):
-    """Translates an English text with {placeholders} into the reader's language."""
-
-    def __call__(self, text: str, /, **values: object) -> str: ...
-
-
-def in_english(text: str, /, **values: object) -> str:
-    return text.format(**values)
 
 
 _COMMAND = re.compile(r"</([\w -]+):\d+>|`(/[\w -]+)`")

@@ -11,10 +11,11 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from cogs.i18n import later
-from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
+from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.splitting import units
 from domain.book import is_source
 from domain.chat import ChatMessage
+from domain.errors import Say, in_english
 from domain.event import ToolCallFinished, ToolCallStarted
 from domain.spoilers.filter import COVERED
 

@@ -14,7 +14,7 @@ from domain.book import Book, Citation, Passage, Sentence, Surroundings
 from domain.chat import PromptKind, Prompts
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, in_language, key_of
 from domain.citations.resolver import compose
-from domain.errors import BookError, LLMError, LLMErrorCode
+from domain.errors import BookError, LLMError, LLMErrorCode, Say, in_english
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
 from domain.ports import BookFiles, BookView, ChatProvider
 from domain.reading.portrait import MetNames, Portrait, portrait_text, portray, sentences_about
@@ -30,8 +30,6 @@ from domain.reading.questions import (
     story_start,
 )
 from domain.reading.recap import (
-    Say,
-    in_english,
     is_fit,
     offset_of,
     recap,

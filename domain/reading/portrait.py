@@ -11,14 +11,13 @@ from importlib.resources import files
 from itertools import pairwise, takewhile
 
 from domain.book import Citation, Mentions, Sentence
+from domain.errors import Say, in_english
 from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer, folded_name, name_phrases
 from domain.library.search.words import fold
 from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
 from domain.reading.recap import (
-    Say,
     forms_of,
-    in_english,
     introductions,
     is_fit,
     is_spoken,

@@ -9,13 +9,14 @@ from enum import StrEnum
 from itertools import cycle
 
 from domain.book import Chapter, Citation, Sentence
+from domain.errors import Say, in_english
 from domain.library.addressing import is_matter
 from domain.library.names import TITLES_OF_PEOPLE, folded_name, name_phrases
 from domain.library.progress import title_is_read
 from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
 from domain.library.summaries import FEWEST_OF_A_STORY, chapter_parts, weights_of
 from domain.ports import BookView
-from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score, spoken_among
+from domain.reading.recap import is_fit, is_spoken, names_of, quoted, score, spoken_among
 
 MOST_QUESTIONS = 5
 FEWEST_WORDS, FEWEST_AT_ALL = 9, 4

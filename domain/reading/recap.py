@@ -3,25 +3,16 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.book import Citation, Sentence, shown_chapter
-from domain.errors import BookError, BookErrorCode, Worded
+from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.names import NAME_WORD, SEPARATORS, NameRecognizer, bare_name, name_phrases
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, ChapterPart, chapter_parts, weights_of
 from domain.ports import BookView
-
-Say = Callable[..., str]
-"""Translates an English text for the reader; keywords fill its {placeholders}."""
-
-
-def in_english(text: str, **values: object) -> str:
-    """The text itself, with its placeholders filled."""
-    return text.format(**values)
-
 
 RECENT_CHAPTERS = 3
 """The last chapters, of which more is told, because readers go on from them."""

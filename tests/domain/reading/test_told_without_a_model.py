@@ -180,7 +180,7 @@ async def test_a_book_that_explains_something_is_asked_about_in_different_ways(t
 
 
 async def test_they_are_said_in_the_askers_language(companion: ReadingCompanion, book: Book) -> None:
-    told = await companion.who(book, HALF, "Bole", Asker(say=lambda text, **_: text.upper()))
+    told = await companion.who(book, HALF, "Bole", Asker(say=lambda text, /, **_: text.upper()))
     assert "FIRST MENTION:" in told.text
 
 
