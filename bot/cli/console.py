@@ -17,7 +17,7 @@ from rich.text import Text
 
 from bot.cli.running import Emphasis, WordWrap, interrupts, print_json, with_said
 from bot.tools.results import counted
-from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition, is_source
+from domain.book import Binding, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, shortened
@@ -33,6 +33,7 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
+from domain.library.progress import limit_line
 from domain.spoilers.filter import has_hidden, redacted, spans
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.state import Decision
@@ -444,17 +445,5 @@ def position_fields(position: ReadingPosition) -> dict[str, object]:
 
 def _bound_by(binding: Binding) -> str:
     """The line that says how far the answer goes, and because of whom or what."""
-    if binding.kind is BindingKind.NOBODY:
-        return "Nobody is in the club at the moment, so nothing is revealed here."
-    if binding.kind is BindingKind.HIDDEN:
-        return "Answering only as far as everybody here has read."
-    who = {
-        BindingKind.READER: f"{binding.name or 'another reader'} has read",
-        BindingKind.ENDED: "everybody had read when the club ended",
-    }
-    if not binding.page:
-        return "Somebody who reads along hasn't started reading, so nothing is revealed here yet."
-    page = f"{'about ' if binding.estimated else ''}p. {binding.page}"
-    if binding.kind is BindingKind.SECTION:
-        return f"Answering up to {page}, the end of section {binding.section}."
-    return f"Answering up to {page}, as far as {who[binding.kind]}."
+    line = limit_line(binding, binding.name or "another reader")
+    return line[:1].upper() + line[1:]

@@ -9,10 +9,11 @@ from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, split, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, outcome_in_words, shortened
-from domain.book import Binding, BindingKind, Citation, Surroundings, page_reference
+from domain.book import Binding, Citation, Surroundings, page_reference
 from domain.citations.keys import in_language
 from domain.errors import Say, in_english
 from domain.event import Answer, ApprovalAsked, TurnFailed
+from domain.library.progress import limit_line
 from domain.spoilers.filter import has_hidden
 
 QUOTE_SHOWN = 600
@@ -86,21 +87,7 @@ def page_name(page: str, say: Say = in_english, *, estimated: bool) -> str:
 def binding_note(binding: Binding, say: Say = in_english) -> str:
     """The line that says how far the answer goes, and because of whom or what."""
     who = escape(binding.name) if binding.name else f"<@{binding.reader_id}>"
-    page = page_name(binding.page, say, estimated=binding.estimated) if binding.page else ""
-    match binding.kind:
-        case BindingKind.SECTION:
-            return say("-# Answering up to {page}, the end of section {number}.", page=page, number=binding.section)
-        case BindingKind.NOBODY:
-            return say("-# Nobody is in the club at the moment, so I won't reveal anything here.")
-        case BindingKind.ENDED if page:
-            return say("-# Answering up to {page}, as far as everybody had read when the club ended.", page=page)
-        case BindingKind.ENDED:
-            return say("-# Not everybody had started reading when the club ended, so I won't reveal anything here.")
-        case BindingKind.HIDDEN:
-            return say("-# Answering only as far as everybody here has read.")
-        case BindingKind.READER if page:
-            return say("-# Answering up to {page}, as far as {who} has read.", page=page, who=who)
-    return say("-# {who} hasn't started reading, so I won't reveal anything here yet.", who=who)
+    return f"-# {limit_line(binding, who, say)}"
 
 
 def nothing_read(say: Say = in_english, *, by_asker: bool) -> str:

@@ -8,11 +8,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from domain.book import Binding, BindingKind, Book, Chapter, Page, PositionState, ReadingPosition, one_line
+from domain.book import (
+    Binding,
+    BindingKind,
+    Book,
+    Chapter,
+    Page,
+    PositionState,
+    ReadingPosition,
+    one_line,
+    page_reference,
+)
 from domain.chat import ChatMessage, MessageRole
 from domain.clubs.plan import Club
 from domain.conversation import Conversation
-from domain.errors import BookError, BookErrorCode, Worded
+from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
 from domain.event import PositionProposed
 from domain.library.addressing import find_chapter, is_chapter_word, with_descendants, without_titles
 from domain.library.numerals import number_value
@@ -194,6 +204,25 @@ def binding_in(club: Club, book: Book, pages: Sequence[Page], now: datetime) -> 
         return _binding(BindingKind.NOBODY, lowest, book, pages)
     shown = [each.reader_id for each in last if not each.hidden]
     return _binding(BindingKind.READER if shown else BindingKind.HIDDEN, lowest, book, pages, *shown[:1])
+
+
+def limit_line(binding: Binding, who: str, say: Say = in_english) -> str:
+    """How far an answer goes, and because of whom or what; `who` is what to call a READER."""
+    page = page_reference(binding.page, binding.page, estimated=binding.estimated, say=say) if binding.page else ""
+    match binding.kind:
+        case BindingKind.SECTION:
+            return say("Answering up to {page}, the end of section {number}.", page=page, number=binding.section)
+        case BindingKind.NOBODY:
+            return say("Nobody is in the club at the moment, so I won't reveal anything here.")
+        case BindingKind.ENDED if page:
+            return say("Answering up to {page}, as far as everybody had read when the club ended.", page=page)
+        case BindingKind.ENDED:
+            return say("Not everybody had started reading when the club ended, so I won't reveal anything here.")
+        case BindingKind.HIDDEN:
+            return say("Answering only as far as everybody here has read.")
+        case BindingKind.READER if page:
+            return say("Answering up to {page}, as far as {who} has read.", page=page, who=who)
+    return say("{who} hasn't started reading, so I won't reveal anything here yet.", who=who)
 
 
 def _within(read_to: int, conversation: Conversation | None) -> int:

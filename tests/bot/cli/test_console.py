@@ -136,7 +136,9 @@ async def test_verbose_names_claims_without_a_reference() -> None:
         (Binding("7", 9, "5", name="Ben"), "Answering up to p. 5, as far as Ben has read."),
         (Binding("", 9, "", kind=BindingKind.HIDDEN), "Answering only as far as everybody here has read."),
         (Binding("", 9, "5", kind=BindingKind.SECTION, section=2), "Answering up to p. 5, the end of section 2."),
-        (Binding("7", 0, "", name="Ben"), "hasn't started reading"),
+        (Binding("7", 0, "", name="Ben"), "Ben hasn't started reading, so I won't reveal anything here yet."),
+        (Binding("7", 0, ""), "Another reader hasn't started reading, so I won't reveal anything here yet."),
+        (Binding("", 0, "", kind=BindingKind.ENDED), "Not everybody had started reading when the club ended, so I"),
     ],
 )
 async def test_who_or_what_binds_an_answer_is_named_below_it(binding: Binding, line: str) -> None:
