@@ -91,7 +91,7 @@ LINES = _each(*WORDINGS["lines"])
 SAYING = [*map(_whole, WORDINGS["saying"])]
 """A line without quotation marks, if it stands in the book."""
 SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
-TOPIC = re.compile(r"about\b", re.IGNORECASE)
+TOPIC, _IT = (re.compile(each, re.IGNORECASE) for each in (r"about\b", r"\bit\b"))
 
 PAGE, PAGE_IN_WORDS = _each(*WORDINGS["page"])
 PAGE_WORDS = _anywhere(*WORDINGS["page_words"])
@@ -228,12 +228,14 @@ def intent_of(text: str, question: Question, book: Mapping[str, Any] | None = No
         return Position()
     if place := _place_in(text, is_open=known["open"]):
         return place
-    if BEGINNING.fullmatch(text) or NARRATOR.fullmatch(text):
-        return Beginning(narrator=NARRATOR.fullmatch(text) is not None)
+    named = (text, _as_this_work(text[:_MOST_OF_REMARK], known["title"]))
+    if any(map(NARRATOR.fullmatch, named)):
+        return Beginning(narrator=True)
     if (of_people := _cast(text)) is not None:
         return of_people
-    if ENDING.fullmatch(text):
-        return StoryEnd()
+    for edge, asked in ((Beginning(), BEGINNING), (StoryEnd(), ENDING)):
+        if any(map(asked.fullmatch, named)):
+            return edge
     if has_past and ONWARD.fullmatch(text):
         return Onward()
     found = _count(text) or _line(text, question) or _structure(text) or _pages(text, question)
@@ -267,22 +269,22 @@ def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
     return Remark("position") if any(vague) else None
 
 
-_IT = re.compile(r"\bit\b", re.IGNORECASE)
-
-
 def _remark(text: str, title: str, *, has_past: bool) -> Remark | None:
-    """A remark; if it asks what the book is, it may call that by some words of its title, or "it" where nothing was
-    spoken of before.
-    """
+    """A remark; if it asks what the book is, it may call that by its title, or "it" where nothing went before."""
+    plain = _as_this_work(text, title)
+    called_it = [text, plain] if has_past else [text, plain, _IT.sub("this book", text)]
+    texts = {reply: called_it if reply in (*OF_THE_BOOK, "opinion") else [text] for reply in REMARKS}
+    return next((Remark(reply) for reply, each in REMARKS.items() if any(map(each.fullmatch, texts[reply]))), None)
+
+
+def _as_this_work(text: str, title: str) -> str:
+    """The text with "this work" in place of the book's title, or of some words of it."""
     words = {without_possessive(word) for word in words_of(title)}
     telling = [re.escape(word) for word in words if not language.is_little(word, language.language_of(title))]
     name = rf"\b(?:{'|'.join(telling)})\b(?:['’]s)?"
     joint = rf"[\W_]+(?:(?:{'|'.join(map(re.escape, words))})\W+){{0,2}}"
     called = rf"(?:\b{_THE_BOOK} )?\W?(?:\b(?:the|an?|der|die|das|le|la|el) )?{name}(?:{joint}{name})*\W?"
-    plain = " ".join(re.sub(called, " this work ", text, flags=re.IGNORECASE).split()) if telling else text
-    called_it = [text, plain] if has_past else [text, plain, _IT.sub("this book", text)]
-    texts = {reply: called_it if reply in (*OF_THE_BOOK, "opinion") else [text] for reply in REMARKS}
-    return next((Remark(reply) for reply, each in REMARKS.items() if any(map(each.fullmatch, texts[reply]))), None)
+    return " ".join(re.sub(called, " this work ", text, flags=re.IGNORECASE).split()) if telling else text
 
 
 def parted(text: str) -> tuple[str, str]:

@@ -99,6 +99,11 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("personnages", Cast()),
         ("who is the narrator?", Beginning(narrator=True)),
         ("last page", StoryEnd()),
+        ("Quote the first sentence", Beginning()),
+        ("Lies mir den Anfang vor", Beginning()),
+        ("what does the last line say?", StoryEnd()),
+        ("Zitiere den letzten Satz", StoryEnd()),
+        ("Cite la première phrase", Beginning()),
         ("you didn't answer my question", Remark("sorry")),
         ("wie geht's?", Remark("well")),
         ("ok bye", Remark("farewell")),
@@ -425,6 +430,10 @@ def test_going_on_needs_something_to_go_on_from(text: str) -> None:
         ("is Dracula a good book?", "Dracula", Remark("opinion")),
         ("is this book worth reading?", "A Small Book", Remark("opinion")),
         ("who wrote this book and when", "A Small Book", Remark("origin")),
+        ("How does Dracula end?", "Dracula", StoryEnd()),
+        ("Wie fängt Effi Briest an?", "Effi Briest", Beginning()),
+        ("Comment finit Madame Bovary ?", "Madame Bovary", StoryEnd()),
+        ("Who narrates Frankenstein?", "Frankenstein; Or, The Modern Prometheus", Beginning(narrator=True)),
     ],
 )
 def test_the_book_may_be_called_by_words_of_its_title(text: str, title: str, intent: Intent) -> None:
