@@ -393,7 +393,7 @@ def _near(index: BookIndex, layout: BookLayout, wanted: Sequence[_Wanted]) -> di
     found: defaultdict[str, list[tuple[tuple[bool, int, int, int], str]]] = defaultdict(list)
     initials = {each.folded[0] for each in wanted}
     for written in index.vocabulary() if wanted else ():
-        if not (written[0].isupper() or written[0] in initials) or written in STOP_WORDS:
+        if not (written[0].isupper() or written[0] in initials) or written.lower() in STOP_WORDS:
             continue
         folded = fold(bare := without_possessive(written))
         for each in wanted:

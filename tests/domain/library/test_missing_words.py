@@ -31,6 +31,10 @@ def test_a_missing_word_is_told_with_the_names_it_may_be_meant_for(asked: str, m
     assert reading_of(TEXT).missing_words(asked) == missing
 
 
+def test_no_name_is_a_word_that_every_text_has() -> None:
+    assert reading_of("Then Lucy asked the Count, What and What.").missing_words("Whta") == {"Whta": []}
+
+
 @pytest.mark.parametrize(("asked", "meant"), [("Lusy", ["Lucy"]), ("Rose", []), ("Hope", []), ("risy", [])])
 def test_a_short_name_is_meant_only_where_it_sounds_alike(asked: str, meant: list[str]) -> None:
     assert reading_of("In Rome he met Lucy. To rise was a hope Lucy had.").missing_words(asked) == {asked: meant}

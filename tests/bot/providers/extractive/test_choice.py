@@ -60,6 +60,25 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
     assert first(question, ISLAND) == answer
 
 
+TOWN = (
+    "The brothers of Marta stood at the door of the church. She was furious with them for a week and would not eat. "
+    "An old solicitor read the will to them in the evening. They had a quarrel over the house in the square."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Does Marta have siblings?", "The brothers of Marta stood at the door of the church."),
+        ("Was she mad at them?", "She was furious with them for a week and would not eat."),
+        ("Who is the lawyer?", "An old solicitor read the will to them in the evening."),
+        ("What do they argue about?", "They had a quarrel over the house in the square."),
+    ],
+)
+def test_a_word_of_today_finds_what_older_books_call_it(question: str, answer: str) -> None:
+    assert first(question, TOWN) == answer
+
+
 ROPES = (
     "Wet the splice and turn the bight before you go on to the next one. A splice is a joint of two ropes. Go on. "
     "The old sailors, who had no other words for it, called such a loop of any rope a bight. "
