@@ -55,6 +55,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("really?", Remark("sure")),
         ("are you kidding?", Remark("sure")),
         ("I just started reading this", Remark("ready")),
+        ("hi! just started this one", Remark("ready")),
         ("Ich habe gerade erst angefangen", Remark("ready")),
         ("hä?", Remark("unclear")),
         ("das ergibt keinen Sinn", Remark("sorry")),
