@@ -29,6 +29,8 @@ ADDRESSES = (
     "GUTENDEX_URL", "OPEN_METEO_URL", "OPEN_METEO_GEOCODING_URL", "MCP_SERVERS",
 )  # fmt: skip
 """Those with addresses, which may contain a secret."""
+WAYS_OUT = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Those by which the SDKs reach their servers; none is a setting, and a wrong one keeps a client from being made."""
 
 _OTHERS = 0o077
 _FILE, _FOLDER = 0o600, 0o700
@@ -54,6 +56,18 @@ _OF_DISCORD = re.compile(r"(?<=/)((?:interactions|webhooks)/\d+)/[\w.-]{20,}")
 _FIELD = re.compile(r"(?P<name>[\"'](?:token|access_token|session_id)[\"']: ?[\"'])[^\"']+")
 """The same as a field of a gateway event."""
 _GONE = "***"
+
+
+def ways_out() -> str:
+    """The variables of WAYS_OUT that are set, for a sentence."""
+    return ", ".join(name for name in WAYS_OUT if os.environ.get(name) or os.environ.get(name.lower()))
+
+
+def fault_of_way_out(error: Exception) -> str:
+    """What is wrong with one of them; of an address that cannot be read only that: what stands in the place of its port
+    may be a password.
+    """
+    return str(error) if isinstance(error, OSError | ValueError | ImportError) else type(error).__name__
 
 
 def keep_files_private() -> None:

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import httpx2
 from pydantic import BaseModel, ValidationError
 
+from bot.private import fault_of_way_out, ways_out
+from domain.errors import SettingsError
 from domain.ports import ToolHandler
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import error_output, failure_output, to_json
@@ -186,6 +188,9 @@ class WeatherTool:
     """get_weather. `timeout` is in seconds, for both requests together.
 
     Without a `client` it creates its own, which `aclose` closes.
+
+    Raises:
+        SettingsError: a proxy or certificates that the environment names cannot be used.
     """
 
     TOOL_DEFINITION = ToolDefinition(
@@ -214,7 +219,7 @@ class WeatherTool:
         forecast_url: str = FORECAST_URL,
         timeout: float = 10.0,
     ) -> None:
-        self._client = client or httpx2.AsyncClient(timeout=timeout)
+        self._client = client or _new_client(timeout)
         self._owns_client = client is None
         self._geocoding_url = geocoding_url.rstrip("/")
         self._forecast_url = forecast_url.rstrip("/")
@@ -273,6 +278,16 @@ class WeatherTool:
             return kind.model_validate_json(response.content)
         except ValidationError as error:
             raise WeatherError("Weather service sent an answer that cannot be read") from error
+
+
+def _new_client(timeout: float) -> httpx2.AsyncClient:
+    try:
+        return httpx2.AsyncClient(timeout=timeout)
+    except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:  # an import: for socks5://
+        if not ways_out():
+            raise
+        why = fault_of_way_out(error)
+        raise SettingsError(f"EXTRA_TOOLS has weather, which cannot be asked ({why}). Check {ways_out()}.") from error
 
 
 def _location_in(args: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.tools.weather import WeatherTool
+from domain.errors import SettingsError
 from tests.doubles.open_meteo import LIMERICK_IE, LIMERICK_PA, TROMSO, WHITE_PLAINS_NC, WHITE_PLAINS_NY, OpenMeteoDouble
 
 
@@ -139,6 +140,22 @@ async def test_a_service_that_is_not_there_is_a_result_too(service: OpenMeteoDou
     tool = WeatherTool(geocoding_url="http://127.0.0.1:1")
     assert await ask(tool, location="Ulm") == {"error": "Weather service could not be reached"}
     await tool.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SSL_CERT_FILE", "/no/such.pem"),
+        ("ALL_PROXY", "socks://127.0.0.1:1080"),
+        ("ALL_PROXY", "socks5://127.0.0.1:1080"),
+        ("HTTPS_PROXY", "http://me:secret#@proxy:8080"),
+    ],
+)
+def test_an_environment_without_a_way_out_is_a_setting(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=rf"EXTRA_TOOLS has weather, .* Check .*{name}") as caught:
+        WeatherTool()
+    assert "secret" not in str(caught.value)
 
 
 async def test_many_may_ask_at_once(tool: WeatherTool) -> None:
