@@ -2,9 +2,11 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import discord
 
@@ -180,14 +182,37 @@ async def check_model(settings: Settings) -> Finding:
         finally:
             await provider.aclose()
     except MarginaliaError as error:
-        said = getattr(error, "said", "")
-        sentence = f"{error.message} It says: {said}" if said else error.message
-        if error.code is LLMErrorCode.CONNECTION_LOST and (setting := _own_address(settings)):
-            sentence = f"{error.message} Does a server run at {setting}?"
-        return Finding("Model", sentence, ok=False)
+        return Finding("Model", " ".join(_about_failure(error, settings)), ok=False)
     except TimeoutError:
         sentence = f"No answer within {MODEL_PATIENCE_S:.0f} seconds. Please check the network and the base URL."
         return Finding("Model", sentence, ok=False)
+
+
+_MAY_BE_A_PROXY = (
+    *(LLMErrorCode.CONNECTION_LOST, LLMErrorCode.TIMEOUT, LLMErrorCode.OVERLOADED),
+    *(LLMErrorCode.API_CALL_FAILED, LLMErrorCode.UNKNOWN_ADDRESS),
+)
+"""What it looks like when a proxy is gone, or answers in the server's place."""
+
+
+def _about_failure(error: MarginaliaError, settings: Settings) -> Iterator[str]:
+    """The sentences about a request to the model that failed."""
+    yield error.message
+    if error.code in _MAY_BE_A_PROXY and (proxy := _proxy_to_model(settings)) and proxy not in error.message:
+        yield f"Requests to it go through the proxy that {proxy} names; NO_PROXY can leave its host out."
+    if error.code is LLMErrorCode.CONNECTION_LOST and (setting := _own_address(settings)):
+        yield f"Does a server run at {setting}?"
+    elif said := getattr(error, "said", ""):
+        yield f"It says: {said}"
+
+
+def _proxy_to_model(settings: Settings) -> str:
+    """The variable with the proxy that the model's SDK uses, or an empty string."""
+    address = urlsplit(getattr(settings, f"{settings.provider}_base_url", "") or "https://any.example")
+    proxies = getproxies()
+    if proxy_bypass(address.hostname or ""):
+        return ""
+    return next((f"{scheme.upper()}_PROXY" for scheme in (address.scheme, "all") if proxies.get(scheme)), "")
 
 
 def _own_address(settings: Settings) -> str:
@@ -287,7 +312,9 @@ async def _log_in(client: discord.Client, token: str) -> str:
     except discord.LoginFailure:
         return TOKEN_REFUSED
     except DISCORD_ERRORS as error:
-        return f"Discord cannot be reached ({error or 'no answer'}). Please check the network and DISCORD_API_URL."
+        sentence = f"Discord cannot be reached ({error or 'no answer'}). Please check the network and DISCORD_API_URL."
+        is_proxied = any(getproxies().get(scheme) for scheme in ("https", "all"))
+        return f"{sentence} The bot uses no proxy for Discord." if is_proxied else sentence
     return ""
 
 

@@ -3,16 +3,21 @@ them; and for the reader.
 """
 
 import json
+import logging
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from bot.private import redacted
+from bot.private import fault_of_way_out, redacted, ways_out
 from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.library.search.words import STOP_WORDS
+
+C = TypeVar("C")
+
+logger = logging.getLogger(__name__)
 
 _SENT: Final = (
     r"(?<![\w-])(?:prompts?|inputs?|context|conversation|tokens?|max_seq_len|session_len)(?![a-z_\[])(?!\.\d)"
@@ -409,6 +414,29 @@ class Service:
         failure = LLMError(code, sentence, retry_after=retry_after, window=window, counted=counted)
         failure.said = shortened(said, self.secrets)
         return failure
+
+    def open(self, build: Callable[[], C]) -> C:
+        """The SDK's client, which reads the environment when it is made.
+
+        Raises:
+            LLMError: API_CALL_FAILED, a proxy or certificates that the environment names cannot be used.
+        """
+        import httpx2
+
+        try:
+            return build()
+        except (OSError, ValueError, httpx2.InvalidURL) as error:
+            if not (names := ways_out()):
+                raise
+            sentence = Worded(
+                "{name} cannot be reached from here. Whoever runs this program has to check {settings}.",
+                name=self.name,
+                settings=names,
+            )
+            failure = LLMError(LLMErrorCode.API_CALL_FAILED, sentence)
+            failure.said = shortened(fault_of_way_out(error), self.secrets)
+            logger.warning("no request can be sent: %s: check %s", failure.said, names)
+            raise failure from error
 
     def demand_key(self, api_key: str) -> str:
         """The key without surrounding space.

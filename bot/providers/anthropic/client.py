@@ -97,7 +97,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
         super().__init__(
             service,
-            LateClient(lambda: _open_client(key, url, timeout, max_retries)),
+            LateClient(lambda: service.open(partial(_open_client, key, url, timeout, max_retries))),
             options,
             supports_tools=supports_tools,
         )

@@ -189,8 +189,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 "OPENAI_BASE_URL has a user and password in it, and OPENAI_API_KEY is set: only one of them can be "
                 "sent. Take the other out."
             )
-        late = LateClient(lambda: _open_client(key, url, headers, timeout, max_retries))
-        super().__init__(service, late, options, supports_tools=supports_tools)
+        build = partial(_open_client, key, url, headers, timeout, max_retries)
+        super().__init__(service, LateClient(lambda: service.open(build)), options, supports_tools=supports_tools)
         self._elsewhere = base_url is not None
         self._heeds_tool_choice = True
         self._max_tokens = max_tokens

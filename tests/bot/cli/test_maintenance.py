@@ -19,6 +19,7 @@ from bot.__main__ import app, main
 from bot.cli.maintenance import line
 from bot.client.checks import Finding, check_model, check_tool_servers, findings
 from bot.mcp.tools import McpTools, open_mcp_tools
+from bot.private import WAYS_OUT
 from bot.settings import Settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
@@ -226,6 +227,54 @@ async def test_a_model_without_tools_is_asked_to_say_something() -> None:
     assert (await checked_model(say("Ready."), llm_tools="off")).ok
 
 
+@pytest.mark.parametrize(
+    ("variables", "is_named"),
+    [
+        ({"HTTP_PROXY": "http://127.0.0.1:{port}"}, True),
+        ({"all_proxy": "127.0.0.1:{port}"}, True),
+        ({"HTTPS_PROXY": "http://127.0.0.1:{port}"}, False),
+        ({"HTTP_PROXY": "http://127.0.0.1:{port}", "NO_PROXY": "127.0.0.1"}, False),
+    ],
+)
+async def test_a_proxy_that_is_gone_is_named(
+    variables: dict[str, str], is_named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_proxies(monkeypatch)
+    with held_port() as port:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value.format(port=port))
+        found = await checked_model(say("Ready."), say("Ready."))
+    assert found.ok is not is_named
+    proxy = next(iter(variables)).upper()
+    assert (f"through the proxy that {proxy} names; NO_PROXY can leave its host out." in found.sentence) is is_named
+
+
+@pytest.mark.parametrize(
+    ("proxy", "reason"),
+    [
+        ("socks://me:secret@127.0.0.1:1080", "Unknown scheme"),  # as a desktop's settings write it
+        ("http://me:secret#@127.0.0.1:8080", "InvalidURL"),
+    ],
+)
+async def test_a_proxy_that_no_client_takes_is_a_fault_of_the_environment(
+    proxy: str, reason: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    without_proxies(monkeypatch)
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    found = await checked_model()
+    assert found.sentence.startswith("The model's server cannot be reached from here. Whoever runs this program has to")
+    assert "check ALL_PROXY" in found.sentence
+    assert reason in found.sentence
+    assert "check ALL_PROXY" in caplog.text
+    assert "secret" not in found.sentence + caplog.text
+
+
+def without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in WAYS_OUT:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
 async def checked_model(*replies: Reply | Failure, **changes: Any) -> Finding:
     """What is found of a model that gives these replies."""
     async with OpenAIDouble() as api:
@@ -256,6 +305,15 @@ async def test_discord_out_of_reach(double: DiscordDouble, tmp_path: Path) -> No
     found = await discord_report(double, tmp_path)
     assert not found["Discord token"].ok
     assert "DISCORD_API_URL" in found["Discord token"].sentence
+
+
+async def test_discord_is_reached_without_a_proxy(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    double.drop("GET /users/{user}", times=9)
+    found = await discord_report(double, tmp_path)
+    assert found["Discord token"].sentence.endswith("The bot uses no proxy for Discord.")
 
 
 async def test_the_content_intent_that_is_off_is_said_and_no_fault(double: DiscordDouble, tmp_path: Path) -> None:
