@@ -4,6 +4,7 @@ import logging
 import math
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -250,6 +251,22 @@ class Settings(BaseSettings):
         """
         if self.shard_count > 1 and not self.storage_url.startswith("postgres"):
             raise SettingsError("SHARD_COUNT needs PostgreSQL: set DATABASE_URL, as docs/scaling.md says.")
+
+
+ALMOST_THE_SAME = 0.86
+"""How near two names are to be confused, of 1: DISCORD_BOT_TOKEN and DISCORD_TOKEN, but not METRICS_PATH and
+METRICS_PORT.
+"""
+
+
+def misspelt(settings: Settings) -> dict[str, str]:
+    """Variables that are no settings, each with the setting that was probably meant, if that is not set itself."""
+    written = DotEnvSettingsSource(Settings, FILE).env_vars
+    known = Settings.model_fields
+    unknown = {name.lower() for name in (*os.environ, *written)}.difference(known)
+    found = {name: get_close_matches(name, known, 1, ALMOST_THE_SAME) for name in sorted(unknown)}
+    missing = known.keys() - settings.model_fields_set
+    return {name.upper(): meant[0].upper() for name, meant in found.items() if missing.intersection(meant)}
 
 
 _OFF_WHEN_BLANK = ("gutendex_url",)

@@ -17,7 +17,7 @@ from bot.mcp.tools import ServerStatus, open_mcp_tools
 from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import redacted
-from bot.settings import Settings
+from bot.settings import Settings, misspelt
 from cogs.permissions import missing, server_invite
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
@@ -86,6 +86,9 @@ def check_settings(settings: Settings) -> Finding:
         return Finding("Settings", error.message, ok=False)
     if settings.llm_model and settings.provider == QUOTES_ONLY != settings.llm_provider:
         return Finding("Settings", NO_WAY_TO_A_MODEL, ok=False)
+    if wrong := misspelt(settings):
+        names = " ".join(f"{name} is ignored. Is {meant} meant?" for name, meant in wrong.items())
+        return Finding("Settings", names, ok=False)
     answerer = answerer_name(settings.provider, f"{settings.model} ({settings.provider})")
     return Finding("Settings", f"answers by {answerer}, data in {settings.data_dir}")
 

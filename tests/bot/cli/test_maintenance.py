@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 from bot.__main__ import app, main
 from bot.cli.maintenance import line
-from bot.client.checks import Finding, check_model, check_tool_servers, findings
+from bot.client.checks import Finding, check_model, check_settings, check_tool_servers, findings
 from bot.mcp.tools import McpTools, open_mcp_tools
 from bot.private import WAYS_OUT
-from bot.settings import Settings
+from bot.settings import Settings, load_settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
 from tests.doubles.openai_api import OpenAIDouble
@@ -225,6 +225,20 @@ async def test_a_model_without_tools_is_asked_to_say_something() -> None:
     assert (await checked_model(no_tools, broken, broken)).sentence.endswith("It says: No template.")
     assert not (await checked_model(broken, broken, llm_tools="off")).ok
     assert (await checked_model(say("Ready."), llm_tools="off")).ok
+
+
+async def test_a_misspelt_setting_is_told_with_the_one_that_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written = "LLM_MAX_TOKEN=500\nLLM_MAX_TOKENS=\nFILES_TOKEN=x\nOPENAI_API_KEY=x\nOPENAI_API_KEY_OLD=x\n"
+    Path(".env").write_text(written, encoding="utf-8")
+    monkeypatch.setenv("DISCORD_GUILD_ID", "12")
+    found = check_settings(load_settings())
+    assert not found.ok
+    assert found.sentence == (
+        "DISCORD_GUILD_ID is ignored. Is DISCORD_GUILD_IDS meant? LLM_MAX_TOKEN is ignored. Is LLM_MAX_TOKENS meant?"
+    )
 
 
 @pytest.mark.parametrize(
