@@ -260,13 +260,20 @@ METRICS_PORT.
 
 
 def misspelt(settings: Settings) -> dict[str, str]:
-    """Variables that are no settings, each with the setting that was probably meant, if that is not set itself."""
+    """Variables that are no settings, each with the setting that may have been meant, if that is not set itself.
+
+    Some of them are other programs': nobody can tell DATABASE_URI of another from ours with a slip in it.
+    """
     written = DotEnvSettingsSource(Settings, FILE).env_vars
     known = Settings.model_fields
     unknown = {name.lower() for name in (*os.environ, *written)}.difference(known)
     found = {name: get_close_matches(name, known, 1, ALMOST_THE_SAME) for name in sorted(unknown)}
     missing = known.keys() - settings.model_fields_set
-    return {name.upper(): meant[0].upper() for name, meant in found.items() if missing.intersection(meant)}
+    return {
+        name.upper(): meant[0].upper()
+        for name, meant in found.items()
+        if missing.intersection(meant) and meant[0][0] == name[0]
+    }
 
 
 _OFF_WHEN_BLANK = ("gutendex_url",)

@@ -86,11 +86,9 @@ def check_settings(settings: Settings) -> Finding:
         return Finding("Settings", error.message, ok=False)
     if settings.llm_model and settings.provider == QUOTES_ONLY != settings.llm_provider:
         return Finding("Settings", NO_WAY_TO_A_MODEL, ok=False)
-    if wrong := misspelt(settings):
-        names = " ".join(f"{name} is ignored. Is {meant} meant?" for name, meant in wrong.items())
-        return Finding("Settings", names, ok=False)
     answerer = answerer_name(settings.provider, f"{settings.model} ({settings.provider})")
-    return Finding("Settings", f"answers by {answerer}, data in {settings.data_dir}")
+    remarks = (f"({name} is ignored: is {meant} meant?)" for name, meant in misspelt(settings).items())
+    return Finding("Settings", " ".join((f"answers by {answerer}, data in {settings.data_dir}", *remarks)))
 
 
 async def check_data_folder(folder: Path) -> Finding:
@@ -202,7 +200,7 @@ def _about_failure(error: MarginaliaError, settings: Settings) -> Iterator[str]:
     """The sentences about a request to the model that failed."""
     yield error.message
     if error.code in _MAY_BE_A_PROXY and (proxy := _proxy_to_model(settings)) and proxy not in error.message:
-        yield f"Requests to it go through the proxy that {proxy} names; NO_PROXY can leave its host out."
+        yield f"Requests to it go through the proxy that {proxy} names, unless NO_PROXY leaves its host out."
     if error.code is LLMErrorCode.CONNECTION_LOST and (setting := _own_address(settings)):
         yield f"Does a server run at {setting}?"
     elif said := getattr(error, "said", ""):
@@ -210,8 +208,11 @@ def _about_failure(error: MarginaliaError, settings: Settings) -> Iterator[str]:
 
 
 def _proxy_to_model(settings: Settings) -> str:
-    """The variable with the proxy that the model's SDK uses, or an empty string."""
-    address = urlsplit(getattr(settings, f"{settings.provider}_base_url", "") or "https://any.example")
+    """The variable with the proxy that the model's SDK uses, or an empty string.
+
+    The SDK also knows networks and patterns in NO_PROXY, which are not looked at here.
+    """
+    address = urlsplit(getattr(settings, f"{settings.provider}_base_url", "") or f"https://api.{settings.provider}.com")
     proxies = getproxies()
     if proxy_bypass(address.hostname or ""):
         return ""

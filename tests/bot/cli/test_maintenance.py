@@ -227,17 +227,20 @@ async def test_a_model_without_tools_is_asked_to_say_something() -> None:
     assert (await checked_model(say("Ready."), llm_tools="off")).ok
 
 
-async def test_a_misspelt_setting_is_told_with_the_one_that_is_meant(
+async def test_a_misspelt_setting_is_told_with_the_one_that_is_meant_and_no_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It may be another program's."""
     monkeypatch.chdir(tmp_path)
     written = "LLM_MAX_TOKEN=500\nLLM_MAX_TOKENS=\nFILES_TOKEN=x\nOPENAI_API_KEY=x\nOPENAI_API_KEY_OLD=x\n"
     Path(".env").write_text(written, encoding="utf-8")
     monkeypatch.setenv("DISCORD_GUILD_ID", "12")
+    monkeypatch.setenv("OLLAMA_MODELS", "/models")
     found = check_settings(load_settings())
-    assert not found.ok
-    assert found.sentence == (
-        "DISCORD_GUILD_ID is ignored. Is DISCORD_GUILD_IDS meant? LLM_MAX_TOKEN is ignored. Is LLM_MAX_TOKENS meant?"
+    assert found.ok
+    assert found.sentence.endswith(
+        " (DISCORD_GUILD_ID is ignored: is DISCORD_GUILD_IDS meant?)"
+        " (LLM_MAX_TOKEN is ignored: is LLM_MAX_TOKENS meant?)"
     )
 
 
@@ -260,7 +263,16 @@ async def test_a_proxy_that_is_gone_is_named(
         found = await checked_model(say("Ready."), say("Ready."))
     assert found.ok is not is_named
     proxy = next(iter(variables)).upper()
-    assert (f"through the proxy that {proxy} names; NO_PROXY can leave its host out." in found.sentence) is is_named
+    assert (f"through the proxy that {proxy} names, unless NO_PROXY leaves its host out." in found.sentence) is is_named
+
+
+async def test_a_proxy_is_named_by_the_address_that_no_setting_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_proxies(monkeypatch)
+    monkeypatch.setenv("NO_PROXY", "anthropic.com,.example")
+    with held_port() as port:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
+        found = await checked_model(openai_base_url="")
+    assert "the proxy that HTTPS_PROXY names" in found.sentence
 
 
 @pytest.mark.parametrize(
