@@ -70,6 +70,12 @@ def fault_of_way_out(error: Exception) -> str:
     return str(error) if isinstance(error, OSError | ValueError | ImportError) else type(error).__name__
 
 
+def fault_of_connection(error: BaseException) -> str:
+    """What the system or TLS says about a connection, under the errors of the SDKs; empty if neither says anything."""
+    below = fault_of_connection(error.__cause__) if error.__cause__ else ""
+    return below or (str(error) if isinstance(error, OSError) and error.errno else "")
+
+
 def keep_files_private() -> None:
     """Make every new file and folder of this process and its children private to the user, whatever the umask."""
     os.umask(_OTHERS)

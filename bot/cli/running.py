@@ -251,8 +251,10 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
 
 
 def with_said(sentence: str, said: str) -> str:
-    """A sentence about a failure, with the words of the model's server: who uses the terminal runs the program."""
-    return f"{sentence} It says: {said}" if said else sentence
+    """A sentence about a failure, with the words of the model's server, or of what is in the way to it: who uses the
+    terminal runs the program.
+    """
+    return f"{sentence} Reported: {said}" if said else sentence
 
 
 def complain(sentence: str) -> None:

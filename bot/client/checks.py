@@ -203,8 +203,8 @@ def _about_failure(error: MarginaliaError, settings: Settings) -> Iterator[str]:
         yield f"Requests to it go through the proxy that {proxy} names, unless NO_PROXY leaves its host out."
     if error.code is LLMErrorCode.CONNECTION_LOST and (setting := _own_address(settings)):
         yield f"Does a server run at {setting}?"
-    elif said := getattr(error, "said", ""):
-        yield f"It says: {said}"
+    if said := getattr(error, "said", ""):
+        yield f"Reported: {said}"
 
 
 def _proxy_to_model(settings: Settings) -> str:

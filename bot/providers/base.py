@@ -54,8 +54,8 @@ READ_OUT_S: Final = 0.1
 """Seconds that are spent on what follows the end of a stream."""
 _UNMARKED: Final = ("{", "[", "<")
 """How a line begins that is JSON or a page without a field in front."""
-_FOR_OPERATORS: Final = frozenset({LLMErrorCode.API_CALL_FAILED, LLMErrorCode.NOT_LOADED})
-"""Failures of which the log has the service's own words: only these tell what is to be done."""
+_FOR_OPERATORS: Final = frozenset({LLMErrorCode.API_CALL_FAILED, LLMErrorCode.CONNECTION_LOST, LLMErrorCode.NOT_LOADED})
+"""Failures of which the log has the words of the service, or of TLS: only these tell what is to be done."""
 _BESIDES: Final = frozenset({"", "id", "retry"})
 """Fields of events that say nothing about the reply; a line without a field before its colon is a comment."""
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.private import secrets_in
+from bot.private import fault_of_connection, secrets_in
 from bot.providers.anthropic.messages import PROVIDER, Event, MessageAccumulator, Request, with_whole_text
 from bot.providers.base import (
     CONNECT_TIMEOUT,
@@ -282,11 +282,11 @@ def _told_window(error: Exception) -> int:
 
 
 def _sentence_of(error: Exception) -> str:
-    """The sentence about the error of the API, or of a server or proxy in its place."""
+    """The sentence about the error of the API, or of a server, a proxy or a broken connection in its place."""
     from anthropic import APIStatusError
 
     if not isinstance(error, APIStatusError):
-        return ""
+        return fault_of_connection(error)
     return (error.api_message or sentence_in(error.body))[:LONGEST_HEARD]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import httpx2
 import openai
 
+from bot.private import fault_of_connection
 from bot.providers.base import REFUSING, bounded, never_connected
 from bot.providers.openai.stream import DETAILS, SIGNED, THINKING
 from bot.providers.wordings import (
@@ -264,11 +265,11 @@ def words_of(error: Exception) -> str:
 
 
 def sentence_of(error: Exception) -> str:
-    """The server's sentence about the error."""
+    """The server's sentence about the error, or what keeps it from saying one."""
     said = sentence_in(getattr(error, "body", None))
     if not said and isinstance(error, openai.APIStatusError):
         said = sentence_in(error.response.text)
-    return without_proxy(said)
+    return without_proxy(said) or fault_of_connection(error)
 
 
 def _reported_code(error: openai.APIError) -> LLMErrorCode:

@@ -80,7 +80,7 @@ async def test_a_failure_is_told_with_the_words_of_the_models_server() -> None:
         "1", "api_call_failed", "OpenAI could not carry out the request.", said="[b]The flux[/b] is out."
     )
     shown = await screen("Who?", events=(TurnStarted("1"), failed))
-    assert "OpenAI could not carry out the request. It says: [b]The flux[/b] is out." in shown
+    assert "OpenAI could not carry out the request. Reported: [b]The flux[/b] is out." in shown
 
 
 async def test_what_discord_would_cover_is_left_out() -> None:

@@ -209,7 +209,7 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
         (
             Failure(400, message="Quantum flux is off, see sk-double-123456"),
             False,
-            "It says: Quantum flux is off, see …",
+            "Reported: Quantum flux is off, see …",
         ),
         (Failure(404, "model_not_found"), False, "has no model called double-1"),
     ],
@@ -222,7 +222,7 @@ async def test_the_model_is_asked_to_call_a_tool(reply: Reply | Failure, is_ok: 
 async def test_a_model_without_tools_is_asked_to_say_something() -> None:
     no_tools, broken = Failure(400, message="double-1 does not support tools"), Failure(400, message="No template.")
     assert "It gets passages with each question instead." in (await checked_model(no_tools)).sentence
-    assert (await checked_model(no_tools, broken, broken)).sentence.endswith("It says: No template.")
+    assert (await checked_model(no_tools, broken, broken)).sentence.endswith("Reported: No template.")
     assert not (await checked_model(broken, broken, llm_tools="off")).ok
     assert (await checked_model(say("Ready."), llm_tools="off")).ok
 

@@ -1,3 +1,4 @@
+import asyncio
 import re
 import time
 
@@ -150,3 +151,23 @@ async def test_what_goes_wrong_with_a_server_of_ones_own_is_told_in_the_readers_
         await chat.aclose()
     assert failed.value.message.startswith("The model's server could not be reached")
     assert speech_for(discord.Locale.german).error(failed.value).startswith("Der Server des Modells war nicht zu err")
+
+
+@pytest.mark.parametrize("make", [AnthropicChat, OpenAIChat])
+async def test_what_tls_says_of_a_connection_is_passed_on(
+    make: type[AnthropicChat | OpenAIChat], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def answer_in_plain_http(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer_in_plain_http, "127.0.0.1") as server:
+        host, port = server.sockets[0].getsockname()
+        chat = make(api_key="k", model="m", base_url=f"https://{host}:{port}", max_retries=0)
+        with pytest.raises(LLMError) as failed:
+            await chat.chat([PromptMessage(MessageRole.USER, "Who is Hobb?")])
+        await chat.aclose()
+    assert failed.value.code is LLMErrorCode.CONNECTION_LOST
+    assert "[SSL" in failed.value.said
+    assert failed.value.said in caplog.text
+    assert "Hobb" not in caplog.text
