@@ -22,7 +22,7 @@ from cogs.permissions import missing, server_invite
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.ports import ChatProvider
-from domain.tool_use import ChatResponse, ToolDefinition
+from domain.tool_use import ChatResponse, StopReason, ToolDefinition
 from storage.opening import open_storage
 
 MODEL_PATIENCE_S = 30.0
@@ -254,6 +254,9 @@ async def _reply(provider: ChatProvider, asked: str, tools: Sequence[ToolDefinit
     """
     response = await provider.chat_with_tools([PromptMessage(MessageRole.USER, asked)], tools)
     if not response.tool_invocations and not (response.text or "").strip():
+        if response.stop_reason is StopReason.MAX_TOKENS:
+            sentence = "It used up its tokens before it answered. Please raise LLM_MAX_TOKENS or its server's limit."
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, sentence)
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "It sent an empty reply. Please check the log of its server.")
     return response
 

@@ -129,7 +129,8 @@ class AlwaysRetrieveStrategy:
                     if (event.text or "").strip():
                         yield event
                         return
-        raise empty_reply()
+                    if nudge:
+                        raise empty_reply(event)
 
     def _with_passages(
         self, fitted: list[PromptMessage], *, now: Sequence[PromptMessage], query: str, nothing: str, nudge: str

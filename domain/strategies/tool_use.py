@@ -87,14 +87,14 @@ class TurnTranscript:
             PromptMessage(MessageRole.ASSISTANT, response.text or "", raw=response.raw, usage=response.usage)
         )
 
-    def nudge(self) -> None:
+    def nudge(self, response: ChatResponse) -> None:
         """Ask once more after an empty reply.
 
         Raises:
             LLMError: EMPTY_REPLY, it was asked once more already.
         """
         if self._nudged:
-            raise empty_reply()
+            raise empty_reply(response)
         self._nudged = True
 
     def outcome(self, *, cut: bool) -> StrategyOutcome:
@@ -196,7 +196,7 @@ class ToolUseRetrievalStrategy:
                 yield talk.outcome(cut=response.stop_reason is StopReason.MAX_TOKENS)
                 return
             else:
-                talk.nudge()
+                talk.nudge(response)
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model didn't reach an answer. Please ask again.")
 
 
@@ -226,8 +226,11 @@ def result_message(call: ToolInvocation, result: ToolResult) -> PromptMessage:
     )
 
 
-def empty_reply() -> LLMError:
-    """The error of a turn whose model has sent nothing twice."""
+def empty_reply(response: ChatResponse) -> LLMError:
+    """The error of a turn whose model has sent nothing twice; `response` is the second reply."""
+    if response.stop_reason is StopReason.MAX_TOKENS:  # it has thought, or begun a call, and nothing else
+        sentence = "The model used up its tokens before it answered. Whoever runs this program has to allow it more."
+        return LLMError(LLMErrorCode.EMPTY_REPLY, sentence)
     return LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
 
 

@@ -25,7 +25,7 @@ from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.ports import held_port
-from tests.doubles.script import Call, Failure, Reply, say
+from tests.doubles.script import Call, Failure, Reply, Stop, say
 
 
 async def report(folder: Path, **settings: Any) -> dict[str, Finding]:
@@ -206,6 +206,7 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
         (say(Call("ready", {})), True, "It calls tools."),
         (say("I'm ready."), True, "it wrote text"),
         (say(""), False, "It sent an empty reply."),
+        (say(stop=Stop.LENGTH), False, "raise LLM_MAX_TOKENS"),
         (
             Failure(400, message="Quantum flux is off, see sk-double-123456"),
             False,

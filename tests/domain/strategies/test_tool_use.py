@@ -147,9 +147,10 @@ async def test_an_empty_reply_is_asked_again_once_with_a_nudge() -> None:
     assert [m.content for m in outcome.messages] == ["The keeper."], "a nudge is not part of the conversation"
 
 
-async def test_two_empty_replies_are_an_error() -> None:
-    with pytest.raises(LLMError) as caught:
-        await play(ScriptedChat(ChatResponse(text="")))
+@pytest.mark.parametrize(("reason", "told"), [(None, "Please ask again."), (StopReason.MAX_TOKENS, "allow it more.")])
+async def test_two_empty_replies_are_an_error(reason: StopReason | None, told: str) -> None:
+    with pytest.raises(LLMError, match=told) as caught:
+        await play(ScriptedChat(ChatResponse(text="", stop_reason=reason)))
     assert caught.value.code is LLMErrorCode.EMPTY_REPLY
 
 
