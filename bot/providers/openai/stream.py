@@ -39,6 +39,11 @@ _MARKS: Final = {
 _OPENINGS: Final = tuple(_MARKS)
 _CLOSE: Final = re.compile("|".join(map(re.escape, _MARKS.values())))
 _LONGEST_CLOSE: Final = 32
+_ENDS: Final = (
+    *("</s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|return|>"),
+    *("<end_of_turn>", "<｜end▁of▁sentence｜>"),
+)
+"""With what models end a reply. TGI and MLX's servers pass it on with some of them, as the last words."""
 
 
 class ReasoningFilter:
@@ -162,6 +167,7 @@ class CompletionAccumulator:
         self._may_be_thinking = True
         self._characters = WholeCharacters()
         self._text: list[str] = []
+        self._held = ""
         self._received: list[str] = []
         self._thoughts: list[str] = []
         self._details: list[Json] = []
@@ -279,11 +285,20 @@ class CompletionAccumulator:
         """The end of the text, then the complete reply."""
         yield from self._say(self._thinking.feed(self._characters.end()))
         yield from self._say(self._thinking.end())
+        yield from self._tell("" if self._held.rstrip() in _ENDS else self._held)
         if self._text:
             yield TextBlockEnd()
         yield self._response()
 
     def _say(self, text: str) -> Iterator[ProviderEvent]:
+        """Tell a piece of text, but not what may become the mark of the end."""
+        text = self._held + text
+        begun = text.rfind("<")
+        is_end = begun >= 0 and any(mark.startswith(text[begun:].rstrip()) for mark in _ENDS)
+        text, self._held = (text[:begun], text[begun:]) if is_end else (text, "")
+        yield from self._tell(text)
+
+    def _tell(self, text: str) -> Iterator[ProviderEvent]:
         if not text:
             return
         self._text.append(text)
@@ -293,7 +308,8 @@ class CompletionAccumulator:
             whole = "".join(self._text)
             thinking = _CLOSE.split(whole, maxsplit=1)[0]
             if not any(mark in thinking for mark in _OPENINGS):  # the template has written it, or it is another one
-                self._text, self._thinking = [], ReasoningFilter()
+                whole += self._held
+                self._text, self._held, self._thinking = [], "", ReasoningFilter()
                 yield ThinkingEnded()
                 yield from self._say(self._thinking.feed(_OPENINGS[0] + whole))
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.openai.stream import ReasoningFilter
+from bot.providers.openai.stream import CompletionAccumulator, ReasoningFilter
+from domain.tool_use import ChatResponse, TextChunk, ThinkingEnded
 
 
 def shown(*pieces: str) -> str:
@@ -41,3 +42,27 @@ def test_thinking_at_the_beginning_is_left_out_however_it_arrives(written: str, 
 def test_any_other_reply_passes_whole(first: str, second: str) -> None:
     if not (first + second).lstrip().startswith("<think>"):
         assert shown(first, second) == first + second
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("It was Hobb.</s>", "It was Hobb."),
+        ("It was Hobb. <|im_end|>\n", "It was Hobb. "),
+        ("Was it Hobb?</think>It was.<|eot_id|>", "It was."),
+        ("<|im_end|>", ""),
+        ("It was <s>not</s> Hobb.", "It was <s>not</s> Hobb."),
+        ("A <", "A <"),
+        ("x <|im_", "x <|im_"),
+    ],
+)
+@given(data=st.data())
+def test_the_mark_of_the_end_is_left_out_however_it_arrives(written: str, said: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=6)))
+    accumulator, shown = CompletionAccumulator(), ""
+    for start, end in zip([0, *cuts], [*cuts, len(written)], strict=True):
+        for event in accumulator.read({"choices": [{"delta": {"content": written[start:end]}}]}):
+            shown = "" if isinstance(event, ThinkingEnded) else shown + getattr(event, "text", "")
+    *rest, response = accumulator.end()
+    assert isinstance(response, ChatResponse)
+    assert response.text == shown + "".join(event.text for event in rest if isinstance(event, TextChunk)) == said
