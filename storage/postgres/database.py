@@ -476,9 +476,12 @@ def _name_of(url: str) -> str:
         if "@" in f"{parts.get('host')}{parts.get('dbname')}" or re.search(r"[^\d,]", str(parts.get("port") or "")):
             raise psycopg.ProgrammingError("part of a password would be shown")
     except psycopg.Error as error:
+        unknown = None if "@" in url.partition("?")[2] else re.search(r"query parameter: \"(\w+)\"", str(error))
         raise SettingsError(
-            "DATABASE_URL cannot be read: write it as postgresql://user:password@host:5432/database, with %2F for a "
-            "slash and %40 for an @ in the password."
+            f"DATABASE_URL cannot be read: leave {unknown[1]} out of it, which is meant for other programs."
+            if unknown
+            else "DATABASE_URL cannot be read: write it as postgresql://user:password@host:5432/database, with %2F for "
+            "a slash and %40 for an @ in the password."
         ) from error
     return f"{parts.get('dbname') or parts.get('user') or 'postgres'} on {parts.get('host') or 'this machine'}"
 

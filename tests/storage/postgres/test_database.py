@@ -278,7 +278,8 @@ class TestTrouble:
         ("url", "said"),
         [
             ("postgresql://hatter:secret@127.0.0.1:1/tea", "tea on 127.0.0.1 cannot be opened"),
-            ("postgresql://hatter:secret@127.0.0.1:1/tea?nonsense=1", "cannot be read"),
+            ("postgresql://hatter:secret@127.0.0.1:1/tea?sslmode=require&pgbouncer=true", "leave pgbouncer out of it"),
+            ("postgresql://hatter:top/tea?secret=1@127.0.0.1:1/tea", "cannot be read: write it as"),
         ],
     )
     async def test_a_database_that_cannot_be_opened_is_named_without_its_password(self, url: str, said: str) -> None:
