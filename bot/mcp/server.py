@@ -11,7 +11,7 @@ import logging
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -62,6 +62,10 @@ _LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
 HALF_A_CHARACTER = "half a character (a lone surrogate) stands in it"
 LONGEST_MESSAGE = 65_536
 """Bytes of a request's arguments. Nobody asks a book that much, and a million of them would keep all others waiting."""
+
+FINISH_S = 10.0
+"""Seconds for answers after the client has closed its end, as a script does that has sent a list of requests."""
+LOOK_S = 0.05
 
 _Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
@@ -307,13 +311,42 @@ async def _progress(ctx: _Context, tool: str) -> AsyncIterator[None]:
         await asyncio.wait({beating})
 
 
+class _Unanswered:
+    """Keeps the connection until what was asked is answered: the SDK drops all that when the client's end closes."""
+
+    def __init__(self) -> None:
+        self._at_work = 0
+
+    async def note(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """Handle a request; those that listen for changes never end."""
+        has_an_end = ctx.request_id is not None and ctx.method != "subscriptions/listen"
+        self._at_work += has_an_end
+        try:
+            return await call_next(ctx)
+        finally:
+            self._at_work -= has_an_end
+
+    async def follow(self, lines: AsyncIterator[str]) -> AsyncGenerator[str, None]:
+        """The lines; their end comes when the last of them is answered and the answer is written."""
+        async for line in lines:
+            yield line
+        for _ in range(round(FINISH_S / LOOK_S)):
+            await asyncio.sleep(LOOK_S)
+            if not self._at_work:
+                break
+        await asyncio.sleep(LOOK_S)
+
+
 async def serve_stdio(server: Server[Any], lines: AsyncIterator[str]) -> None:
     """Serve the program at the other end of standard output, which sends `lines`, until it hangs up.
 
     The SDK would read standard input itself, but nothing can end its wait for a line.
     """
+    unanswered = _Unanswered()
+    server.middleware.append(unanswered.note)
+    asked = unanswered.follow(lines)
     try:
-        async with stdio_server(lines) as (incoming, outgoing):  # type: ignore[arg-type] # it only iterates over them
+        async with stdio_server(asked) as (incoming, outgoing):  # type: ignore[arg-type] # it only iterates over them
 
             async def answer_unreadable(item: SessionMessage | Exception) -> SessionMessage | Exception:
                 if isinstance(item, ValidationError):

@@ -634,6 +634,19 @@ class TestTransports:
         assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (8, "marginalia")
         assert f"Serving 1 book from {tmp_path}" in said.decode()
 
+    async def test_what_was_asked_before_the_end_of_a_list_of_requests_is_answered(
+        self, environment: dict[str, str], book: Book, tmp_path: Path
+    ) -> None:
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+        search = {"name": "search_book", "arguments": {"book": book.title, "query": "lamp"}}
+        asked = [("initialize", hello), ("tools/call", search), ("tools/call", {"name": "list_books"})]
+        lines = [{"jsonrpc": "2.0", "id": at, "method": name, "params": sent} for at, (name, sent) in enumerate(asked)]
+        lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        ran = await Terminal(tmp_path).run("mcp", stdin="\n".join(map(json.dumps, lines)), **environment)
+        replies = {reply["id"]: reply for reply in map(json.loads, ran.out.splitlines())}
+        assert ran.code == 0
+        assert [set(replies[at]) for at in range(3)] == [{"jsonrpc", "id", "result"}] * 3
+
     @pytest.mark.parametrize("leaving", ["the client stops reading", "ctrl-c"])
     async def test_it_ends_without_a_word_although_its_standard_input_stays_open(
         self, environment: dict[str, str], tmp_path: Path, leaving: str
