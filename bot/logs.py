@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import secrets
+import select
 import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +14,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from bot.private import redacted
 
@@ -33,6 +34,12 @@ SHARD: ContextVar[int | None] = ContextVar("shard", default=None)
 
 TERMINAL_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters except line feed and tab, and those that change the direction of the surrounding text."""
+
+PIECE = 1_000
+"""Characters that are written at once: a pipe that has room at all has room for four times as many bytes."""
+ROOM_PATIENCE_S = 0.02
+"""How long the event loop may stand still for whoever reads the log, the first time that there is no room."""
+LEFT_OUT = "%d lines are missing here, which nobody has read in time"
 
 HEALTH_FILE = "health"
 """In DATA_DIR."""
@@ -95,9 +102,46 @@ class TextLines(logging.Formatter):
         return super().formatMessage(record).replace("\n", "\\n")
 
 
+class NeverWaiting(logging.StreamHandler[TextIO]):
+    """Writes to standard error as long as somebody reads it: a terminal that is stopped with Ctrl-S, or a collector of
+    logs that hangs, would stop the bot. What finds no room is left out, and how much that was is said afterwards.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left_out = 0
+        self._is_cut = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._write(record)
+        except Exception:  # noqa: BLE001 - as in the library
+            self.handleError(record)
+
+    def _write(self, record: logging.LogRecord) -> None:
+        left_out = self._left_out
+        text = self.format(record) + self.terminator
+        if left_out:
+            said = logging.LogRecord(logger.name, logging.WARNING, "", 0, LEFT_OUT, (left_out,), None)
+            text = f"{self.terminator * self._is_cut}{self.format(said)}{self.terminator}{text}"
+        for start in range(0, len(text), PIECE):
+            if not self._has_room(0.0 if left_out else ROOM_PATIENCE_S):
+                self._left_out, self._is_cut = left_out + 1, self._is_cut or start > 0
+                return
+            self.stream.write(text[start : start + PIECE])
+            self.flush()
+        self._left_out, self._is_cut = 0, False
+
+    def _has_room(self, patience_s: float) -> bool:
+        try:
+            return bool(select.select([], [self.stream.fileno()], [], patience_s)[1])
+        except (OSError, ValueError):  # no file: a test's, or one that is closed
+            return True
+
+
 def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str]) -> None:
     """Send the log to standard error, in this form only; `secrets` are removed from every line."""
-    handler = logging.StreamHandler()
+    handler = NeverWaiting()
     handler.setFormatter(Redacting(JsonLines(secrets) if form == "json" else TextLines(), secrets))
     handler.setLevel(level)
     logging.basicConfig(level=level, handlers=[handler], force=True)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import runpy
 from collections.abc import Iterator
 
@@ -80,3 +81,22 @@ def test_lines_say_which_shard_of_which_node_they_are_about(capsys: pytest.Captu
 
 def test_a_node_has_a_name_of_its_own_where_processes_have_the_same_id_and_the_same_host() -> None:
     assert runpy.run_path(logs.__file__)["NODE"] != NODE
+
+
+@pytest.mark.parametrize("length", [100, 30_000])
+def test_nobody_waits_for_who_does_not_read(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write to a full pipe would never end."""
+    read, written = os.pipe()
+    with os.fdopen(written, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        set_up_logs("INFO", "text", ())
+        for number in range(2_000):
+            logging.getLogger("test").info("%d %s", number, "x" * length)
+        os.set_blocking(read, False)
+        before = os.read(read, 1_000_000).decode()
+        logging.getLogger("test").info("again")
+        *_, notice, last = os.read(read, 1_000_000).decode().splitlines()
+    os.close(read)
+    whole = sum(line.endswith("x" * length) for line in before.splitlines())
+    assert f"{2_000 - whole} lines are missing here" in notice
+    assert last.endswith("test: again")
