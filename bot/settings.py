@@ -54,12 +54,18 @@ def default_data_dir() -> Path:
     This is `data` in the working directory, if it exists and is ours or empty. Otherwise it is the user's own data
     folder, so that every program finds the same books wherever it is started. A `data` with only other things in it
     belongs to another program.
+
+    Raises:
+        SettingsError: the user has no folder, as one that a container makes up.
     """
     if FOUND_HERE.is_dir():
         names = {path.name for path in FOUND_HERE.iterdir()}
         if not names or names & {DATABASE, "books"}:
             return FOUND_HERE
-    return user_data_path("marginalia", appauthor=False)
+    try:
+        return user_data_path("marginalia", appauthor=False)
+    except RuntimeError as error:
+        raise SettingsError("This user has no home folder. Set DATA_DIR to a folder where the data may be.") from error
 
 
 def is_own_folder() -> bool:

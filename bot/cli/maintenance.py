@@ -64,7 +64,7 @@ def backup(
 
     async def work() -> int:
         async with opened() as app:
-            if app.settings.data_dir == default_data_dir() and await asyncio.to_thread(_is_found_at_a_start, path):
+            if await asyncio.to_thread(_is_found_at_a_start, path) and app.settings.data_dir == default_data_dir():
                 fail(f"The next start here would use {path.name} in place of your own folder. Choose another name.")
             target = path / BOOKS
             try:

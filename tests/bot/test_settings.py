@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from platformdirs import user_data_path
@@ -31,6 +32,19 @@ def test_with_nothing_set_the_books_are_in_the_users_own_folder_from_wherever_it
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert load_settings().data_dir == first == user_data_path("marginalia", appauthor=False)
     assert load_settings().storage_url == f"sqlite:///{first}/marginalia.db"
+
+
+def test_a_user_that_a_container_makes_up_needs_a_data_dir(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> NoReturn:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SettingsError, match="Set DATA_DIR"):
+        load_settings()
+    monkeypatch.setenv("DATA_DIR", "books of mine")
+    assert load_settings().data_dir == Path("books of mine")
 
 
 @pytest.mark.parametrize("content", [None, "marginalia.db", "books/1.book"])
