@@ -28,6 +28,7 @@ def test_a_bot_is_given_settings_that_there_are_and_that_hold() -> None:
     settings = Settings(_env_file=None, **values)  # type: ignore[arg-type, call-arg]
     assert settings.storage_url == "postgresql://marginalia:change-me@postgres:5432/marginalia"
     assert settings.books_url == "s3://books/marginalia"
+    assert {"LLM_MODEL", "OPENAI_BASE_URL"} <= set(environment), "a server of one's own has a model of its own"
     assert (settings.metrics_host, settings.metrics_port) == ("0.0.0.0", 9464)
 
 
