@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from difflib import get_close_matches
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -26,7 +27,7 @@ from bot.providers.base import (
     retry_after,
 )
 from bot.providers.openai.stream import PROVIDER, SIGNED, CompletionAccumulator, ToolUse
-from bot.providers.wordings import Service, assert_no_fragment
+from bot.providers.wordings import Service, assert_no_fragment, shortened
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError, Worded
 from domain.strategies.always_retrieve import content_of
@@ -59,6 +60,8 @@ _OF_TOOLS = "(What the tools above returned besides text:)"
 
 _NO_KEY: Final = "none"
 """Sent to servers that need no key."""
+_NAMED: Final = 5
+"""Models of a server that are named where it does not have the one that is set."""
 UNSTREAMED: Final = ("application/json", "text/html")
 """Kinds of content that servers and proxies send in place of a stream, with the status of a success."""
 
@@ -404,7 +407,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         ("x:online"). They are asked for a word.
 
         Raises:
-            LLMError: the key is refused, the server out of reach, or the model unknown to it.
+            LLMError: the key is refused, the server out of reach, or the model unknown to it: `said` names its own.
         """
         from openai import APIStatusError
 
@@ -420,11 +423,17 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             listed = set()
         if {self.model_name, f"{self.model_name}:latest", f"models/{self.model_name}"} & listed:
             return f"{self.model_name} is available."
-        if not self._elsewhere:
-            raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
-        if not listed:
+        if self._elsewhere and not listed:
             return f"{self._service.name} answers, but does not list its models."
-        await self.chat([PromptMessage(MessageRole.USER, "Please say hello.")])
+        try:
+            if not self._elsewhere:
+                raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
+            await self.chat([PromptMessage(MessageRole.USER, "Please say hello.")])
+        except LLMError as error:
+            if error.code is LLMErrorCode.UNKNOWN_MODEL and listed:
+                near = ", ".join(get_close_matches(self.model_name, listed, _NAMED, cutoff=0.0))
+                error.said = "; ".join(filter(None, (error.said, shortened(f"it has {near}"))))
+            raise
         return f"{self._service.name} does not list {self.model_name}, but answers to this name."
 
     async def _send(self, sent: Wire) -> "AsyncStream[object]":

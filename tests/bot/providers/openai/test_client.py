@@ -161,6 +161,7 @@ async def test_checking_the_model(server: OpenAIDouble, chat: OpenAIChat) -> Non
     with pytest.raises(LLMError, match="no model called other-1") as caught:
         await other.check()
     assert caught.value.code is LLMErrorCode.UNKNOWN_MODEL
+    assert caught.value.said.endswith("; it has double-1")
     await other.aclose()
 
 
@@ -170,6 +171,7 @@ async def test_a_model_openai_itself_does_not_list(server: OpenAIDouble, monkeyp
     with pytest.raises(LLMError, match="OpenAI has no model called other-1") as caught:
         await chat.check()
     assert caught.value.code is LLMErrorCode.UNKNOWN_MODEL
+    assert caught.value.said == "it has double-1"
     await chat.aclose()
 
 
