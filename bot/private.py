@@ -71,9 +71,14 @@ def fault_of_way_out(error: Exception) -> str:
 
 
 def fault_of_connection(error: BaseException) -> str:
-    """What the system or TLS says about a connection, under the errors of the SDKs; empty if neither says anything."""
-    below = fault_of_connection(error.__cause__) if error.__cause__ else ""
-    return below or (str(error) if isinstance(error, OSError) and error.errno else "")
+    """What the system, TLS or a proxy says about a connection, under the errors of the SDKs; empty if none does."""
+    from aiohttp import ClientHttpProxyError  # it takes a while to load
+
+    if error.__cause__ and (below := fault_of_connection(error.__cause__)):
+        return below
+    if isinstance(error, ClientHttpProxyError):  # its own words have the proxy's address, with the password
+        return f"{error.status} {error.message}, by the proxy"
+    return str(error) if isinstance(error, OSError) and error.errno else ""
 
 
 def keep_files_private() -> None:

@@ -296,6 +296,24 @@ async def test_a_proxy_that_no_client_takes_is_a_fault_of_the_environment(
     assert "secret" not in found.sentence + caplog.text
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of how the SDKs hand the password to aiohttp
+async def test_what_a_proxy_says_is_passed_on_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def want_a_password(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    without_proxies(monkeypatch)
+    async with await asyncio.start_server(want_a_password, "127.0.0.1") as server:
+        host, port = server.sockets[0].getsockname()
+        monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{host}:{port}")
+        found = await checked_model(openai_base_url="")
+    assert "407 Proxy Authentication Required" in found.sentence
+    assert "407 Proxy Authentication Required" in caplog.text
+    assert "secret" not in found.sentence + caplog.text
+
+
 def without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in WAYS_OUT:
         monkeypatch.delenv(name, raising=False)
