@@ -1,7 +1,7 @@
 """Messages and prompts: what people and models say to each other, and the templates for what models are told."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -184,6 +184,27 @@ def without_quotation(question: str, *, unless_in: str = "") -> str:
 
 
 _FIRST_HALVES = ("\ud800", "\udbff")
+
+
+_INTERRUPTED = "This call was interrupted before anything came of it."
+
+
+def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
+    """The messages, with an error in place of each missing result, because services refuse a call without a result."""
+    open_calls: list[str] = []
+    for message in messages:
+        if message.role == MessageRole.TOOL_RESULT:
+            open_calls = [name for name in open_calls if name != message.tool_use_id]
+        else:
+            yield from _interrupted(open_calls)
+            open_calls = [call.tool_use_id for call in message.tool_invocations or ()]
+        yield message
+    yield from _interrupted(open_calls)
+
+
+def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
+    for name in open_calls:
+        yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
 
 
 class WholeCharacters:

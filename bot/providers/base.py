@@ -12,7 +12,7 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
@@ -21,7 +21,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from bot.providers.wordings import Service, shortened, without_echo
 from domain.book import encodable
-from domain.chat import MessageRole, PromptMessage
+from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, RequestSent, TokenUsage, ToolDefinition
 
@@ -35,7 +35,6 @@ _MOST_LEVELS = 100
 _NAME: Final = re.compile(r"(?:functions\.)?([a-zA-Z0-9_-]{1,64})")
 """A tool's name, within the decoration that open models and their templates add."""
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
-_INTERRUPTED = "This call was interrupted before anything came of it."
 CONNECT_TIMEOUT: Final = 5.0
 """Seconds to establish a connection."""
 LONGEST_WAIT: Final = 20.0
@@ -48,6 +47,8 @@ REFUSING: Final = frozenset({400, 403, 404, 405, 422, 500, 501})
 """The status of a response that refuses a part of the request."""
 LONGEST_LINE: Final = 10_000_000
 """Characters of a stream's line that are kept: no reply has as many."""
+LONGEST_ERROR: Final = 4_000_000
+"""Bytes of an error, which may repeat the whole request."""
 DONE: Final = "[DONE]"
 """The data of the event that marks the end of a stream."""
 READ_OUT_S: Final = 0.1
@@ -120,31 +121,10 @@ def tool_name(written: str) -> str:
 
 
 def plain_id(written: str) -> str:
-    """An id of letters, digits, '_' and '-'; one with other characters, as some servers make them, is replaced.
-
-    The same id always gets the same replacement, so that calls and results match.
-    """
+    """An id of letters, digits, '_' and '-'; another, as some servers make them, always gets the same replacement."""
     if _ID.fullmatch(written):
         return written
     return f"call_{hashlib.sha256(written.encode(errors='replace')).hexdigest()[:24]}"
-
-
-def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
-    """The messages, with an error in place of each missing result, because services refuse a call without a result."""
-    open_calls: list[str] = []
-    for message in messages:
-        if message.role == MessageRole.TOOL_RESULT:
-            open_calls = [name for name in open_calls if name != message.tool_use_id]
-        else:
-            yield from _interrupted(open_calls)
-            open_calls = [call.tool_use_id for call in message.tool_invocations or ()]
-        yield message
-    yield from _interrupted(open_calls)
-
-
-def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
-    for name in open_calls:
-        yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
 
 
 SLICE_S = 0.001
@@ -348,6 +328,26 @@ async def refuse_long_waits(response: "httpx2.Response") -> None:
     """A response hook that makes the SDK raise rather than sleep longer than LONGEST_WAIT."""
     if (retry_after(response.headers) or 0.0) > LONGEST_WAIT:
         response.headers["x-should-retry"] = "false"
+
+
+async def cut_errors(response: "httpx2.Response") -> None:
+    """A response hook by which the SDK, which reads errors whole, reads little more of one than LONGEST_ERROR."""
+    import httpx2
+
+    whole: Any = response.stream
+
+    class CutStream(httpx2.AsyncByteStream):
+        aclose = whole.aclose
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            length = 0
+            async for read in whole:
+                yield read
+                if (length := length + len(read)) > LONGEST_ERROR:
+                    break
+
+    if response.is_error:
+        response.stream = CutStream()
 
 
 def never_connected(error: BaseException) -> bool:

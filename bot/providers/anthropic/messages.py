@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from bot.providers.base import encoded, plain_id, read_arguments, repair_history, tool_name
+from bot.providers.base import encoded, plain_id, read_arguments, tool_name
 from domain.book import Passage, page_reference
-from domain.chat import MessageRole, PromptMessage, WholeCharacters
+from domain.chat import MessageRole, PromptMessage, WholeCharacters, repair_history
 from domain.citations.keys import render
 from domain.strategies.window import estimate_text
 from domain.tool_use import (

@@ -20,15 +20,15 @@ from bot.providers.base import (
     OpenRequest,
     WireChat,
     arriving_events,
+    cut_errors,
     encoded,
     read_out,
     refuse_long_waits,
-    repair_history,
     retry_after,
 )
 from bot.providers.openai.stream import PROVIDER, SIGNED, CompletionAccumulator, ToolUse
 from bot.providers.wordings import Service, assert_no_fragment, shortened
-from domain.chat import MessageRole, PromptMessage
+from domain.chat import MessageRole, PromptMessage, repair_history
 from domain.errors import LLMError, LLMErrorCode, SettingsError, Worded
 from domain.strategies.always_retrieve import content_of
 from domain.strategies.window import estimate
@@ -495,5 +495,5 @@ def _open_client(
         default_headers=headers,
         timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
         max_retries=max_retries,
-        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits]}),
+        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits, cut_errors]}),
     )

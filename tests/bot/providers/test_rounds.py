@@ -1,5 +1,4 @@
-from bot.providers.base import repair_history
-from domain.chat import PromptMessage
+from domain.chat import PromptMessage, repair_history
 from domain.tool_use import ToolInvocation
 from tests.bot.providers.talk import result, system, user
 

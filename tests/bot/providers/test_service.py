@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import re
 import time
 
@@ -171,3 +172,22 @@ async def test_what_tls_says_of_a_connection_is_passed_on(
     assert "[SSL" in failed.value.said
     assert failed.value.said in caplog.text
     assert "Hobb" not in caplog.text
+
+
+@pytest.mark.parametrize("make", [AnthropicChat, OpenAIChat])
+async def test_an_error_without_end_is_not_read_to_the_end(make: type[AnthropicChat | OpenAIChat]) -> None:
+    async def fail(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\nThe flux is out. ")
+        with contextlib.suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b"y" * 100_000)
+                await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(fail, "127.0.0.1") as server:
+        host, port = server.sockets[0].getsockname()
+        chat = make(api_key="k", model="m", base_url=f"http://{host}:{port}", max_retries=0)
+        with pytest.raises(LLMError) as failed:
+            await chat.chat([PromptMessage(MessageRole.USER, "Who is Hobb?")])
+        await chat.aclose()
+    assert failed.value.said.startswith("The flux is out.")
