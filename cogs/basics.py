@@ -12,7 +12,7 @@ from discord.ext import commands
 from discord.ui import Button, View
 
 from cogs.access import assert_may_post, bound_conversation
-from cogs.cards import INK, book_card, moved_card, plain, position_line, usage_line
+from cogs.cards import INK, book_card, moved_card, plain, usage_line
 from cogs.conversation.intake import TALK_ABOUT, message_text
 from cogs.delivery.channel import remove_notice
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
@@ -37,6 +37,7 @@ from cogs.threads import cards_in
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
+from domain.library.progress import position_line
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.answers import page_name
 from cogs.rendering.inline import inert
 from cogs.rendering.splitting import MARK
-from domain.book import Book, Chapter, OfferedBook, Page, PositionState, ReadingPosition, shown_chapter
+from domain.book import Book, Chapter, OfferedBook, Page, ReadingPosition, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
-from domain.library.progress import label_at, title_is_read
+from domain.library.progress import label_at, position_line, title_is_read
 from domain.library.shelf import AddedBook
 from domain.reading.questions import FirstQuestion, FirstQuestionKind
 from domain.usage import UsageTotal
@@ -180,24 +180,6 @@ def contents_lines(
             say.counted(ahead, "… {number} more chapter ahead of you", "… {number} more chapters ahead of you")
         )
     return lines
-
-
-def position_line(position: ReadingPosition | None, book: Book, pages_of_book: Sequence[Page], say: Speech) -> str:
-    """Where a reader is, and what that means for answers; None: others see it, and the reader hides their place."""
-    if position is None:
-        return say("I only go as far as you've read.")
-    match position.state:
-        case PositionState.UNSET:
-            return say("You haven't told me how far you've read, so I may talk about the whole book.")
-        case PositionState.FINISHED:
-            return say("You've finished it, so I may talk about the whole book.")
-        case PositionState.READING if not position.read_to:
-            return say("You haven't started reading, so I won't reveal anything yet.")
-        case PositionState.READING:
-            page = label_at(pages_of_book, position.read_to)
-            if book.pages_estimated:
-                return say("You're at about page {page}. I won't reveal anything after it.", page=page)
-            return say("You're at page {page}. I won't reveal anything after it.", page=page)
 
 
 def conversation_card(

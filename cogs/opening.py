@@ -15,7 +15,7 @@ import discord
 from discord.ui import View
 
 from cogs.access import assert_may_write_in, first_questions, visibility_of
-from cogs.cards import conversation_card, earlier_menu, plain, position_line, repeated, titled, welcome_buttons
+from cogs.cards import conversation_card, earlier_menu, plain, repeated, titled, welcome_buttons
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
 from cogs.errors import (
     DISCORD_ERRORS,
@@ -51,6 +51,7 @@ from domain.book import Book
 from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import UNTITLED, Conversation
 from domain.errors import MarginaliaError
+from domain.library.progress import position_line
 from domain.turn.chat_with_book import Reader
 from domain.usage import Deed, PersonalPost
 from domain.use_cases import UseCases

@@ -15,7 +15,7 @@ from discord.ui import View
 
 from cogs import access
 from cogs.access import assert_may_post, bound_conversation, resolve_book, resolve_conversation
-from cogs.cards import clipped, plain, position_line
+from cogs.cards import clipped, plain
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import action_button, on_press, row
@@ -26,6 +26,7 @@ from cogs.threads import dismiss_absent, has_left, thread_of
 from domain.book import Binding, BindingKind, Book, ReadingPosition
 from domain.clubs.plan import Club
 from domain.conversation import Conversation
+from domain.library.progress import position_line
 from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100

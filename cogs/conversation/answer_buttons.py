@@ -10,7 +10,6 @@ import discord
 from discord.ui import DynamicItem
 
 from cogs.access import assert_may_post, reach_of, within_reach
-from cogs.cards import position_line
 from cogs.conversation.buttons import (
     AGAIN,
     ALLOW,
@@ -52,7 +51,7 @@ from domain.book import Book, Citation, ReadingPosition, Surroundings
 from domain.conversation import Conversation, TurnState
 from domain.errors import BookError
 from domain.event import PositionProposed
-from domain.library.progress import has_said
+from domain.library.progress import has_said, position_line
 from domain.turn.chat_with_book import Reader
 from domain.turn.history import PlayedTurn
 from domain.turn.state import Decision

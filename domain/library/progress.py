@@ -225,6 +225,29 @@ def limit_line(binding: Binding, who: str, say: Say = in_english) -> str:
     return say("{who} hasn't started reading, so I won't reveal anything here yet.", who=who)
 
 
+def position_line(
+    position: ReadingPosition | None, book: Book, pages: Sequence[Page], say: Say, *, inside: str = ""
+) -> str:
+    """Where a reader is, and what that means for answers; None: others see it, and the reader hides their place.
+
+    `inside` is put behind the page.
+    """
+    if position is None:
+        return say("I only go as far as you've read.")
+    match position.state:
+        case PositionState.UNSET:
+            return say("You haven't told me how far you've read, so I may talk about the whole book.")
+        case PositionState.FINISHED:
+            return say("You've finished the book, so I may talk about all of it.")
+        case PositionState.READING if not position.read_to:
+            return say("You haven't started reading, so I won't reveal anything yet.")
+        case PositionState.READING:
+            page = label_at(pages, position.read_to) + inside
+            if book.pages_estimated:
+                return say("You're at about page {page}. I won't reveal anything after it.", page=page)
+            return say("You're at page {page}. I won't reveal anything after it.", page=page)
+
+
 def _within(read_to: int, conversation: Conversation | None) -> int:
     limit = conversation.read_to if conversation is not None else None
     return read_to if limit is None else min(read_to, limit)
@@ -352,24 +375,12 @@ class ManagePositions:
         return await self.get(reader_id, book)
 
     async def describe(self, reader_id: str, book: Book) -> str:
-        """A sentence that says where the reader is, and what that means for answers."""
+        """See position_line; in English, and with the title of the chapter in which the reader is."""
         position = await self.get(reader_id, book)
-        match position.state:
-            case PositionState.READING if not position.read_to:
-                return "You haven't started reading, so I won't reveal anything yet."
-            case PositionState.UNSET:
-                return "You haven't told me how far you've read, so I may talk about the whole book."
-            case PositionState.FINISHED:
-                return "You've finished the book, so I may talk about all of it."
-            case PositionState.READING:
-                return f"You're at {await self._place(book, position.read_to)}. I won't reveal anything after it."
-
-    async def _place(self, book: Book, read_to: int) -> str:
-        file = await self._files.open(book)
-        page = label_at(await file.pages(), read_to)
-        titles = [each.title for each in await file.chapters() if each.start + len(each.title) <= read_to <= each.end]
-        inside = f" (in “{titles[-1]}”)" if titles and titles[-1] else ""
-        return f"{'about ' if book.pages_estimated else ''}page {page}{inside}"
+        read_to = position.bound(book.length)
+        begun = [each for each in await self._chapters(book) if title_is_read(each, read_to) and read_to <= each.end]
+        inside = f" (in “{begun[-1].title}”)" if begun and begun[-1].title else ""
+        return position_line(position, book, await self._pages(book), in_english, inside=inside)
 
     async def _pages(self, book: Book) -> Sequence[Page]:
         return await (await self._files.open(book)).pages()

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.cards import added_card, asked_line, book_card, clipped, plain, position_line, repeated, usage_line
+from cogs.cards import added_card, asked_line, book_card, clipped, plain, repeated, usage_line
 from cogs.i18n import Speech, speech_for
 from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
+from domain.library.progress import position_line
 from domain.library.shelf import AddedBook
 from domain.tool_use import TokenUsage
 from domain.usage import UsageTotal

@@ -255,7 +255,7 @@ async def test_the_card_says_how_far_its_owner_is_wherever_they_have_said_so(sta
     assert spoilers(thread).startswith("You're at page 2.")
     await stage.ann.slash(stage.channel, "club start", book=book.id, sections=3)
     await stage.ann.slash(stage.channel, "club checkin", finished=True)
-    assert spoilers(thread).startswith("You've finished it")
+    assert spoilers(thread).startswith("You've finished the book")
 
 
 async def test_the_card_shows_no_place_to_others_while_its_owner_hides_it(stage: Stage) -> None:
@@ -286,7 +286,7 @@ async def test_a_card_stays_in_its_language_and_is_changed_only_where_it_says_so
     pages = await (await stage.app.shelf.open(book)).pages()
     moved = moved_card(card, ReadingPosition(PositionState.FINISHED), conversation, book, pages)
     assert moved is not None
-    assert str(moved.fields[0].value).startswith(german("You've finished it, so I may talk about the whole book."))
+    assert str(moved.fields[0].value).startswith(german("You've finished the book, so I may talk about all of it."))
     assert moved_card(moved, ReadingPosition(PositionState.FINISHED), conversation, book, pages) is None
     await stage.ann.slash(stage.channel, "progress", book=book.id)
     assert card_of(thread).edited_at is None

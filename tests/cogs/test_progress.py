@@ -40,7 +40,7 @@ async def test_a_chapter_is_read_to_its_end(stage: Stage) -> None:
 async def test_finished_and_unset_are_states_of_their_own(stage: Stage) -> None:
     book = await stage.book()
     told = await stage.ann.slash(stage.channel, "progress", book=book.id, finished=True)
-    assert "You've finished it" in text_of(told)
+    assert "You've finished the book" in text_of(told)
     assert (await position(stage, book)).state is PositionState.FINISHED
     told = await stage.ann.slash(stage.channel, "progress", book=book.id, clear=True)
     assert "You haven't told me" in text_of(told)
