@@ -20,6 +20,7 @@ from cogs.i18n import Speech, later
 from cogs.interactions import action_button, row
 from cogs.rendering.answers import binding_note, page_name
 from cogs.rendering.splitting import units
+from domain.book import page_reference
 from domain.clubs.manage import ClubBook
 from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
 from domain.library.progress import binding_in, label_at, title_is_read
@@ -62,13 +63,9 @@ class ClubScene:
         return self.club.lowest(self.now)
 
     def pages(self, section: Section, say: Speech) -> str:
-        """ "pp. 1–12", or "about pp. 1–12"."""
-        first = label_at(self.book.pages, section.start + 1)
-        last = label_at(self.book.pages, section.end)
-        values = {"first": plain(first), "last": plain(last)}
-        if first == last:
-            return page_name(plain(last), say, estimated=self._estimated)
-        return say("about pp. {first}–{last}", **values) if self._estimated else say("pp. {first}–{last}", **values)
+        """ "pp. 1-12", or "about pp. 1-12"."""
+        first, last = (plain(label_at(self.book.pages, read_to)) for read_to in (section.start + 1, section.end))
+        return page_reference(first, last, estimated=self._estimated, say=say)
 
     def up_to(self, read_to: int, say: Speech) -> str:
         """ "p. 12", or "about p. 12"."""
