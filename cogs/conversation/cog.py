@@ -12,7 +12,6 @@ from discord.ext import commands
 
 from cogs.access import EMPTY_SHELF, assert_may_post
 from cogs.cards import BOOKS_IN_A_MENU, books_menu
-from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting, view_of
 from cogs.conversation.deletions import AnswersWithoutQuestion, Corrections
@@ -29,6 +28,7 @@ from cogs.conversation.intake import (
     mentions,
 )
 from cogs.conversation.presenter import ThreadContexts
+from cogs.conversation.presses import AnswerButtons, ToolCallButtons
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import hint, remove_notice
 from cogs.delivery.writer import ChannelWriters

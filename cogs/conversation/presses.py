@@ -1,4 +1,4 @@
-"""The buttons under answers. What they show comes from storage, so they work as long as it exists there."""
+"""What the buttons under answers do. What they show comes from storage, so they work as long as it exists there."""
 
 import asyncio
 import io
@@ -59,6 +59,8 @@ from domain.use_cases import UseCases
 
 
 class AnswerButtons:
+    """Acts on presses of the buttons under answers, questions and notices."""
+
     def __init__(self, use_cases: UseCases, workers: ConversationWorkers) -> None:
         self._use_cases = use_cases
         self._workers = workers
@@ -227,6 +229,8 @@ def _refuse_others(
 
 
 class ToolCallButtons:
+    """Acts on presses of the buttons at the cards of tool calls."""
+
     def __init__(self, use_cases: UseCases, live: LiveTurns) -> None:
         self._use_cases = use_cases
         self._live = live
