@@ -261,11 +261,11 @@ class _Query:
 def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int, float]:
     """The gains of sentences, by number, for words that occur in them as they do in the query.
 
-    A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search, because
-    no longer run has any of its words, and it is long and occurs nowhere else, or nothing else is asked: all stop words
-    of the query are in it, or only stop words, names and words that point at it are beside it. Three words that occur
-    several times settle it only if they are pointed at. A quotation gains QUOTED, as does a query that stands there
-    whole, or its stop words where nothing else follows one that points at them.
+    A run gains more, up to 1, the larger its share of the query is. It gains 1 more if it settles the search: it is the
+    longest with any of its words, and it is long and occurs nowhere else, or nothing else is asked. Nothing else is if
+    all stop words of the query are in it, or only stop words, names and words that point at it are beside it. Three
+    words that occur several times settle it only if they are pointed at. A quotation gains QUOTED, as does a query that
+    stands there whole, or its stop words where nothing else follows one that points at them.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
