@@ -10,7 +10,7 @@ from typing import Any
 import discord
 from discord.ext import commands
 
-from cogs.access import EMPTY_SHELF, assert_may_post
+from cogs.access import assert_may_post
 from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting, view_of
@@ -22,10 +22,10 @@ from cogs.conversation.intake import (
     MessageIntake,
     Thread,
     conversation_gone,
-    how_to_start,
-    how_to_start_directly,
     is_from_a_person,
     mentions,
+    text_in_files,
+    whole_text,
 )
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.presses import AnswerButtons, ToolCallButtons
@@ -359,6 +359,9 @@ class ConversationCog(commands.Cog):
     async def _offer_books(self, message: discord.Message, say: Speech) -> None:
         """Tell somebody who speaks to the bot where there is no conversation how to start one, and let them choose."""
         server, view = message.guild, discord.utils.MISSING
+        if (about_files := text_in_files(message, say)) and not whole_text(message, self._bot_id):
+            await hint(message, about_files)
+            return
         if server and channel_for_threads(message.channel) is None:  # a book that is chosen could not be talked about
             await hint(message, say(NO_THREADS_HERE))
             return
@@ -370,10 +373,8 @@ class ConversationCog(commands.Cog):
             return
         if books:
             view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book")))
-        lines = [await self._intake.hint_about_reply(message, say, self._bot_id)]
-        in_server = how_to_start(say) if books else say(EMPTY_SHELF)
-        lines.append(in_server if server else how_to_start_directly(say, has_books=bool(books)))
-        await hint(message, "\n".join(filter(None, lines)), view)
+        text = await self._intake.how_to_start(message, say, self._bot_id, has_books=bool(books))
+        await hint(message, text, view)
 
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message

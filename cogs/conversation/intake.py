@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 import discord
 
+from cogs.access import EMPTY_SHELF
 from cogs.cards import repeated
 from cogs.conversation.buttons import tells_of_waiting
 from cogs.delivery.channel import remove_notice
@@ -255,10 +256,33 @@ class MessageIntake:
 
     async def hint_for(self, heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
-        unread = await self.hint_about_reply(message, say, bot_id) if heard is IntakeResult.ASKED else ""
-        return "\n".join(filter(None, [unread, _hint_for(heard, message, say, bot_id)]))
+        if heard is IntakeResult.ASKED:
+            return "\n".join(await self._hints_about_unread(message, say, bot_id))
+        return _hint_for(heard, message, say, bot_id)
 
-    async def hint_about_reply(self, message: discord.Message, say: Speech, bot_id: int) -> str:
+    async def how_to_start(self, message: discord.Message, say: Speech, bot_id: int, *, has_books: bool) -> str:
+        """What to reply to somebody who speaks to the bot where there is no conversation."""
+        unread = await self._hints_about_unread(message, say, bot_id)
+        if message.guild is None:
+            start = _how_to_start_directly(say, has_books=has_books, asks=bool(whole_text(message, bot_id)))
+        elif has_books:
+            start = say("To talk about a book, open a thread with /chat. /books list shows what's on the shelf.")
+        else:
+            start = say(EMPTY_SHELF)
+        return "\n".join([*unread, start])
+
+    async def _hints_about_unread(self, message: discord.Message, say: Speech, bot_id: int) -> list[str]:
+        """What to say, in small print, of the files of a message and of the one that it replies to: they are not
+        read.
+        """
+        hints = [await self._hint_about_reply(message, say, bot_id)]
+        if message.attachments:
+            hints.append(
+                f"-# {text_in_files(message, say) or say('I only read what you write, not what is attached.')}"
+            )
+        return [*filter(None, hints)]
+
+    async def _hint_about_reply(self, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to say to somebody who replies to a message that is neither an answer nor a question: it is not read."""
         replied = message.reference if message.type is discord.MessageType.reply else None
         if replied is None or replies_to(message, bot_id):
@@ -425,17 +449,10 @@ def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech, bot_id
             return say("I can't read this message. Mention me in it, then I can.")
         case IntakeResult.NOT_HERE:
             return not_here(say)
-        case IntakeResult.ASKED if message.attachments:
-            return f"-# {_on_text_in_files(message, say) or say('I only read what you write, not what is attached.')}"
         case IntakeResult.FIRST_OVERHEARD:
             return say("There's more than one of you here now, so I'll only answer when you mention me or reply to me.")
         case _:
             return ""
-
-
-def how_to_start(say: Speech) -> str:
-    """To somebody who speaks to the bot where it has no book at hand."""
-    return say("To talk about a book, open a thread with /chat. /books list shows what's on the shelf.")
 
 
 def conversation_gone(say: Speech) -> str:
@@ -443,17 +460,19 @@ def conversation_gone(say: Speech) -> str:
     return say("This thread's conversation is no longer stored, so I can't answer here. Start a new one with /chat.")
 
 
-def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
+def _how_to_start_directly(say: Speech, *, has_books: bool, asks: bool) -> str:
     """A reply to somebody who writes direct messages before there is a conversation in them."""
-    if has_books:
+    if has_books and asks:
         return say("Which book is it about? Choose it here, and I'll answer you. If it isn't listed, start with /chat.")
+    if has_books:
+        return say("Which book shall we talk about? Choose it here. If it isn't listed, start with /chat.")
     return say(
         "Let's read a book together. Find a free one with /books find, or add your own with /books add. Then start "
         "with /chat, and write to me again."
     )
 
 
-def _on_text_in_files(message: discord.Message, say: Speech) -> str:
+def text_in_files(message: discord.Message, say: Speech) -> str:
     """How to say what is in the files of a message; empty if they are no texts."""
     names = [each.filename.lower() for each in message.attachments]
     if LONG_TEXT in names:
@@ -467,7 +486,7 @@ def _on_text_in_files(message: discord.Message, say: Speech) -> str:
 
 
 def _on_wordless(message: discord.Message, say: Speech) -> str:
-    if about_files := _on_text_in_files(message, say):
+    if about_files := text_in_files(message, say):
         return about_files
     if message.message_snapshots:
         return say(

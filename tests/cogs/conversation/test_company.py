@@ -262,6 +262,18 @@ async def test_one_with_words_is_answered_and_told_what_was_not_read(room: Scene
     assert await room.kept() == ["What does this page mean?", "I do not know."]
 
 
+async def test_a_book_that_is_sent_where_there_is_no_conversation_is_told_how_to_add_it(room: Scene) -> None:
+    book, where = (room.double.file("novel.epub", b"..."),), room.double.channel
+    await room.ann.say(where, "", mention=room.double.bot, files=book)
+    told = "I only read text here. To add a book, use /books add with the file."
+    await room.until(lambda: room.said(where) == [told])
+    await room.ann.say(where, "Read this with us, please.", mention=room.double.bot, files=book)
+    await room.until(lambda: len(room.said(where)) == 2)
+    lines = room.said(where)[-1].splitlines()
+    assert lines[0] == f"-# {told}"
+    assert lines[1].startswith("To talk about a book, open a thread with /chat.")
+
+
 async def test_who_replies_to_somebody_elses_message_is_told_that_it_is_not_read(room: Scene) -> None:
     asked = await room.ann.say(room.thread, "Who was it?")
     await room.until_delivered(1)

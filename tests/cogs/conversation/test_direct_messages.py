@@ -167,6 +167,15 @@ async def test_what_is_asked_before_there_is_a_conversation_is_answered_once_its
     assert await ann.questions(await ann.current()) == ["Who keeps it?", "And who else?", "Who put it out?"]
 
 
+async def test_what_asks_nothing_before_there_is_a_conversation_is_promised_no_answer(ann: Reader) -> None:
+    await ann.add("The Lamp")
+    book = ann.double.file("novel.epub", b"...")
+    for files, told in (((book,), "use /books add with the file."), ((), "Which book shall we talk about? Choose it")):
+        await ann.person.say(ann.place, "", files=files)
+        await ann.heard(told)
+    assert not any("I'll answer you" in each for each in ann.double.said(ann.place))
+
+
 async def choose(ann: Reader, book: str, question: str) -> None:
     """Ask where there is no conversation, and choose the book that it is about."""
     await ann.person.say(ann.place, question)
