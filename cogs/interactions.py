@@ -348,11 +348,11 @@ def buttons_of(message: discord.Message) -> list[discord.Button]:
     return [part for line in rows for part in line.children if isinstance(part, discord.Button)]
 
 
-def confirmation(action: str, argument: str, label: str, say: Speech) -> View:
-    """A button that does it, and one that does not."""
+def confirmation(action: str, argument: str, label: str, say: Speech, *, keep: str = "") -> View:
+    """A button that does it, and one that does not, which says `keep`."""
     return row(
         action_button(action, argument, label=label, style=ButtonStyle.danger),
-        action_button(KEEP, "", label=say("Keep it")),
+        action_button(KEEP, "", label=keep or say("Keep it")),
     )
 
 

@@ -460,14 +460,17 @@ def _talking_line(title: str, say: Speech) -> str:
 
 
 async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    say = speech_of(interaction)
+    say, server = speech_of(interaction), server_of(interaction)
+    title = plain(titled(conversation, say))
+    if server and server.get_channel(int(conversation.channel_id or 0)):
+        why = say("More people can see this channel than the one “{title}” was in.", title=title)
+    else:
+        why = say("The channel “{title}” was in is gone, and other people may see this one.", title=title)
     question = say(
-        "More people can see this channel than the one “{title}” was in. Continue here? They'll see what you "
-        "ask from now on, and my answers may draw on what you said before.",
-        title=plain(titled(conversation, say)),
+        "Continue here? They'll see what you ask from now on, and my answers may draw on what you said before."
     )
-    view = confirmation("chat-move", conversation.id, say("Go on here"), say)
-    await interaction.edit_original_response(content=question, view=view)
+    view = confirmation("chat-move", conversation.id, say("Go on here"), say, keep=say("Not here"))
+    await interaction.edit_original_response(content=f"{why} {question}", view=view)
 
 
 async def _post(

@@ -132,6 +132,18 @@ class TestMoving:
         await friend.click(asked.response, label="Go on here")
         assert [thread.name for thread in stage.channel.threads] == ["Among few"]
 
+    async def test_of_a_channel_that_is_gone_nothing_is_claimed(self, stage: Stage) -> None:
+        book, old = await stage.book(), stage.guild.create_text_channel("short-lived")
+        await stage.ann.slash(old, "chat", book=book.id, title="Among all")
+        [thread] = old.threads
+        conversation = await stage.conversation(thread)
+        shown = stage.bot.get_channel(old.id)
+        assert isinstance(shown, discord.TextChannel)
+        await shown.delete()
+        await stage.env.settle()
+        asked = await stage.ann.slash(stage.channel, "chat", book=book.id, conversation=conversation.id)
+        assert "The channel “Among all” was in is gone, and other people may see this one. Continue" in text_of(asked)
+
     async def test_it_is_not_asked_in_another_channel_of_the_same_few(self, stage: Stage) -> None:
         friend, conversation = await self._begun_among_few(stage)
         few = stage.bot.get_channel(next(each.id for each in stage.bot.get_all_channels() if each.name == "few"))

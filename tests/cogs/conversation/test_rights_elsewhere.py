@@ -135,4 +135,4 @@ async def test_a_private_thread_is_taken_up_where_more_manage_threads_only_after
     await room.double.until(lambda: True)
     met = await tried(room, room.ann, "chat", place, book="The Dark Lamp", conversation=talk.id)
     assert "More people can see this channel" in met.text
-    assert [button.label for button in met.messages[-1].buttons] == ["Go on here", "Keep it"]
+    assert [button.label for button in met.messages[-1].buttons] == ["Go on here", "Not here"]
