@@ -136,5 +136,6 @@ def test_what_it_says_besides_its_quotations_claims_nothing(language: Language) 
         {say.greeting}\n{say.well}\n{say.thanks}\n{say.ready}\n{say.position}\n{say.origin}\n{say.no_summary}
         {say.failed}\n{say.no_page}\n{say.no_chapter}\n{say.both_chapters}\n{say.end_ahead}\n{say.no_more}
         {say.opinion}\n{say.off_topic}\n{say.unclear}\n{say.who_is_meant}\n{say.no_cast}\n{say.narrator}
+        {say.foreign}\n{say.abilities}\n{say.farewell}\n{say.sorry}\n{say.sure}\n{say.goes_on}
     """
     assert find_uncited(talk) == ()
