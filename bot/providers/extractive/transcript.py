@@ -56,6 +56,9 @@ _NOT_ASKED = re.compile(
 )
 """What is not asked: code, Discord's mentions, times, emoji, links (but for their words), the middle of many marks."""
 
+_OTHER_PERSON = re.compile(WORDINGS["other_person"][0], re.IGNORECASE)
+"""Somebody else in the room, who is mentioned beside what is asked: "can you tell @Ben who Hobb is?"."""
+
 _TYPED_WORD = re.compile(rf"(?<![\w'’.])(?:{'|'.join(TYPED)})(?![\w'’]|\.\s?\w)")
 
 _SLANG = re.compile(rf"(?:(?<=\s)|^)(?:{'|'.join(WORDINGS['slang'])})\s*")
@@ -71,11 +74,18 @@ MOST_CHARACTERS = 2_000
 
 def as_meant(message: str) -> str:
     """A message without mentions, links, code, slang and shouting, and with words in full that are typed in haste."""
-    text = _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS]).strip()
+    text = _OTHER_PERSON.sub(_instead_of, _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS])).strip()
     text = _SHOUTED.sub(lambda found: found[0].lower(), text)
     plain = _SLANG.sub("", text).strip(" ,")
     text = plain if words_of(plain) else text
     return _TYPED_WORD.sub(lambda found: TYPED[found[0]], _SALUTATION.sub("", text))
+
+
+def _instead_of(mentioned: re.Match[str]) -> str:
+    """What is asked for somebody else is asked for oneself; who is called is left out."""
+    if mentioned["tell"]:
+        return f"{mentioned['tell']}me"
+    return f"{mentioned['sag']}mir" if mentioned["sag"] else ""
 
 
 _BORROWED, _MEANT = 0.5, 0.9

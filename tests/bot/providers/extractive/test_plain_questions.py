@@ -218,6 +218,26 @@ async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> N
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "@Ben What was the wheel called?",
+        "What was the wheel called, @Ben?",
+        "@Ben wants to know what the wheel was called",
+        "@Ben, @Cy: what was the wheel called?",
+        "Can you tell @Ben and @Cy what the wheel was called?",
+        "Please explain to @Ben and me what the wheel was called.",
+    ],
+)
+async def test_who_is_mentioned_beside_a_question_is_not_looked_for_in_the_book(talk: Talk, message: str) -> None:
+    """As a message reads once Discord's mentions are names."""
+    assert "The wheel was called Old Hannah." in (await talk.ask(message)).text
+
+
+async def test_who_is_asked_about_by_a_mention_is_looked_for(talk: Talk) -> None:
+    assert "*Ben*" in (await talk.ask("Who is @Ben?")).text
+
+
+@pytest.mark.parametrize(
     "message", ["<https://example.com/mill>", "<@1234>", "🙂", "```\nWho is Ahrens?\n```", ":mill:"]
 )
 async def test_a_message_without_a_word_of_its_own_is_asked_for_one(talk: Talk, message: str) -> None:
