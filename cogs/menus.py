@@ -35,7 +35,7 @@ SPAN_END = 70
 MOST_PLACES = 5
 LEAST_WORDS = 3
 """Words in a quotation that is searched by itself."""
-ALIKE = 0.6
+ALIKE = 0.7
 """How similar a message must be to a place in the book to be reported; below that, something is always found by
 chance.
 """

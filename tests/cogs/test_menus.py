@@ -56,9 +56,10 @@ class TestWhereIsThis:
         told = await stage.ben.context_menu(stage.channel, WHERE, message)
         assert "**p. 3**" in text_of(told)
 
-    async def test_small_talk_is_nowhere_in_the_book(self, stage: Stage) -> None:
+    @pytest.mark.parametrize("said", ["What do you all want for dinner tomorrow?", "What was the lamp?"])
+    async def test_small_talk_is_nowhere_in_the_book(self, stage: Stage, said: str) -> None:
         await stage.book()
-        message = await stage.ben.send(stage.channel, "What do you all want for dinner tomorrow?")
+        message = await stage.ben.send(stage.channel, said)
         assert "can't find that" in text_of(await stage.ann.context_menu(stage.channel, WHERE, message))
 
     async def test_an_answer_is_told_by_what_it_cites_within_the_askers_bound(self, stage: Stage) -> None:
