@@ -143,6 +143,8 @@ def source_pages(
     if not citations:
         return [say("This answer cites nothing from the book.")]
     within = [citation for citation in citations if read_to is None or citation.end <= read_to]
+    if not within:
+        return [say("All the sources of this answer are on pages you haven't read yet.")]
     entries = dict.fromkeys(_source(run, around, say) for run in _runs(dict.fromkeys(within), around))
     if beyond := len({*citations}) - len({*within}):
         entries[say("-# {count} more from pages you haven't read yet", count=beyond)] = None

@@ -74,6 +74,13 @@ def test_sources_show_page_chapter_and_quote() -> None:
     assert source_pages([]) == ["This answer cites nothing from the book."]
 
 
+def test_sources_beyond_the_readers_page_are_only_counted() -> None:
+    ahead = [citation(quote="He did it!", start=40, end=49), citation(quote="She saw it!", start=60, end=70)]
+    [page] = source_pages([citation(), *ahead], read_to=20)
+    assert page == "**p. 3** · Down\n> Oh dear!\n\n-# 2 more from pages you haven't read yet"
+    assert source_pages(ahead, read_to=20) == ["All the sources of this answer are on pages you haven't read yet."]
+
+
 def test_the_lines_around_a_source_are_shown_with_it() -> None:
     cited = citation(quote="Oh dear!")
     [page] = source_pages([cited], around={cited: Surroundings("She *ran*.", "It was late.")})
