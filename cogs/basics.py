@@ -184,7 +184,7 @@ def help_card(
     card.add_field(name=say("Getting started"), value="\n".join(reading), inline=False)
     talking = [
         _how_to_ask(say, reads_messages=reads_messages, is_private=is_private),
-        say("Edit a question and I'll answer it again; delete it to take it back."),
+        say("Edit a question, and **Answer again** is below its answer; delete it to take it back."),
         say("**Stop**, **Sources** and **Try again** are below the answers; `/verbose` shows how I found them."),
     ]
     where = say("In our direct messages") if is_private else say("In a thread")

@@ -1,11 +1,13 @@
 """/help: one card, and every command on it exists."""
 
 import re
+from functools import partial
 
 import discord
 import pytest
 
 from cogs.basics import help_card
+from cogs.conversation.buttons import redo_button, sources_button, stop_button
 from cogs.i18n import speech_for
 from tests.cogs.stage import Stage, embed_text, text_of
 
@@ -18,6 +20,14 @@ async def test_it_names_commands_that_exist(stage: Stage) -> None:
     named = {name for line in text_of(shown).splitlines() for name in re.findall(r"`/([a-z ]+)`", line)}
     assert len(named) >= 8
     assert named <= {command.qualified_name for command in stage.bot.tree.walk_commands()}
+
+
+@pytest.mark.parametrize("locale", [discord.Locale.american_english, discord.Locale.german])
+def test_the_buttons_it_names_are_called_so(locale: discord.Locale) -> None:
+    say = speech_for(locale)
+    named = set(re.findall(r"\*\*(.+?)\*\*", embed_text(help_card(say, reads_messages=True))))
+    buttons = (stop_button, sources_button, redo_button, partial(redo_button, edited=True))
+    assert named == {button.label for make in buttons for button in make("1", say)}
 
 
 def test_without_the_content_intent_it_says_so() -> None:
