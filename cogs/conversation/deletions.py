@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from datetime import datetime
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -150,6 +151,27 @@ def _buttons(turn: Turn, answer: Answer, say: Speech) -> Buttons:
     return sources if turn.expires_at is None else sources + keep_buttons(turn.id, say)
 
 
+class _LastEdits:
+    """When messages were edited last, as far as it is known; of the newest `size` messages edited."""
+
+    def __init__(self, size: int = 1_000) -> None:
+        self._size = size
+        self._times: dict[int, datetime] = {}
+
+    def note(self, message: discord.Message) -> None:
+        if message.edited_at is None or not self.is_last(message):
+            return
+        self._times.pop(message.id, None)
+        self._times[message.id] = message.edited_at
+        if len(self._times) > self._size:
+            del self._times[next(iter(self._times))]
+
+    def is_last(self, message: discord.Message) -> bool:
+        """Whether no later edit of the message is known."""
+        known = self._times.get(message.id)
+        return known is None or (message.edited_at is not None and message.edited_at >= known)
+
+
 class Corrections:
     """Follows edits and deletions. A waiting message, or one being answered, is answered as it is now, or not at all.
 
@@ -170,11 +192,18 @@ class Corrections:
         self._workers = workers
         self._answers = answers
         self._removals = removals
+        self._last_edits = _LastEdits()
+        self._orders: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     async def edited(self, message: discord.Message, bot_id: int) -> None:
-        await self._let_it_arrive(message.channel.id)
-        if await self._intake.leaves_out(message.author):
-            return
+        """Take over what a message says after an edit, unless it has been edited again since."""
+        self._last_edits.note(message)
+        async with self._orders.setdefault(message.id, asyncio.Lock()):
+            await self._let_it_arrive(message.channel.id)
+            if self._last_edits.is_last(message) and not await self._intake.leaves_out(message.author):
+                await self._take_over(message, bot_id)
+
+    async def _take_over(self, message: discord.Message, bot_id: int) -> None:
         words = message_text(message, bot_id)
         questions = await self._use_cases.transcripts.questions_in(str(message.id))
         if not questions and message.edited_at is not None:  # else only a preview was added, or the like

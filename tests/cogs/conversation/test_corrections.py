@@ -226,6 +226,21 @@ async def test_of_two_edits_at_once_the_last_is_answered(room: Scene) -> None:
     await room.until_kept("why?", "I do not know.")
 
 
+async def test_an_edit_that_is_heard_of_late_takes_no_newer_one_back(room: Scene) -> None:
+    """As after an absence: the thread was read before the newest edit, and what was read is looked at after it."""
+    question = await room.ann.say(room.thread, "Who?")
+    await room.until_delivered()
+    cog, bot = room.state.bot.get_cog("ConversationCog"), room.double.bot
+    assert isinstance(cog, ConversationCog)
+    await room.ann.edit(question, "When?")
+    place = room.state.bot.get_partial_messageable(room.thread.id, guild_id=room.double.guild.id)
+    read = await place.fetch_message(question.id)
+    await room.ann.edit(question, "Where?")
+    await room.until_kept("Where?", "I do not know.")
+    await cog._corrections.edited(read, bot.id)
+    assert await room.kept() == ["Where?", "I do not know."]
+
+
 async def test_one_that_is_deleted_right_after_its_edit_is_not_answered(
     room: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
