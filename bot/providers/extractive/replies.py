@@ -437,7 +437,8 @@ def _lookup(question: Question, choices: Choices) -> str:
     if is_readers_own(question, choices.transcript.told, choices.book_language):
         return PHRASES[question.language].off_topic
     if choices.transcript.is_unread:
-        return PHRASES[question.language].unread
+        phrases, own = PHRASES[question.language], choices.transcript.book["place"].get("page")
+        return phrases.unread_by_others if own else phrases.unread
     choice = choices.of(question)
     if names_author(question, choices.transcript.book["author"], choice.candidates):
         return book_told("origin", choices.transcript.book, PHRASES[question.language])

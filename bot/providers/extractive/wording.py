@@ -53,6 +53,7 @@ class Phrases:
     nothing: str
     nothing_yet: str
     unread: str
+    unread_by_others: str
     greeting: str
     well: str
     languages: str

@@ -44,6 +44,7 @@ class Talk:
     view: BookView
     is_open: bool = True
     page: str | None = None
+    place: dict[str, str] = field(default_factory=dict)
     past: list[PromptMessage] = field(default_factory=list)
     dispatch: Dispatcher | None = None
 
@@ -53,7 +54,9 @@ class Talk:
         talk = [ChatMessage("1", "1", MessageRole.USER, words, datetime.now(UTC)) for words in said]
         composition = compose(self.view.book, self.view, talk, None)
         asked = [PromptMessage("user", message) for message in messages]
-        book = {"title": self.view.book.title, "author": self.view.book.author, "page": self.page, "open": self.is_open}
+        about = self.view.book
+        book = {"title": about.title, "author": about.author, "open": self.is_open}
+        book |= {"page": self.page, "place": self.place}
         calls: list[ToolCallStarted] = []
         added: Sequence[PromptMessage] = ()
         turn = ToolUseRetrievalStrategy().execute(

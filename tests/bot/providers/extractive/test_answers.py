@@ -464,6 +464,11 @@ async def test_who_has_read_nothing_is_told_how_to_set_a_page(tmp_path: Path, qu
         assert (await talk.ask("Hello!")).text == SAY.greeting
 
 
+async def test_who_waits_for_others_to_begin_is_not_told_to_set_a_page(tmp_path: Path) -> None:
+    async with reading(tmp_path, CHAPTERS, is_open=False, page="", place={"page": "3"}, read_to=0) as talk:
+        assert (await talk.ask("Who is Hobb?")).text == SAY.unread_by_others
+
+
 @pytest.mark.parametrize(
     ("question", "named"),
     [
