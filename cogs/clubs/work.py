@@ -118,7 +118,7 @@ class ClubWork:
         if message is None:
             if shown:
                 await self._store.settle(club.id, key, PostState.CLAIMED, shown=shown)
-            message = await make(f"c:{club.id[:12]}:{key}"[:25])
+            message = await make(f"c:{cards.digest(f'{club.id} {key} {post.claimed_at}')[:12]}")
         else:
             shown = post.shown
         await self._store.settle(club.id, key, PostState.DONE, str(message.id), shown)

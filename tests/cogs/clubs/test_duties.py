@@ -19,8 +19,9 @@ from cogs.clubs.work import ClubWork
 from domain.clubs.plan import PostState, Vote
 from tests.bot.online import online
 from tests.cogs.clubs.conftest import ClubStage
+from tests.cogs.conversation.scene import scene
 from tests.cogs.stage import text_of
-from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble
 
 DUE_TOMORROW = {"start": "2026-02-23"}
 """The first of three sections is due on the day after the calendar's first."""
@@ -578,6 +579,30 @@ async def test_the_periodic_look_goes_on_after_any_error(
         monkeypatch.setattr(state.app.clubs.store, "list_to_look_at", list_to_look_at)
         await double.until(lambda: looked > 2)
     assert "what is due for clubs cannot be looked up" in caplog.text
+
+
+async def test_a_thread_that_is_opened_again_within_minutes_has_all_that_the_first_one_had(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    """For some minutes, Discord posts nothing with a nonce that it has seen."""
+    async with scene(double, tmp_path) as room:
+        await room.until(lambda: double.commands.commands.get(0))
+        await room.ann.slash("club start", book=(await room.book()).id, sections=3)
+        await double.until(double.messages)
+        clubs = room.app.clubs.store
+
+        async def opened() -> Channel:
+            await room.ann.slash("club open", section=2)
+            await double.until(
+                lambda: [each for each in double.threads() if "**Section 2**" in "".join(double.said(each))]
+            )
+            return double.threads()[0]
+
+        await room.ann.delete_channel(await opened())
+        async with asyncio.timeout(PATIENCE_S):
+            while any(each.thread_id for each in (await clubs.get_running(str(double.guild.id)))[0].sections):
+                await asyncio.sleep(0.01)
+        await opened()
 
 
 async def test_where_the_bot_may_not_be_used_any_more_it_posts_nothing(reading: ClubStage) -> None:
