@@ -389,7 +389,7 @@ class MessageIntake:
         if first > last or not any(message.author.id == bot_id for message in page):
             return CaughtUp()
         there = {message.id for message in page}
-        questions = await self._use_cases.transcripts.questions(conversation.id, PAGE)
+        questions = await self._use_cases.transcripts.questions(conversation.place_id or "", PAGE)
         numbered = {each.external_id or "": each for each in questions}
         kept = {int(number): each.content for number, each in numbered.items() if number.isdecimal()}
         kept = {number: words for number, words in kept.items() if first <= number <= last}

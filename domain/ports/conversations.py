@@ -175,8 +175,10 @@ class ChatMessageRepository(Protocol):
         """
         ...
 
-    async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
-        """The newest messages of readers on the platform, newest first."""
+    async def list_questions(self, place_id: str, limit: int) -> Sequence[ChatMessage]:
+        """The newest messages of readers in a thread's conversation, or in all those of direct messages, newest
+        first.
+        """
         ...
 
     async def list_waiting(self, shard: Shard = ALL) -> Sequence[str]:

@@ -279,9 +279,11 @@ class Transcripts:
         """When somebody last wrote about a book, not counting the message with that platform id."""
         return await self._messages.get_last_written(reader_id, book_id, but=but)
 
-    async def questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
-        """The newest messages of readers on the platform, newest first."""
-        return await self._messages.list_questions(conversation_id, limit)
+    async def questions(self, place_id: str, limit: int) -> Sequence[ChatMessage]:
+        """The newest messages of readers in a thread's conversation, or in all those of direct messages, newest
+        first.
+        """
+        return await self._messages.list_questions(place_id, limit)
 
     async def question(self, external_id: str) -> ChatMessage | None:
         """A reader's message by its platform id."""

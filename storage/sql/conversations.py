@@ -251,7 +251,9 @@ ORDER BY waiting, turn_number, arrival
 
 _QUESTIONS = f"""
 SELECT {_SELECTED} FROM chat_messages
-WHERE conversation_id = ? AND role = 'user' AND external_id IS NOT NULL ORDER BY arrival DESC LIMIT ?
+WHERE role = 'user' AND external_id IS NOT NULL AND conversation_id IN (
+  SELECT id FROM conversations WHERE thread_id = ?1 UNION ALL SELECT id FROM conversations WHERE channel_id = ?1)
+ORDER BY arrival DESC LIMIT ?2
 """  # noqa: S608
 
 _QUESTIONS_IN = f"""
@@ -456,8 +458,8 @@ class SQLMessages:
         rows = await self._database.read(_PEOPLE, [conversation_id, time_to_text(since) if since else ""])
         return [row["reader_id"] for row in rows]
 
-    async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
-        return await entities(message_from_row, await self._database.read(_QUESTIONS, [conversation_id, limit]))
+    async def list_questions(self, place_id: str, limit: int) -> Sequence[ChatMessage]:
+        return await entities(message_from_row, await self._database.read(_QUESTIONS, [place_id, limit]))
 
     async def list_waiting(self, shard: Shard = ALL) -> Sequence[str]:
         return [row["id"] for row in await self._database.read(_WAITING, shard)]

@@ -299,6 +299,22 @@ class TestMessages:
         (kept,) = await storage.messages.get_by_conversation("tea")
         assert kept.content == text.replace("\ud83d", "\ufffd")
 
+    async def test_the_newest_questions_of_a_place_are_those_of_its_conversations(self, storage: Storage) -> None:
+        """A thread has one conversation, and its channel more; direct messages have had several."""
+        for name, place in (("tea", "dm"), ("rose", "dm"), ("hole", "thread")):
+            channel, thread = ("channel", place) if place == "thread" else (place, None)
+            await storage.conversations.save(a_conversation(name, channel_id=channel, thread_id=thread))
+            await storage.messages.save(a_question(name, conversation_id=name, external_id=f"9{len(name)}{name}"))
+        await storage.messages.save_batch([a_question("unsent", conversation_id="rose"), *everything_said()])
+
+        async def asked_in(place: str, limit: int = 9) -> list[str]:
+            return [each.id for each in await storage.messages.list_questions(place, limit)]
+
+        assert await asked_in("dm") == ["rose", "tea"]
+        assert await asked_in("dm", 1) == ["rose"]
+        assert await asked_in("thread") == ["hole"]
+        assert await asked_in("elsewhere") == []
+
 
 class TestShownQuestions:
     """Questions that messages show which bear other ids."""

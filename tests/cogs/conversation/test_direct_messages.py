@@ -269,6 +269,28 @@ async def test_what_was_written_while_the_bot_was_away_is_answered_once_and_wher
         assert sum("It is a lamp." in said for said in double.said(ann.place)) == 1
 
 
+async def test_what_was_changed_while_the_bot_was_away_is_found_in_earlier_conversations_too(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    person = double.stranger("ann")
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        ann = Reader(double, state, person)
+        lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+        first = await ann.chat(lamp)
+        await ann.says("About the lamp?", "It is a lamp.")
+        await ann.says("And its keeper?", "He keeps it.")
+        await ann.chat(boat)
+        await ann.says("About the boat?", "It is a boat.")
+    deleted, edited = (
+        each for each in double.messages(ann.place) if each.content in ("About the lamp?", "And its keeper?")
+    )
+    await person.delete(deleted)
+    await person.edit(edited, "And his name?")
+    async with online(double, tmp_path) as state:
+        await eventually(lambda: Reader(double, state, person).questions(first), ["And his name?"])
+
+
 async def test_a_switch_leaves_what_was_missed_to_the_conversation_it_was_written_in(
     double: DiscordDouble, tmp_path: Path
 ) -> None:
