@@ -3,10 +3,10 @@
 import ctypes
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,6 +29,8 @@ _MOST_HEIGHTS = 2.0
 _BOLD_NAME = re.compile(rb"bold|heavy|demi|-(?:black|medi)|\b(?:cm|ec|sf)bx", re.IGNORECASE)
 """Names of fonts tell their weight more reliably than the numbers that programs give for it."""
 _LONGEST_FONT_NAME = 128
+_NAME_ROOM = ctypes.c_ulong(_LONGEST_FONT_NAME)
+_FONTS_KEPT = 128
 _FORCE_BOLD = 1 << 18
 """The flag of a font that is drawn bold, whatever it is called."""
 _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
@@ -62,10 +64,16 @@ class LineReader:
 
     def __init__(self, pdfium: Any) -> None:
         self._pdfium = pdfium
+        self._find_box = _unchecked(pdfium.FPDFText_GetLooseCharBox)
+        self._find_matrix = _unchecked(pdfium.FPDFText_GetMatrix)
+        self._height_in_font = _unchecked(pdfium.FPDFText_GetFontSize)
+        self._find_font = _unchecked(pdfium.FPDFText_GetFontInfo)
+        self._has_no_letter = _unchecked(pdfium.FPDFText_HasUnicodeMapError)
         self._buffer = (ctypes.c_ushort * _USUAL_CHARACTERS)()
         self._places = array("f", bytes(2 * ctypes.sizeof(pdfium.FS_RECTF)))
-        self._first = pdfium.FS_RECTF.from_buffer(self._places)
-        self._last = pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF))
+        self._first = ctypes.byref(pdfium.FS_RECTF.from_buffer(self._places))
+        self._last = ctypes.byref(pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF)))
+        self._matrix = pdfium.FS_MATRIX()
         self._font_name = ctypes.create_string_buffer(_LONGEST_FONT_NAME)
         self._font_flags = ctypes.c_int()
 
@@ -79,7 +87,7 @@ class LineReader:
             if len(text) > _LONGEST_STAMP and self._is_cipher(text_page, text):
                 return None
             lines = self._placed_lines(text_page, text) if has_places else _unplaced_lines(text)
-            if not text.isascii():
+            if encodable(text) is not text:
                 lines = (line._replace(text=encodable(line.text)) for line in lines)
             return tuple(lines)
         finally:
@@ -92,7 +100,7 @@ class LineReader:
         most of them are small letters then.
         """
         sample = range(0, len(text), len(text) // _SIGNS_TRIED + 1)
-        has_no_letter = self._pdfium.FPDFText_HasUnicodeMapError
+        has_no_letter = self._has_no_letter
         unknown = sum(text[at] in _NO_LETTERS or has_no_letter(text_page, at) == 1 for at in sample)
         return unknown * 2 > len(sample) and sum(map(str.islower, text)) * 2 < len("".join(text.split()))
 
@@ -112,7 +120,7 @@ class LineReader:
         return text, written == count == len(text)
 
     def _placed_lines(self, text_page: Any, text: str) -> Iterator[PdfLine]:
-        find, first, last = self._pdfium.FPDFText_GetLooseCharBox, self._first, self._last
+        find, first, last = self._find_box, self._first, self._last
         has_right_to_left = _RIGHT_TO_LEFT.search(text) is not None
         start = 0
         for line in text.split(_LINE_BREAK):
@@ -165,7 +173,7 @@ class LineReader:
 
     def _box(self, text_page: Any, index: int) -> tuple[float, float, float, float]:
         """A character's left edge, top, right edge and height."""
-        self._pdfium.FPDFText_GetLooseCharBox(text_page, index, self._first)
+        self._find_box(text_page, index, self._first)
         left, top, right, bottom = self._places[:4]
         return left, top, right, top - bottom
 
@@ -188,15 +196,16 @@ class LineReader:
 
     def _is_bold_at(self, text_page: Any, index: int) -> bool:
         name, flags = self._font_name, self._font_flags
-        self._pdfium.FPDFText_GetFontInfo(text_page, index, name, _LONGEST_FONT_NAME, flags)
-        return bool(flags.value & _FORCE_BOLD or _BOLD_NAME.search(name.value))
+        self._find_font(text_page, index, name, _NAME_ROOM, ctypes.byref(flags))
+        return bool(flags.value & _FORCE_BOLD) or _is_bold_name(name.value)
 
     def _font_size(self, text_page: Any, index: int) -> float:
         """The font size of a character in points; 0 for one that PDFium has added."""
-        matrix = self._pdfium.FS_MATRIX()
-        self._pdfium.FPDFText_GetMatrix(text_page, index, matrix)
+        matrix = self._matrix
+        if not self._find_matrix(text_page, index, ctypes.byref(matrix)):
+            return 0.0
         scale: float = abs(matrix.d) or abs(matrix.c)
-        return float(self._pdfium.FPDFText_GetFontSize(text_page, index)) * scale
+        return float(self._height_in_font(text_page, index)) * scale
 
     def _in_reading_order(self, text_page: Any, begin: int, text: str) -> str:
         """A line of Arabic or Hebrew with the letters of each word from right to left; the words are in order already.
@@ -205,7 +214,7 @@ class LineReader:
         from left to right within the word, and brackets are drawn as they look.
         """
         words, start = [], 0
-        find, box, places = self._pdfium.FPDFText_GetLooseCharBox, self._first, self._places
+        find, box, places = self._find_box, self._first, self._places
         for word in text.split(" "):
             if _RIGHT_TO_LEFT.search(word):
                 lefts = []
@@ -218,6 +227,20 @@ class LineReader:
                 words.append(word if word.isalnum() else word.translate(_MIRRORED))
             start += len(word) + 1
         return " ".join(words)
+
+
+def _unchecked(function: Any) -> Any:
+    """A function of PDFium for calls by the ten thousand: checking the types of its arguments takes twice as long as
+    the function itself.
+
+    Without them, an int that is passed has 32 bits; handles, `byref` and ctypes' own numbers keep their size.
+    """
+    return ctypes.CFUNCTYPE(function.restype)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
+@lru_cache(_FONTS_KEPT)
+def _is_bold_name(name: bytes) -> bool:
+    return _BOLD_NAME.search(name) is not None
 
 
 def _turned(drawn: str) -> str:
@@ -233,51 +256,6 @@ def _unplaced_lines(text: str) -> Iterator[PdfLine]:
     for number, line in enumerate(text.splitlines()):
         if stripped := line.strip():
             yield PdfLine(stripped, 0, len(stripped), -number, 0)
-
-
-SPLIT = "\ufffe"
-"""Marks a word that is cut at the end of a line; PDFium's own sign for it."""
-
-_CUT_WORD = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){SPLIT}(\w+)")
-_FROM_CUT = re.compile(rf"{SPLIT}[^ ]*")
-_STOPS = ",.;:!?"
-
-
-def mend_words(texts: Sequence[str]) -> list[str]:
-    """The paragraphs of a book with cut words joined, keeping the hyphens that are the author's."""
-    pairs = {word.groups() for text in texts for word in _cut_words(text)}
-    hyphened = _hyphened(pairs, set(" ".join(texts).lower().split())) if pairs else set()
-    return [_mended(text, hyphened) if SPLIT in text else text for text in texts]
-
-
-def _cut_words(text: str) -> Iterator[re.Match[str]]:
-    """The cut words of a text; only the cuts are examined, because most words are whole."""
-    for cut in _FROM_CUT.finditer(text):
-        yield from _CUT_WORD.finditer(text, text.rfind(" ", 0, cut.start()) + 1, cut.end())
-
-
-def _mended(text: str, hyphened: Collection[tuple[str, ...]]) -> str:
-    """The text with cut words joined: without a hyphen, unless it is the word's own."""
-    joined = [word.end(1) for word in _cut_words(text) if word.groups() not in hyphened]
-    return "".join(text[end + 1 : cut] for end, cut in pairwise([-1, *joined, len(text)])).replace(SPLIT, "-")
-
-
-def _hyphened(pairs: set[tuple[str, ...]], words: Collection[str]) -> set[tuple[str, ...]]:
-    """The cut words that have a hyphen of their own.
-
-    A word's spelling elsewhere in the book decides; for words that occur only once, the majority of the others. Books
-    without typesetter's hyphenation break lines only at such hyphens.
-    """
-
-    def is_written(word: str) -> bool:
-        return any(f"{word.lower()}{stop}" in words for stop in ("", *_STOPS))
-
-    own = {pair for pair in pairs if not pair[1][0].islower() or is_written("-".join(pair))}
-    joined = {pair for pair in pairs if is_written("".join(pair))} - own
-    unknown = pairs - own - joined
-    if len(own) == len(joined):
-        return own | {pair for pair in unknown if all(map(is_written, pair))}
-    return own | unknown if len(own) > len(joined) else own
 
 
 _PASSWORD_ERROR = 4

@@ -9,7 +9,8 @@ from operator import attrgetter, sub
 
 from bot.parsers.draft import MARK, PageBreak, middle
 from bot.parsers.headings import parse_label
-from bot.parsers.pdf.document import NOTE_GAP, SPLIT, PdfLine, PdfPage, mend_words
+from bot.parsers.pdf.document import NOTE_GAP, PdfLine, PdfPage
+from bot.parsers.text.parser import SPLIT, mend_words
 from bot.parsers.titles import is_caption, roman
 from domain.library.numerals import number_value
 

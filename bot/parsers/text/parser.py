@@ -7,7 +7,7 @@ shows where the pages of the printed book begin: marks such as "[Pg 12]", and th
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
@@ -27,7 +27,6 @@ from bot.parsers.draft import (
 )
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading, is_bare_label
-from bot.parsers.pdf.document import SPLIT, mend_words
 from domain.book import BookText
 from domain.library.numerals import number_value
 
@@ -314,6 +313,51 @@ def _rising(turns: Sequence[_PageTurn]) -> list[_PageTurn]:
 
 
 FORMAT = "txt"
+
+
+SPLIT = "\ufffe"
+"""Marks a word that is cut at the end of a line; PDFium's own sign for it."""
+
+_CUT_WORD = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){SPLIT}(\w+)")
+_FROM_CUT = re.compile(rf"{SPLIT}[^ ]*")
+_STOPS = ",.;:!?"
+
+
+def mend_words(texts: Sequence[str]) -> list[str]:
+    """The paragraphs of a book with cut words joined, keeping the hyphens that are the author's."""
+    pairs = {word.groups() for text in texts for word in _cut_words(text)}
+    hyphened = _hyphened(pairs, set(" ".join(texts).lower().split())) if pairs else set()
+    return [_mended(text, hyphened) if SPLIT in text else text for text in texts]
+
+
+def _cut_words(text: str) -> Iterator[re.Match[str]]:
+    """The cut words of a text; only the cuts are examined, because most words are whole."""
+    for cut in _FROM_CUT.finditer(text):
+        yield from _CUT_WORD.finditer(text, text.rfind(" ", 0, cut.start()) + 1, cut.end())
+
+
+def _mended(text: str, hyphened: Collection[tuple[str, ...]]) -> str:
+    """The text with cut words joined: without a hyphen, unless it is the word's own."""
+    joined = [word.end(1) for word in _cut_words(text) if word.groups() not in hyphened]
+    return "".join(text[end + 1 : cut] for end, cut in pairwise([-1, *joined, len(text)])).replace(SPLIT, "-")
+
+
+def _hyphened(pairs: set[tuple[str, ...]], words: Collection[str]) -> set[tuple[str, ...]]:
+    """The cut words that have a hyphen of their own.
+
+    A word's spelling elsewhere in the book decides; for words that occur only once, the majority of the others. Books
+    without typesetter's hyphenation break lines only at such hyphens.
+    """
+
+    def is_written(word: str) -> bool:
+        return any(f"{word.lower()}{stop}" in words for stop in ("", *_STOPS))
+
+    own = {pair for pair in pairs if not pair[1][0].islower() or is_written("-".join(pair))}
+    joined = {pair for pair in pairs if is_written("".join(pair))} - own
+    unknown = pairs - own - joined
+    if len(own) == len(joined):
+        return own | {pair for pair in unknown if all(map(is_written, pair))}
+    return own | unknown if len(own) > len(joined) else own
 
 
 def read(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bot.parsers import html
 from bot.parsers.draft import ReadingLimits
 from bot.parsers.text import parser
+from bot.parsers.text.parser import SPLIT, mend_words
 from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import prose
@@ -272,3 +273,43 @@ def test_a_sign_that_belongs_to_the_spelling_stays() -> None:
     told = "باران می\u200cبارید و نی\u200cها ایستاده بودند."
     assert parser.read(f"Auf\u200clage: {told}".encode(), "a.txt").text == f"Auflage: {told}"
     assert html.read(f"<p>Auf\u200clage: {told}</p>".encode(), "a.html").text == f"Auflage: {told}"
+
+
+def mended(text: str, *others: str) -> str:
+    """The text as it is mended in a book that has the other paragraphs, too."""
+    return mend_words([text.replace("|", SPLIT), *others])[0]
+
+
+def test_a_word_is_whole_where_the_book_writes_it_whole() -> None:
+    assert mended("The light|house was a won|derful thing.", "A lighthouse, wonderful.") == (
+        "The lighthouse was a wonderful thing."
+    )
+
+
+def test_a_word_keeps_its_hyphen_where_the_book_writes_it_so() -> None:
+    assert mended("The well|known keeper", "A well-known, quiet man.") == "The well-known keeper"
+
+
+def test_names_keep_their_hyphen() -> None:
+    assert mended("at Stratford-on|Avon", "a lighthouse") == "at Stratford-on-Avon"
+
+
+@pytest.mark.parametrize(("others", "found"), [("half-way up", "sea-wall"), ("lighthouse keeper", "seawall")])
+def test_a_word_that_stands_nowhere_else_is_written_as_most_others_are(others: str, found: str) -> None:
+    assert mended("the sea|wall, half|way, the light|house", others).split()[1].rstrip(",") == found
+
+
+def test_a_cut_that_is_in_no_word_is_a_hyphen() -> None:
+    assert mended("| 12|30 and| then |so") == "- 12-30 and- then -so"
+
+
+@given(st.lists(st.text(f"ab1é’- \n{SPLIT}", max_size=40), max_size=5))
+def test_nothing_but_hyphens_is_lost_or_added(texts: list[str]) -> None:
+    whole = mend_words(texts)
+    assert SPLIT not in "".join(whole)
+    assert [text.replace("-", "") for text in whole] == [text.replace("-", "").replace(SPLIT, "") for text in texts]
+
+
+def test_a_word_without_an_end_is_mended_like_any_other() -> None:
+    endless = "a" * 1_000_000
+    assert mended(f"{endless}1light|house") == f"{endless}1lighthouse"
