@@ -142,15 +142,16 @@ class KnownNumbers:
         """Read what was added, if this text has a number to look up; other tasks run in between."""
         if self._unread and LARGER_NUMBER.search(marked(as_seen(text).text)):
             while self._unread:
-                self._read(*self._unread.pop())
-                await asyncio.sleep(0)
+                for _ in self._read(*self._unread.pop()):
+                    await asyncio.sleep(0)
 
     def have(self, number: Number, *, is_page_asked: bool) -> bool:
         """Whether the book or a reader has the number in digits beside a word that is here too, or in prose the book
         in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
         """
         while self._unread:
-            self._read(*self._unread.pop())
+            for _ in self._read(*self._unread.pop()):
+                pass
         sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
         company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
         in_words = self._in_words if number.is_in_prose else {}
@@ -160,12 +161,15 @@ class KnownNumbers:
             return bool(known) and all(_counted_by(number) & beside for beside in known)
         return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
 
-    def _read(self, text: str, is_given: bool) -> None:
+    def _read(self, text: str, is_given: bool) -> Iterator[None]:
+        """Read a part, number by number: every other character may be one."""
+        yield
         for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_given):
             if not is_spelt and (is_given or is_plain):
                 self._in_digits[value] = self._in_digits.get(value, _NONE) | words
             if is_spelt or not is_given:
                 self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
+            yield
 
 
 def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:
@@ -173,9 +177,11 @@ def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, 
     of their sentences; without places in a book that the book does not tell of itself.
     """
     for sentence in (text[start:end] for start, end in split_sentences(text)):
-        numbers = [each for each in numbers_of(as_seen(sentence), sentence) if is_given or not each.is_placed]
-        company = telling_words(sentence) if numbers else frozenset[str]()
-        for number in numbers:
+        company: frozenset[str] | None = None
+        for number in numbers_of(as_seen(sentence), sentence):
+            if number.is_placed and not is_given:
+                continue
+            company = telling_words(sentence) if company is None else company
             words = company | _counted_by(number)
             yield from (((v, number.is_share), not number.is_decimal, not number.form, words) for v in number.values)
 

@@ -116,7 +116,7 @@ async def test_other_tasks_run_while_the_numbers_of_a_long_text_are_learnt(fille
     await composer.finish()
     running.cancel()
     assert composer.text == f"Dunmore gave {number} for the lamp."
-    assert ran >= 20
+    assert ran >= 12_000 // len(filler)  # between any two numbers
 
 
 async def test_two_thousand_citations_are_looked_up_once_each() -> None:
