@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from domain.book import Citation, Mentions, Sentence
 from domain.errors import Say, in_english
 from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer, folded_name, name_phrases
-from domain.library.search.words import fold
+from domain.library.search.words import fold, name_pattern
 from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
 from domain.reading.recap import (
@@ -239,8 +239,8 @@ async def people_met(view: BookView) -> list[tuple[str, Mentions]]:
     chapters = await view.contents()
     step = -(-sum(each.words for each in chapters) // _MOST_SAMPLED) or 1
     numbers = [each.number for each in chapters[::step]] or [0]
-    text = "\n".join([(await view.read_chapter(number)).text for number in numbers])
-    people = await asyncio.to_thread(people_among, text)
+    read = [await view.read_chapter(number) for number in numbers]
+    people = await asyncio.to_thread(lambda: people_among("\n".join([each.text for each in read])))
     met = [(shown, await view.count_mentions(name)) for shown, name in people.items()]
     return sorted((each for each in met if each[1].in_story), key=lambda each: -each[1].total)
 
@@ -420,8 +420,8 @@ class _Usage:
     def _shares(self, name: str) -> dict[str, float]:
         """The share of the places of a name that have each sign."""
         if name not in self._known:
-            written, text = r"\.?\s+".join(map(re.escape, name.split())), self._text  # "Mr. Crake"
-            every = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
+            text = self._text
+            every = [match.span() for match in re.finditer(name_pattern(name), text)]
             places = every[:: len(every) // _MOST_PLACES + 1]
             around = [f"{text[max(at - _LEAD, 0) : at].rstrip()}\0{text[end : end + _LEAD]}" for at, end in places]
             found = {sign: [each.search(words) for words in around] for sign, each in _SIGNS.items()}

@@ -13,7 +13,7 @@ from domain.errors import Say, in_english
 from domain.library.addressing import is_matter
 from domain.library.names import TITLES_OF_PEOPLE, folded_name, name_phrases
 from domain.library.progress import title_is_read
-from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
+from domain.library.search.words import STOP_WORDS, fold, name_pattern, stem_of, words_of
 from domain.library.summaries import FEWEST_OF_A_STORY, chapter_parts, weights_of
 from domain.ports import BookView
 from domain.reading.recap import is_fit, is_spoken, names_of, quoted, score, spoken_among
@@ -440,12 +440,14 @@ def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
 
     None: it is blank, is named too rarely, is where things happen, or needs an article ("the Carpathians").
     """
-    written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
-    places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
+    if not name.strip():
+        return None
+    written = name_pattern(name)
+    places = [match.span() for match in re.finditer(written, text)]
     found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
     elsewhere = sum(bool(BEFORE_PLACE.search(before) or _ARTICLE.search(before)) for before, _ in found)
     alone = [bool(_ARTICLE.search(before)) for before, after in found if not after[:1].isupper()]  # not "Count Dracula"
-    if not written or len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
+    if len(places) < FEWEST_MENTIONS or elsewhere * 2 >= len(found) or sum(alone) * 2 > len(alone):
         return None
     does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
     titled = " " in name and folded_name(name.split()[0]) in TITLES_OF_PEOPLE

@@ -74,6 +74,16 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _pattern_for(text).finditer(text)]
 
 
+def name_pattern(name: str) -> str:
+    """What finds a name as it is written, also "Mr. Bennet" for "Mr Bennet", and in no longer word.
+
+    It begins with the name itself: a pattern that begins with what must not stand in front of it is tried at every
+    character, which takes forty times as long in a book.
+    """
+    first, *more = map(re.escape, name.split())
+    return r"\.?\s+".join([rf"{first}(?<!\w{first})", *more]) + r"(?!\w)"
+
+
 def _pattern_for(text: str) -> re.Pattern[str]:
     """The pattern to use for a text. Both find the same words in most texts; the plain one takes half the time."""
     return _any_word() if has_marks_or_dense_script(text) else _PLAIN_WORD

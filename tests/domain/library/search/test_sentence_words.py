@@ -1,12 +1,13 @@
 """Words: the same for many sentences at once as for each by itself, and the same in all forms."""
 
+import re
 import string
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.library.search.words import stem_of, with_hyphens, words_of, words_of_each
+from domain.library.search.words import name_pattern, stem_of, with_hyphens, words_of, words_of_each
 
 APOSTROPHES = st.lists(
     st.sampled_from(["'", "’", "s", "t", "ll", "RE", "x", "_", "é", " ", "rock", "\n"]), max_size=12
@@ -79,3 +80,12 @@ def test_the_forms_of_a_word_have_one_stem(forms: str) -> None:
 @pytest.mark.parametrize("words", ["hoped hopped", "pan pane", "prince princess", "add ad", "series serious"])
 def test_words_that_only_look_alike_have_stems_of_their_own(words: str) -> None:
     assert len({stem_of(word) for word in words.split()}) == len(words.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("Mr Crake", ["Mr. Crake", "Mr Crake"]), ("Ann", ["Ann", "Ann"]), ("Ann C.", ["Ann C."]), ("O'Hara", [])],
+)
+def test_a_name_is_found_in_full_and_in_no_longer_word(name: str, found: list[str]) -> None:
+    text = "Mr. Crake met Ann, not Joann or Annie. AMr Crake was Mr Crake, xAnn C.; Ann C. wrote O'Haras."
+    assert re.findall(name_pattern(name), text) == found
