@@ -13,6 +13,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import dropwhile
 from typing import Any
 from weakref import WeakValueDictionary
@@ -168,13 +169,14 @@ async def chapter_parts(view: BookView, chapter: int | None = None) -> list[Chap
         BookError: NOT_FOUND, the chapter has not been reached.
     """
     entries = {entry.number: entry for entry in await view.contents()}
+    pieces_of = partial(_pieces, view, entries, is_counted=all(entry.is_counted for entry in entries.values()))
     if chapter is not None:
-        return await _pieces(view, chapter, entries)
+        return await pieces_of(chapter)
     story = _story(list(entries.values()))
-    pieces = [piece for entry in story for piece in await _pieces(view, entry.number, entries)]
+    pieces = [piece for entry in story for piece in await pieces_of(entry.number)]
     if len(entries) > 1:  # what stands before the first of several chapters is title page and contents: no story
         return pieces
-    front = await _pieces(view, 0, entries) if view.read_to else []
+    front = await pieces_of(0) if view.read_to else []
     return pieces if entries and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
 
 
@@ -193,7 +195,9 @@ def _story(entries: Sequence[ContentsEntry]) -> Sequence[ContentsEntry]:
     return begun or entries
 
 
-async def _pieces(view: BookView, chapter: int, entries: Mapping[int, ContentsEntry]) -> list[ChapterPart]:
+async def _pieces(
+    view: BookView, entries: Mapping[int, ContentsEntry], chapter: int, *, is_counted: bool
+) -> list[ChapterPart]:
     passage = await view.read_chapter(chapter)
     cuts = await asyncio.to_thread(lambda: list(_cut(passage.sentences)))
     return [
@@ -204,7 +208,7 @@ async def _pieces(view: BookView, chapter: int, entries: Mapping[int, ContentsEn
             cut,
             words,
             number == len(cuts),
-            is_counted=all(entry.is_counted for entry in entries.values()),
+            is_counted=is_counted,
         )
         for number, (cut, words) in enumerate(cuts, start=1)
     ]

@@ -100,8 +100,8 @@ async def portray(view: BookView, name: str) -> Portrait | None:
         mentions.total - before,
         await _whole(view, first, sentences[:1]),
         await _whole(view, last, sentences[-1:]),
-        tuple(forms_among(name, about).most_common(FORMS)),
-        tuple(other_names(name, sentences)[:FORMS]),
+        tuple((await asyncio.to_thread(forms_among, name, about)).most_common(FORMS)),
+        tuple((await asyncio.to_thread(other_names, name, sentences))[:FORMS]),
         tuple([await view.cite(each.start, each.end) for each in introduced]),
         tuple([await view.cite(each.start, each.end) for each in told]),
     )

@@ -14,7 +14,7 @@ from domain.library.addressing import is_matter
 from domain.library.names import TITLES_OF_PEOPLE, folded_name, name_phrases
 from domain.library.progress import title_is_read
 from domain.library.search.words import STOP_WORDS, fold, name_pattern, stem_of, words_of
-from domain.library.summaries import FEWEST_OF_A_STORY, chapter_parts, weights_of
+from domain.library.summaries import FEWEST_OF_A_STORY, ChapterPart, chapter_parts, weights_of
 from domain.ports import BookView
 from domain.reading.recap import is_fit, is_spoken, names_of, quoted, score, spoken_among
 
@@ -121,16 +121,7 @@ def questions_text(questions: Sequence[DiscussionQuestion], say: Say = in_englis
 async def questions(view: BookView, since: int = 0, count: int = 3) -> list[DiscussionQuestion]:
     """Questions about what has been read from an offset on, as varied as possible, in order."""
     parts = [part for part in await chapter_parts(view) if part.end > since]
-    titles = {" ".join(part.title.split()).casefold() for part in parts}
-    told = [
-        each
-        for part in parts
-        for each in part.after(since)
-        if not any(" ".join(each.text.split()).casefold() in title for title in titles)
-    ]
-    fit = [each for each in told if is_fit(each) and len(words_of(each.text)) >= FEWEST_WORDS]
-    sentences = fit or [each for each in told if len(words_of(each.text)) >= FEWEST_AT_ALL]
-    drafts = await asyncio.to_thread(_chosen, sentences, min(max(count, 1), MOST_QUESTIONS))
+    drafts = await asyncio.to_thread(_drafts_from, parts, since, min(max(count, 1), MOST_QUESTIONS))
     return [
         DiscussionQuestion(
             draft.kind, tuple([await view.cite(each.start, each.end) for each in draft.sentences]), draft.name
@@ -147,6 +138,18 @@ class _Draft:
     sentences: tuple[Sentence, ...]
     name: str
     weight: float
+
+
+def _drafts_from(parts: Sequence[ChapterPart], since: int, count: int) -> list[_Draft]:
+    titles = "\n".join({" ".join(part.title.split()).casefold() for part in parts})
+    told = [
+        each
+        for part in parts
+        for each in part.after(since)
+        if " ".join(each.text.split()).casefold() not in titles  # in no line: it has no line feed itself
+    ]
+    fit = [each for each in told if is_fit(each) and len(words_of(each.text)) >= FEWEST_WORDS]
+    return _chosen(fit or [each for each in told if len(words_of(each.text)) >= FEWEST_AT_ALL], count)
 
 
 def _chosen(sentences: Sequence[Sentence], count: int) -> list[_Draft]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.heartbeat import Heartbeat
 from bot.app import SAMPLE
 from bot.parsers.formats import read_book
 from domain.book import Book, BookText, Chapter, Page
@@ -21,6 +22,8 @@ from tests.journeys.reading_room import tale, the_book
 NOVEL_BOOK = read_book(SAMPLE.read_bytes(), SAMPLE.name)
 NOVEL = NOVEL_BOOK.text
 HALF = len(NOVEL) // 2
+MOST_BUSY_MS = 100
+"""Processor time of the event loop's thread without a pause."""
 PARTS = ("filter", "valve", "handle", "screw", "hose", "lid", "tank", "seal")
 
 
@@ -239,3 +242,24 @@ class TestFrontMatter:
         assert "Diary 4." not in told.text
         assert "is mentioned 3 times" in told.text, "without the contents"
         assert (await companion.who(book, book.length, "Ode")).text == ""
+
+
+class TestManyChapters:
+    """A thousand short chapters, in each of which the same person speaks."""
+
+    @pytest.fixture
+    def text(self) -> BookText:
+        text, chapters = "", []
+        for number in range(1, 1_001):
+            start = len(text)
+            text += f"Day {number}\n\nMarta Quill said to the keeper that {number} gulls had come. The keeper wept.\n\n"
+            chapters.append(Chapter(number, f"Day {number}", start, len(text)))
+        return BookText(text, (Page(1, "1", 0, len(text)),), tuple(chapters), "txt", title="The Gulls")
+
+    async def test_other_tasks_run_while_they_are_read(self, companion: ReadingCompanion, book: Book) -> None:
+        async with Heartbeat() as heart:
+            found = await companion.discuss(book, book.length)
+            told = await companion.who(book, book.length, "Marta Quill")
+        assert found.questions
+        assert "is mentioned 1000 times" in told.text
+        assert max(heart.busy_ms) < MOST_BUSY_MS
