@@ -36,7 +36,7 @@ MOST_NAMES = 2_000
 SLICE = 5_000
 """Characters searched for names at once, in a thread: two milliseconds or three."""
 PAUSE_S = 0.003
-"""After each slice: without it, whoever types waits three times as long, because the thread keeps the interpreter."""
+"""After a whole slice: without it, who types waits three times as long, because the thread keeps the interpreter."""
 STRIDE = 100_000
 """Characters between the points of a book up to which its names are kept; they take a twentieth of a second."""
 KEPT_POINTS = 64
@@ -490,7 +490,7 @@ class MetNames:
             names = self._points[book_id, begun].copy()
         for number, (start, end) in enumerate(pieces[begun:], start=begun + 1):
             names.add(text[start:end])
-            time.sleep(PAUSE_S)
+            time.sleep(PAUSE_S * (end - start) / SLICE)
             since += end - start
             if since >= STRIDE and number <= whole:
                 self._points[book_id, number], since = names.copy(), 0

@@ -263,3 +263,11 @@ class TestManyChapters:
         assert found.questions
         assert "is mentioned 1000 times" in told.text
         assert max(heart.busy_ms) < MOST_BUSY_MS
+
+    async def test_the_pauses_for_others_are_as_long_as_the_text(
+        self, companion: ReadingCompanion, book: Book, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pauses: list[float] = []
+        monkeypatch.setattr("domain.reading.portrait.time.sleep", pauses.append)
+        assert await companion.names(book, book.length) == ["Marta Quill"]
+        assert sum(pauses) == pytest.approx(portrait.PAUSE_S * book.length / portrait.SLICE, rel=0.1)
