@@ -19,7 +19,7 @@ from bot.parsers.draft import (
     pages_between,
 )
 from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_of, parse_label, with_numbers
-from bot.parsers.text.blocks import blocks_of
+from bot.parsers.text.blocks import blocks_of, is_underline
 from bot.parsers.text.headings import find_headings
 from bot.parsers.titles import (
     BY_ELSEWHERE,
@@ -151,9 +151,15 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     if named := _byline(blocks) or _cjk_title_and_author(blocks[0].text):
         return named
     if has_prose or not all(map(_fits_a_title_page, blocks)):
-        return "", ""
+        return (calm(_underlined(front)), "")
     name = _name_below([block.text for block in blocks])
     return calm(blocks[0].text), name if _is_name(name) and letters(name) != letters(blocks[0].text) else ""
+
+
+def _underlined(front: str) -> str:
+    """A title in the first line with a line of signs below it, or an empty string."""
+    first, second, *_ = [*front.lstrip().split("\n", 2), "", ""]
+    return first.strip() if is_underline(second.strip(), first.strip()) else ""
 
 
 def _declared(front: str) -> tuple[str, str] | None:

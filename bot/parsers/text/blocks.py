@@ -159,6 +159,9 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
 
 
 _UNDERLINE = re.compile(r"([=*~^#\"+_-])\1{2,}")
+_LISTED = re.compile(r"\s*[*•-]\s+(\S[^\n]*)")
+_TWICE_AS_WIDE = "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]"
+"""East Asian letters and signs, as wide as two others in a terminal."""
 
 
 def underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
@@ -170,13 +173,31 @@ def underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
     for block in blocks:
         has_line_above = bool(block.lines and _UNDERLINE.fullmatch(block.lines[0]))
         title, under, *_ = (*block.lines[has_line_above:], "", "")
-        if not _UNDERLINE.fullmatch(under) or abs(len(title) - len(under)) > max(2, len(title) // 4):
-            continue
-        if any(map(str.isalnum, title)):
+        if is_underline(under, title):
             level = levels.setdefault((under[0], has_line_above), len(levels) + 1)
             end = text.find("\n", text.index(under, block.start + len(under) * has_line_above))
             found.append(Heading(block.start, end if 0 <= end < block.end else block.end, title, level))
+    found = _without_captions(text, found)
     return found if _are_names_of_chapters(text, found, _FEWEST_TITLES, _SHORTEST_SECTION) else []
+
+
+def is_underline(line: str, title: str) -> bool:
+    """Whether a line of one sign is about as long as the title above it is, or looks."""
+    shortest, longest = len(title), len(title) + len(re.findall(_TWICE_AS_WIDE, title))
+    margin = max(2, len(title) // 4)
+    is_line = bool(_UNDERLINE.fullmatch(line)) and any(map(str.isalnum, title))
+    return is_line and shortest - margin <= len(line) <= longest + margin
+
+
+def _without_captions(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """The headings without those above a part of the contents, whose first line names what is not within them."""
+    levels = {heading.title.casefold(): heading.level for heading in headings}
+    listed = [(heading, _LISTED.match(text, heading.end)) for heading in headings]
+    return [
+        heading
+        for heading, line in listed
+        if line is None or levels.get(line[1].strip().casefold(), heading.level + 1) > heading.level
+    ]
 
 
 def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:

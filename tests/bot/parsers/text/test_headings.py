@@ -373,6 +373,22 @@ def test_underlined_titles_are_chapters_of_the_text_that_sphinx_makes(above: boo
     assert titles(book) == ["1. The Ford", "2. The Weir", "3. The Mouth"]
 
 
+def test_a_line_below_a_title_may_be_as_long_as_the_title_looks() -> None:
+    names = ("川の町", "夜の橋と灯り", "最後の手紙")
+    parts = [f"{name}\n{'=' * (2 * len(name))}\n\n{prose(number)}" for number, name in enumerate(names)]
+    assert titles(check(read_plain("\n\n".join(parts)))) == [*names]
+
+
+def test_captions_above_parts_of_the_contents_are_no_chapters() -> None:
+    names = ("1. The Ford", "2. The Weir", "3. The Mouth", "1. The Maps")
+    own = "* Rain\n\n\nRain\n====\n\n"
+    listed = "\n\n".join(f"* {name}\n\n  * Rain" for name in names[:3])
+    front = f"River Parts\n***********\n\n{paragraph(5)[:150]}\n\n{listed}\n\n\nAppendices\n^^^^^^^^^^\n\n* {names[3]}"
+    parts = [f"{name}\n{'*' * len(name)}\n\n{own}{prose(5 * number) * 2}" for number, name in enumerate(names)]
+    book = check(read_plain("\n\n\n".join([front, *parts])))
+    assert (book.title, titles(book)) == ("River Parts", [*names])
+
+
 def test_titles_among_paragraphs_that_are_lines_are_chapters() -> None:
     names = ("The Inn", "A Visitor from the North", "The Ford", "What Remains", "The Weir", "Market Day")
     lines = [f"{name}\n" + "\n".join(paragraph(10 * at + n) for n in range(9)) for at, name in enumerate(names)]
