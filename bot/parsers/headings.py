@@ -158,7 +158,7 @@ class Label:
         """The label without its number: "kapitel" of "Erstes Kapitel"."""
         whole = self.name.removeprefix(self.within).lstrip(_TRAIL)
         name = whole.removesuffix(self.number) if self.number else whole
-        return (name.removeprefix(self.number) if name == whole else name).strip(" .").casefold()
+        return (name.removeprefix(self.number) if name == whole else name).strip(" .\u00a0").casefold()
 
 
 def opens_cjk_label(line: str) -> bool:

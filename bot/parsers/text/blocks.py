@@ -160,7 +160,7 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
 
 _UNDERLINE = re.compile(r"([=*~^#\"+_-])\1{2,}")
 _LISTED = re.compile(r"\s*[*•-]\s+(\S[^\n]*)")
-_TWICE_AS_WIDE = "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]"
+_TWICE_AS_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
 """East Asian letters and signs, as wide as two others in a terminal."""
 
 
@@ -183,10 +183,14 @@ def underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
 
 def is_underline(line: str, title: str) -> bool:
     """Whether a line of one sign is about as long as the title above it is, or looks."""
-    shortest, longest = len(title), len(title) + len(re.findall(_TWICE_AS_WIDE, title))
     margin = max(2, len(title) // 4)
     is_line = bool(_UNDERLINE.fullmatch(line)) and any(map(str.isalnum, title))
-    return is_line and shortest - margin <= len(line) <= longest + margin
+    return is_line and len(title) - margin <= len(line) <= width_of(title) + margin
+
+
+def width_of(line: str) -> int:
+    """The length of a line as it looks where all letters are as wide, or twice as wide."""
+    return len(line) if line.isascii() else len(line) + len(_TWICE_AS_WIDE.findall(line))
 
 
 def _without_captions(text: str, headings: Sequence[Heading]) -> list[Heading]:
@@ -465,8 +469,11 @@ def titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Head
     """The titles right above each "Chapter I" of a book that has several, and no labelled parts."""
     if any(heading.level and heading.level < Rank.CHAPTER for heading in chapters):
         return []
-    firsts = [heading.start for heading in chapters if heading.label and heading.label.value == 1]
-    titles = stories_above(blocks, chapters, chapters)
+    ranks = [heading.label.rank if heading.label else None for heading in chapters]
+    outermost = min(filter(None, ranks), default=None)
+    counted = [heading for heading, rank in zip(chapters, ranks, strict=True) if rank is outermost]
+    firsts = [heading.start for heading in counted if heading.label and heading.label.value == 1]
+    titles = stories_above(blocks, counted, chapters)
     above = [title for title in titles if any(not has_words(text, title.end, first) for first in _next(firsts, title))]
     return [replace(title, level=Rank.PART) for title in above]
 

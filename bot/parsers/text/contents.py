@@ -23,6 +23,7 @@ from bot.parsers.headings import (
     parse_any_label,
     parse_numeral,
 )
+from bot.parsers.text.blocks import width_of
 from bot.parsers.titles import letters
 
 _DENSE = 320
@@ -41,6 +42,9 @@ _MOST_COMPARED = 400
 _PAGE = re.compile(r"(?:[\s.·…_–—-]{2,}|\s)\s*(?:p(?:age|\.)?\s*)?(?:\d{1,4}|[ivxlc]{1,6})\s*$|[\s.·…_]{3,}$")
 _LONGEST_NUMERAL = 16
 _LETTERS = re.compile(r"[^\W\d_]")
+_MOST_REFERENCES = 4
+"""Mentions of chapters in a row, such as in a list."""
+_STOPS = ".,;!?。，；！？"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +248,27 @@ def is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
     )
 
 
+def without_references(headings: Sequence[Heading]) -> list[Heading]:
+    """The headings without lines that begin with another chapter's label: those from which the series goes on as if
+    they were not there, and whose number comes again.
+    """
+    series: dict[str, list[tuple[int, int]]] = {}
+    for at, heading in enumerate(headings):
+        if heading.label and heading.label.value is not None:
+            series.setdefault(heading.label.word, []).append((at, heading.label.value))
+    references: set[int] = set()
+    for counted in series.values():
+        times = Counter(value for _, value in counted)
+        last = 0
+        for number, (at, value) in enumerate(counted):
+            following = {later for _, later in counted[number + 1 : number + 1 + _MOST_REFERENCES]}
+            if value not in (1, last, last + 1) and times[value] > 1 and last + 1 in following:
+                references.add(at)
+            else:
+                last = value
+    return [heading for at, heading in enumerate(headings) if at not in references]
+
+
 # --- lists of lines -------------------------------------------------------------------------------------------------
 
 
@@ -267,9 +292,8 @@ def _lists(text: str, blocks: Sequence[Block], taken: Sequence[tuple[int, int]])
 
 def _is_list(text: str, block: Block) -> bool:
     lines = text[block.start : min(block.end, block.start + _LONGEST_TABLE)].split("\n")
-    if len(lines) < _FEWEST or max(map(len, lines)) > _LONGEST_ENTRY:
-        return False
-    return sum(len(line) for line in lines) < 60 * len(lines)
+    widths = [*map(width_of, lines)]
+    return len(lines) >= _FEWEST and max(widths) <= _LONGEST_ENTRY and sum(widths) < 60 * len(lines)
 
 
 def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
@@ -293,10 +317,11 @@ def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
 
 
 def _are_entries(lines: Sequence[str]) -> bool:
+    widths = [width_of(line.strip()) for line in lines]
     if max(map(len, lines)) > _LONGEST_ENTRY:
         return False
-    long = sum(len(line.strip()) > _LONGEST_PROSE_LINE - 25 for line in lines[:-1])
-    ends = sum(line.rstrip()[-1:] in ".,;!?" and len(line.strip()) > 40 for line in lines)
+    long = sum(width > _LONGEST_PROSE_LINE - 25 for width in widths[:-1])
+    ends = sum(line.rstrip()[-1:] in _STOPS and width > 40 for line, width in zip(lines, widths, strict=True))
     return len(lines) < 3 or (long * 2 < len(lines) and ends * 2 <= len(lines))
 
 

@@ -45,7 +45,7 @@ from bot.parsers.text.blocks import (
     underlined,
     usual_gap,
 )
-from bot.parsers.text.contents import PrintedContents, TableLine, find_contents, is_inside_series
+from bot.parsers.text.contents import PrintedContents, TableLine, find_contents, is_inside_series, without_references
 from bot.parsers.titles import (
     LONGEST_TITLE,
     HeadingCandidate,
@@ -84,7 +84,7 @@ def find_headings(text: str) -> list[Heading]:
         return marked
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
     outside = [each for each in candidates if not contents.holds(each.heading.start)]
-    labelled = with_title_lines(_labelled(outside), blocks, contents.headings)
+    labelled = without_references(with_title_lines(_labelled(outside), blocks, contents.headings))
     body = [block for block in blocks if not contents.holds(block.start)] if contents.spans else blocks
     found = _divided(text, body, labelled, contents)
     wrapping = [Heading(start, end, "Contents", Rank.VOLUME) for start, end in contents.spans]

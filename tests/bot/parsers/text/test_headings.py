@@ -578,3 +578,34 @@ def test_pages_that_begin_later_are_no_chapters() -> None:
 def test_notes_and_summaries_of_chapters_are_no_chapters() -> None:
     told = (f"Chapter {at}: Low Water\n\nChapter Notes\n\n{prose(at)}" for at in (1, 2, 3))
     assert titles(read_plain("\n\n\n".join(told))) == [f"Chapter {at}: Low Water" for at in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("mention", ["* Chapter 4 - Of Nets\n* 10.2 Of Lines", "4. Chapter 3, The Weir, says how"])
+def test_a_line_that_begins_with_the_label_of_another_chapter_is_none(mention: str) -> None:
+    names = ["Chapter\u00a01. The Ford", "Chapter 2. Rain", "Chapter\u00a03. The Weir", "Chapter 4. Nets"]
+    parts = [f"{name}¶" for name in names]
+    parts[0] += f"\n\n{mention}\n\n{paragraph(3)}"
+    found = titles(check(read_plain(book_of(*parts))))
+    assert found == [name.replace("\u00a0", " ") for name in names]
+
+
+def test_a_manual_in_chinese_has_the_chapters_of_its_contents() -> None:
+    line = "本手冊介紹河流上的橋樑與水閘，並說明怎樣在大雨之後檢查它們的狀況"
+    licence = "\n".join(
+        ["Permission is hereby granted, free of charge", "to any person who has a copy of this book."] * 2
+    )
+    names = {
+        "概覽": ["當地天氣", "最高水位", "河流長度", "沿河城鎮"],
+        "各種橋樑": ["木造橋樑", "石造橋樑", "鋼鐵橋樑", "水上浮橋"],
+        "各種水閘": ["進水閘門", "過船水閘", "防洪水閘", "水閘保養"],
+    }
+    contents = ["目錄", ""]
+    for number, (name, sections) in enumerate(names.items(), 1):
+        contents += [f"{number}. {name}", *(f"    {number}.{at}. {each}" for at, each in enumerate(sections, 1))]
+    parts = ["河流手冊", licence, "\n".join(contents), "\n".join([line] * 5 + [f"{line}。"])]
+    for number, (name, sections) in enumerate(names.items(), 1):
+        parts += [f"Chapter {number}. {name}", f"Section {number}.2, “{sections[1]}”。", f"{line}。"]
+        for at, each in enumerate(sections, 1):
+            parts += [f"{number}.{at}. {each}", *["\n".join([line] * 4) + "。"] * 4]
+    book = check(read_plain("\n\n".join(parts)))
+    assert titles(book) == ["Chapter 1. 概覽", "Chapter 2. 各種橋樑", "Chapter 3. 各種水閘"]
