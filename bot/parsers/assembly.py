@@ -148,7 +148,7 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
     if not blocks or not _fits_a_title_page(blocks[0]):
         return "", ""
-    if named := _byline(blocks) or _cjk_title_and_author(blocks[0].text):
+    if named := _byline(blocks, has_prose=has_prose) or _cjk_title_and_author(blocks[0].text):
         return named
     if has_prose or not all(map(_fits_a_title_page, blocks)):
         return (calm(_underlined(front)), "")
@@ -217,20 +217,23 @@ def _is_name(text: str) -> bool:
     return all(word.casefold() not in _NO_NAME and (len(word) <= 3 or not word[0].islower()) for word in words)
 
 
-def _may_follow_by(text: str) -> bool:
-    """Whether the words after "by" may be a name: "by the sea we sat." begins a sentence."""
+def _may_follow_by(text: str, *, has_prose: bool) -> bool:
+    """Whether the words after "by" may be a name: "by the sea we sat." begins a sentence. In front of a chapter, any
+    single word may be a pen name.
+    """
     words = text.split()
     begins = any(word[0].isupper() or not word[0].isascii() for word in words[:2])
+    begins = begins or (not has_prose and len(words) == 1)
     return begins and not (text[-1] in ".!?…" and words[-1][0].islower())
 
 
-def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
+def _byline(blocks: Sequence[Block], *, has_prose: bool) -> tuple[str, str] | None:
     for at, block in enumerate(blocks[1 : _MOST_TITLE_BLOCKS + 1], start=1):
         if not _fits_a_title_page(block):
             return None
         title = _title(blocks[:at])
         match = _BY_NAME.fullmatch(block.text)
-        if match and (_is_name(match["name"]) if match["kind"] else _may_follow_by(match["name"])):
+        if match and (_is_name(match["name"]) if match["kind"] else _may_follow_by(match["name"], has_prose=has_prose)):
             return title, calm(match["name"])
         if _BY_ALONE.fullmatch(block.text) and at + 1 < len(blocks):
             return title, calm(blocks[at + 1].text)
@@ -271,7 +274,7 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
         raise BookError(
             BookErrorCode.NO_TEXT, "There is no text in this file. Please add a file that has the book's text."
         )
-    declared_title, named_author = book_title(draft.title)
+    declared_title, named_author = book_title(draft.title, author_name(draft.author))
     name_of_file = draft.title if is_name_of_file(draft.title) else ""
     chapters = _chapters(draft, declared_title or name_of_file)
     found_title, found_author = _title_page(draft.text, chapters)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from domain.library.numerals import HAN, ROMAN, number_value
+from domain.library.numerals import HAN, ROMAN, SIGNS_OF_NUMERAL, letter_value, number_value
 
 
 class Rank(IntEnum):
@@ -69,6 +69,8 @@ _LONGEST = 800
 _LONGEST_NUMERAL = 240
 _LONGEST_BARE = 30
 _LONGEST_CJK_TITLE = 60
+_LONGEST_BEHIND_COMMA = 60
+_SHORT_WORD = 4
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
@@ -99,13 +101,6 @@ _CARDINALS = frozenset(_CARDINAL_WORDS)
 """Words that count what follows: "Nineteen Volumes" is a title, while "First Volume" is a label."""
 _NUMBER_FOLLOWS = frozenset(_NUMBERED_WORDS)
 """English words with their number after them: "3. Book Club" has the number 3 and the title "Book Club"."""
-_SIGNS_OF_NUMERAL = re.compile("['’´΄ʹ׳״\"]+")
-_LETTER_VALUES = {
-    letter: value * 10**power
-    for alphabet in ("αβγδεϛζηθ ικλμνξοπϟ ρ", "אבגדהוזחט יכלמנסעפצ ק")
-    for power, row in enumerate(alphabet.split())
-    for value, letter in enumerate(row, start=1)
-}
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _DECIMAL = re.compile(
@@ -195,7 +190,7 @@ def parse_any_label(line: str) -> Label | None:
     mark = _MARK.match(rest)
     if rest and mark is None:
         comma = _COMMA.match(rest)
-        return _inner(Label(rank, name, comma[0], rest[comma.end() :], number)) if comma and is_certain else None
+        return _behind_comma(Label(rank, name, ", ", rest[comma.end() :], number)) if comma and is_certain else None
     title = rest[mark.end() :] if mark else ""
     joint = mark.group() if mark and title else ""
     if _is_numbered_title(name, number, joint, title):
@@ -204,6 +199,14 @@ def parse_any_label(line: str) -> Label | None:
         return None
     label = Label(rank, name, joint, title, number, _value_of(number) if number else None, is_certain)
     return _inner(label) or label
+
+
+def _behind_comma(label: Label) -> Label | None:
+    """The label of "Act I, Scene 2" or "Chapter 1, A Letter Arrives"; "Chapter 1, where it rains" is prose."""
+    long = [word for word in label.title.split() if len(word) > _SHORT_WORD]
+    is_title = label.title[:1].isupper() and label.title[-1:].isalnum() and not any(word[0].islower() for word in long)
+    is_chapter = label.rank is Rank.CHAPTER and is_title and len(label.title) <= _LONGEST_BEHIND_COMMA
+    return _inner(label) or (replace(label, value=_value_of(label.number)) if is_chapter else None)
 
 
 def _label_in_small_letters(text: str) -> Label | None:
@@ -279,16 +282,7 @@ def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
 
 
 def _value_of(number: str) -> int | None:
-    return value if (value := number_value(number)) is not None else _letter_value(number)
-
-
-def _letter_value(printed: str) -> int | None:
-    """The value of letters that count, as in Hebrew ("ט״ו") and Greek ("ΙΑ΄"), below 200; beyond, they spell words."""
-    letters = _SIGNS_OF_NUMERAL.sub("", printed).casefold().replace("στ", "ϛ")
-    values = [_LETTER_VALUES.get(letter, 0) for letter in letters]
-    counts_down = all(len(str(above)) > len(str(below)) for above, below in pairwise(values))
-    is_fifteen = values in ([9, 6], [9, 7])  # Hebrew avoids the letters of the name of God
-    return sum(values) if values and 0 not in values and (counts_down or is_fifteen) else None
+    return value if (value := number_value(number)) is not None else letter_value(number)
 
 
 def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
@@ -305,8 +299,8 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         printed = text[words[start].start() : words[end].end()]
         if number_value(printed) is not None:
             best = (printed, words[end].end(), True)
-        elif end == start and _letter_value(printed) is not None:
-            signs = _SIGNS_OF_NUMERAL.match(text, words[end].end())
+        elif end == start and letter_value(printed) is not None:
+            signs = SIGNS_OF_NUMERAL.match(text, words[end].end())
             best = (printed, signs.end() if signs else words[end].end(), True)
     if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _NO_NUMBERS:
         return best

@@ -313,7 +313,7 @@ _FEWEST_LINKS = 3
 _NOTE = re.compile(r"\W*(?:\d+|(?![IVXLC])\w|[*†‡§]+)\W*")
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _AUTHOR_FIELDS = ("author", "dc.creator", "dcterms.creator", "citation_author")
-_AUTHOR = "a[rel='author'], #header-author-text"
+_AUTHOR = "a[rel='author'], a.authorlink, #header-author-text"
 _AUTHOR_IN_WORD = re.compile(r"<o:Author>([^<]{1,200})</o:Author>")
 _LONGEST_HEAD = 100_000
 _SITE_JOINTS = (" - ", " | ", " – ", " — ", " · ")

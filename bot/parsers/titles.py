@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -160,7 +160,8 @@ def joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
     A title of another level belongs to a chapter only if most chapters have one.
     """
     ends = [0, *(heading.end for heading in headings)]
-    headings = [_with_label_above(text, end, heading) for end, heading in zip(ends, headings, strict=False)]
+    known = {letters(heading.title) for heading in headings}
+    headings = [_with_label_above(text, end, heading, known) for end, heading in zip(ends, headings, strict=False)]
     titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
     bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
     inner = Counter(headings[at].level for at in titled if headings[at + 1].level != headings[at].level)
@@ -207,13 +208,13 @@ def stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
     return result
 
 
-def _with_label_above(text: str, end: int, heading: Heading) -> Heading:
+def _with_label_above(text: str, end: int, heading: Heading, known: Container[str]) -> Heading:
     """The heading with a label that is printed above its title, as in books whose outline has only the titles or
-    numbers; `end` is that of the last heading.
+    numbers; `end` is that of the last heading. A `known` title is another chapter's, at the end of the contents.
     """
     found = _LINE_ABOVE.search(text, max(end, heading.start - _LONGEST_LABEL_ABOVE), heading.start)
     above, own = parse_label(found["label"]) if found else None, label_of(heading)
-    if found is None or above is None or above.rank is None or above.title:
+    if found is None or above is None or above.rank is None or above.title or letters(found["label"]) in known:
         return heading
     number = own or counted(heading.title)
     is_same = number is not None and number.rank is Rank.NUMERAL and number.value == above.value
@@ -281,12 +282,17 @@ def _calm_word(word: str, small: str, *, may_be_small: bool) -> str:
     return _CAPITAL_AGAIN.sub(lambda letter: letter.group().upper(), lowered)
 
 
-def book_title(declared: str) -> tuple[str, str]:
-    """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
+def book_title(declared: str, author: str = "") -> tuple[str, str]:
+    """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing.
+
+    The declared `author` may have any name: "Ashes by moonlit_owl".
+    """
     title = _GUTENBERG.sub("", _GUTENBERG_BEHIND.sub("", one_line(declared)), count=1)
     title = _FULL_TEXT.sub(r"\1", title)
     if not title or _JUNK.fullmatch(title) or is_name_of_file(title):
         return "", ""
+    if author and title.casefold().endswith(f" by {author}".casefold()):
+        return title[: -len(f" by {author}")].rstrip(" ,"), author
     if match := _BYLINE.fullmatch(title) or _BY_A_NAME.fullmatch(title):
         return match["title"], match["author"]
     return title, ""

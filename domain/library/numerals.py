@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from domain.library.search.words import fold_letters
@@ -29,6 +30,15 @@ HAN = "〇零一二三四五六七八九十百千廿壱弐参"
 """The characters of Chinese and Japanese numbers."""
 _HAN_DIGITS = {digit: value % 10 for value, digit in enumerate("〇一二三四五六七八九零壱弐参")}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+
+SIGNS_OF_NUMERAL = re.compile("['’´΄ʹ׳״\"]+")
+"""What stands beside or between letters that count."""
+_LETTER_VALUES = {
+    letter: value * 10**power
+    for alphabet in ("αβγδεϛζηθ ικλμνξοπϟ ρ", "אבגדהוזחט יכלמנסעפצ ק")
+    for power, row in enumerate(alphabet.split())
+    for value, letter in enumerate(row, start=1)
+}
 
 CARDINALS = " ".join(_WORDS["cardinals"])
 IN_ENGLISH = {int(value): words.split()[0] for value, words in _WORDS["values"].items()}
@@ -80,6 +90,15 @@ def _han_value(characters: str) -> int:
         else:
             current = _HAN_DIGITS[character]
     return total + current
+
+
+def letter_value(printed: str) -> int | None:
+    """The value of letters that count, as in Hebrew ("ט״ו") and Greek ("ΙΑ΄"), below 200; beyond, they spell words."""
+    letters = SIGNS_OF_NUMERAL.sub("", printed).casefold().replace("στ", "ϛ")
+    values = [_LETTER_VALUES.get(letter, 0) for letter in letters]
+    counts_down = all(len(str(above)) > len(str(below)) for above, below in pairwise(values))
+    is_fifteen = values in ([9, 6], [9, 7])  # Hebrew avoids the letters of the name of God
+    return sum(values) if values and 0 not in values and (counts_down or is_fifteen) else None
 
 
 def _value_in_words(text: str) -> int | None:

@@ -250,7 +250,7 @@ def is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
 
 def without_references(headings: Sequence[Heading]) -> list[Heading]:
     """The headings without lines that begin with another chapter's label: those from which the series goes on as if
-    they were not there, and whose number comes again.
+    they were not there, and whose number comes again; and "Chapter 5, Basics" where the book prints no such comma.
     """
     series: dict[str, list[tuple[int, int]]] = {}
     for at, heading in enumerate(headings):
@@ -259,6 +259,8 @@ def without_references(headings: Sequence[Heading]) -> list[Heading]:
     references: set[int] = set()
     for counted in series.values():
         times = Counter(value for _, value in counted)
+        commas = {at for at, _ in counted if (label := headings[at].label) and label.mark == ", "}
+        references |= commas if len(commas) * 2 < len(counted) else set()
         last = 0
         for number, (at, value) in enumerate(counted):
             following = {later for _, later in counted[number + 1 : number + 1 + _MOST_REFERENCES]}

@@ -293,6 +293,18 @@ def test_what_a_site_adds_to_the_title_of_its_page_is_not_the_books() -> None:
     assert (book.title, book.author) == ("Tidewater", "ferrygirl")
 
 
+def test_stories_saved_by_a_program_have_their_author_and_their_first_chapter() -> None:
+    names = ["Prologue", "Chapter 1", "Chapter 2"]
+    links = "<br>".join(f"<a href='#s{at}'>{name}</a>" for at, name in enumerate(names))
+    front = (
+        f"<h1><a href='/s'>Ashes</a> by <a class='authorlink' href='/u'>moonlit_owl</a></h1><h2>Contents</h2>{links}"
+    )
+    told = "".join(f"<a name='s{at}'>{chapter(name, 9 * at)}</a>" for at, name in enumerate(names))
+    book = read(f"{front}{told}", "<title>Ashes by moonlit_owl</title>")
+    assert (book.title, book.author) == ("Ashes", "moonlit_owl")
+    assert titles(book) == names
+
+
 @pytest.mark.parametrize(
     ("markup", "text"),
     [

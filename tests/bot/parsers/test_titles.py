@@ -184,6 +184,15 @@ def test_words_after_by_name_no_author_in_a_story(opening: str) -> None:
     assert read_book(f"{opening}\n\n{prose(1, 9)}".encode(), "weir.txt").author == ""
 
 
+@pytest.mark.parametrize("name", ["moonlit_owl", "astolat", "Nightowl77"])
+def test_a_pen_name_may_be_any_word_above_the_chapters(name: str) -> None:
+    told = "".join(f"\tChapter {at}, A Letter Arrives\n\n\n{prose(at)}\n\n\n" for at in (1, 2, 3))
+    book = read_book(f"\n\nTHE WEIR\n\nby {name}\n\n\nStatus: Complete\n\n\n{told}".encode(), "weir.txt")
+    assert (book.title, book.author) == ("The Weir", name)
+    assert [each.printed for each in book.chapters] == ["1", "2", "3"]
+    assert book_title(f"The Weir by {name}", name) == ("The Weir", name)
+
+
 def test_an_ornament_above_the_first_chapter_is_no_title() -> None:
     told = "\n\n\n".join(f"Chapter {at}\n\n{prose(at)}" for at in (1, 2, 3))
     assert read_book(f"~~~\n\n{told}".encode(), "the_weir.txt").title == "The Weir"
