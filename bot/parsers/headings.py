@@ -31,8 +31,8 @@ class Rank(IntEnum):
 
 _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_LISTS = ("parts", "appendices", "cjk_parts", "written_small", "cardinals", "number_follows", "no_numbers")
-_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS, _NO_NUMBERS = (
+_LISTS = ("parts", "appendices", "cjk_parts", "written_small", "cardinals", "number_follows", "no_numbers", "pages")
+_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS, _NO_NUMBERS, _PAGES = (
     " ".join(_WORDS[name]).split() for name in _LISTS
 )
 
@@ -428,7 +428,7 @@ def without_letters_of_index(headings: Sequence[Heading]) -> list[Heading]:
 _COUNTED = re.compile(
     r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|[IVXLC]{1,7})[.>/]?(?:\s+[—–-])?\s+(?=[^\W\d_])|"
     r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*|\s+-\s+)(?=\S)|"
-    rf"(?P<kind>[^\W\d_]\S*?(?:\s[^\W\d_]+(?=\s\d))?)"
+    rf"(?P<kind>§|[^\W\d_]\S*?(?:\s[^\W\d_]+(?=\s\d))?)"
     rf"(?:\s+(?:the\s)?(?P<of_kind>[^\s.:—–-]+)|(?P<han>[{HAN}]{{1,5}})(?!\S))[\s.:—–-]*"
 )
 
@@ -463,6 +463,15 @@ def counted(title: str) -> Label | None:
     rank = Rank.CHAPTER if match["kind"] else Rank.NUMERAL
     name = title[: match.end(match.lastgroup or 0)]
     return Label(rank, name, match[0].removeprefix(name), title[match.end() :], number, value)
+
+
+def by_a_word(line: str) -> Label | None:
+    """The label of a line such as "Day 1", "§ 2 Fords" or "Unit 3: At the Market", if others of its word count on."""
+    label = counted(line) if len(line) <= _LONGEST_NUMERAL and line[:1] == line[:1].title() else None
+    if label is None or label.rank is not Rank.CHAPTER or label.word in _PAGES:
+        return None
+    is_title = not label.title or (label.title[0].isalpha() and not label.title[0].islower())
+    return label if is_title and label.title[-1:] not in set(",;") else None
 
 
 def _counts(values: Sequence[int]) -> bool:

@@ -399,7 +399,8 @@ def with_title_lines(
     bare = 0
     for each in candidates:
         heading = each.heading
-        if each.label.is_certain and not is_bare_label(heading.title):
+        is_alone = each.label.rank is Rank.CHAPTER and heading.title == each.label.name
+        if each.label.is_certain and not is_alone and not is_bare_label(heading.title):
             continue
         bare += 1
         at = bisect_left(starts, heading.end)

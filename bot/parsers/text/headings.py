@@ -6,7 +6,7 @@ contents, if there is one. The table itself is only evidence: none of its lines 
 
 import re
 from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from bot.parsers.headings import (
     Heading,
     Label,
     Rank,
+    by_a_word,
     is_bare_label,
     is_label,
     is_not_the_book,
@@ -72,6 +73,7 @@ _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
 _WORDS = re.compile(LETTERS)
 _LONGEST_OPENING = 32
+_Parse = Callable[[str], Label | None]
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"introductory", "author", "to", "al", "au"}
 
 
@@ -110,6 +112,8 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         titled = max((find(text, blocks) for find in finders), key=len)
         is_within = _are_in_one_tale if len(inner) < _FEW_NUMBERED else _are_steps
         inner = titled if len(titled) > len(ranked) and is_within(inner, titled) else inner
+    if len(inner) < _FEWEST_TITLES and not ranked:
+        inner = _counted(text, blocks, labelled, 0, by_a_word) or inner
     taken = {heading.start for heading in labelled}
     found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
     return _levelled(text, found)
@@ -371,15 +375,17 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
     return found if len(found) >= _FEWEST_TITLES else []
 
 
-def _counted(text: str, blocks: Sequence[Block], labelled: Sequence[Heading], last: int) -> list[Heading]:
-    """The bare numerals that count on from `last`."""
+def _counted(
+    text: str, blocks: Sequence[Block], labelled: Sequence[Heading], last: int, parse: _Parse = parse_numeral
+) -> list[Heading]:
+    """The bare numerals that count on from `last`, or the labels that count in another way."""
     ends_of_headings = {heading.end for heading in labelled}
     found: list[HeadingCandidate] = []
     outer: dict[_Series, int] = {}
     for number, block in enumerate(blocks):
         first = _first_line(text, block)
-        label = parse_numeral(first) if first and _may_be_numeral(first) else None
-        if label is None or label.value is None:
+        label = parse(first) if first and (parse is by_a_word or _may_be_numeral(first)) else None
+        if label is None or label.value is None or (label.value > 1 and found and label.word != found[-1].label.word):
             continue
         if not _is_set_above_prose(block, label) and (not block.is_short or len(block.lines) > 1 + (not label.title)):
             continue
@@ -429,10 +435,6 @@ def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[HeadingCand
         for at in (bisect_left(starts, title.end),)
     )
     return _FEWEST_TITLES <= len(titles) < len(numbers) and follow * 2 < len(titles)
-
-
-def _above(blocks: Sequence[Block], number: int) -> Block | None:
-    return blocks[number - 1] if number else None
 
 
 class _Series(NamedTuple):

@@ -389,6 +389,32 @@ def test_captions_above_parts_of_the_contents_are_no_chapters() -> None:
     assert (book.title, titles(book)) == ("River Parts", [*names])
 
 
+@pytest.mark.parametrize(
+    ("form", "printed"),
+    [
+        ("Day {n}", "1"),
+        ("UNIT {n}: {t}", "1"),
+        ("Lección {n}\n\n{t}", "1"),
+        ("Урок {n}. {t}", "1"),
+        ("§ {n} {t}", "1"),
+        ("Article {r}", "I"),
+        ("Art {n}\n(1) The ford is free to all who come to it, by day and by night, and in any weather.", "1"),
+    ],
+)
+def test_lines_with_the_same_word_and_the_next_number_are_chapters(form: str, printed: str) -> None:
+    text = f"The Island Book\n\n{paragraph(5)}"
+    for number, title in enumerate(("The Market", "A Long Letter", "At the Weir"), start=1):
+        text += f"\n\n{form.format(n=number, r='I' * number, t=title)}\n\n{prose(10 * number)}"
+    book = check(read_plain(text))
+    assert [chapter.printed for chapter in book.chapters] == [printed, *(["II", "III"] if printed == "I" else "23")]
+
+
+@pytest.mark.parametrize("line", ["Page {n}", "Figure {n}: The ford", "Only {n} of them came back."])
+def test_lines_that_count_something_else_are_no_chapters(line: str) -> None:
+    told = "\n\n".join(f"{line.format(n=number)}\n\n{prose(10 * number)}" for number in (1, 2, 3, 4))
+    assert titles(check(read_plain(f"The Island Book\n\n{paragraph(5)}\n\n{told}"))) == []
+
+
 def test_titles_among_paragraphs_that_are_lines_are_chapters() -> None:
     names = ("The Inn", "A Visitor from the North", "The Ford", "What Remains", "The Weir", "Market Day")
     lines = [f"{name}\n" + "\n".join(paragraph(10 * at + n) for n in range(9)) for at, name in enumerate(names)]
