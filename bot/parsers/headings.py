@@ -67,7 +67,7 @@ NOT_THE_BOOK = (
 
 _LONGEST = 800
 _LONGEST_NUMERAL = 240
-_LONGEST_BARE = 30
+_LONGEST_IN_SMALL_LETTERS = 60
 _LONGEST_CJK_TITLE = 60
 _LONGEST_BEHIND_COMMA = 60
 _SHORT_WORD = 4
@@ -78,8 +78,8 @@ _TRAIL = _DECORATION + ".:;,—–-"
 _BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
 AROUND_A_NUMBER = f".{_DECORATION}{_BRACKETS}"
 """Signs that may stand around a number that is a heading."""
-_JOINED = re.compile(r"(?P<word>[^\W\d_]{2,20})(?=\d{1,3}(?!\w))")
-"""The word of "Chapter12"."""
+_JOINED = re.compile(r"(?P<word>[^\W\d_]{2,20})[-_]?(?=\d{1,3}(?!\w))")
+"""The word of "Chapter12" and "Chapter-12"."""
 _HALF = re.compile(r"\.\d(?![\d.])")
 """The end of "Chapter 2.5", which stands between two others."""
 _SIGNS = "".join(sign for sign in map(chr, range(0x300, 0x1000)) if unicodedata.category(sign)[0] == "M")
@@ -210,9 +210,9 @@ def _behind_comma(label: Label) -> Label | None:
 
 
 def _label_in_small_letters(text: str) -> Label | None:
-    """The label of a line that is nothing else, as "chapter one"."""
-    label = parse_label(text.capitalize()) if len(text) <= _LONGEST_BARE else None
-    return label if label and not label.title else None
+    """The label of a line that is nothing else, as "chapter one", or that a colon or a dash sets apart."""
+    label = parse_label(text[0].title() + text[1:]) if len(text) <= _LONGEST_IN_SMALL_LETTERS else None
+    return label if label and (not label.title or label.mark.strip(" .,")) else None
 
 
 def _inner(label: Label) -> Label | None:
@@ -427,7 +427,7 @@ def without_letters_of_index(headings: Sequence[Heading]) -> list[Heading]:
 
 _COUNTED = re.compile(
     r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|[IVXLC]{1,7})[.>/]?(?:\s+[—–-])?\s+(?=[^\W\d_])|"
-    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*|\s+-\s+)(?=\S)|"
+    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*(?!\d)|\s+-\s+)(?=\S)|"
     rf"(?P<kind>§|[^\W\d_]\S*?(?:\s[^\W\d_]+(?=\s\d))?)"
     rf"(?:\s+(?:the\s)?(?P<of_kind>[^\s.:—–-]+)|(?P<han>[{HAN}]{{1,5}})(?!\S))[\s.:—–-]*"
 )

@@ -97,7 +97,8 @@ def letters(title: str) -> str:
 
 def chapter_title(heading: str) -> str:
     """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
-    line = " ".join(_NOTE.sub("", clean(encodable(heading[:_LONGEST_READ]))).split()).strip(" .:;,—–-")
+    read = clean(encodable(heading[:_LONGEST_READ]))
+    line = " ".join((_NOTE.sub("", read).strip() or read.strip("[]")).split()).strip(" .:;,—–-")
     if (label := parse_label(line)) and label.rank is None and label.title and not label.mark.strip():
         line = calm(line)  # "Dedication of Part II"
     elif label:

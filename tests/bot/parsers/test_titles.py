@@ -21,6 +21,7 @@ from tests.bot.parsers.prose import prose
         ("I. A SCANDAL IN BOHEMIA", "I. A Scandal in Bohemia"),
         ("XII", "Chapter XII"),
         ("12.", "Chapter 12"),
+        ("[3]", "Chapter 3"),
         ("3. The Lantern Room", "3. The Lantern Room"),
         ("_An  Emphasised_ Title [1]", "An Emphasised Title"),
         ("The eBay Years", "The eBay Years"),

@@ -398,6 +398,9 @@ def test_captions_above_parts_of_the_contents_are_no_chapters() -> None:
         ("Урок {n}. {t}", "1"),
         ("§ {n} {t}", "1"),
         ("Article {r}", "I"),
+        ("Art. {n}", "1"),
+        ("Chapter-{n}", "1"),
+        ("chapter {n}: a long letter", "1"),
         ("Art {n}\n(1) The ford is free to all who come to it, by day and by night, and in any weather.", "1"),
     ],
 )
