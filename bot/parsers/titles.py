@@ -29,8 +29,8 @@ _LONGEST = 200
 _LONGEST_LABEL = 20
 _LONGEST_READ = 1_000
 _LONGEST_LABEL_ABOVE = 60
-_SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
-_SMALL = frozenset(_SMALL_WORDS.split())
+_GOES_ON = frozenset("/&(<+")  # "Chapter 4 & 5", "Chapter 1 / Kapitel 1"
+_SMALL = frozenset("a an and as at but by for from in into nor of on or so the to upon with vs".split())  # noqa: SIM905
 _ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})\W*")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
@@ -85,6 +85,9 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _LONGEST_DATE = 48
 _YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
 _CJK_DATE = re.compile(rf"(?:[^\W_]{{1,8}}[年년]\s?)?[\d{HAN}]{{1,3}}[月월]\s?[\d{HAN}]{{1,3}}[日일][^。，、]{{0,8}}")
+_DATE_IN_FIGURES = re.compile(
+    r"(?:[^\W\d_]{2,12}\.?,?\s+)?(?:\d{4}([./-])\d{1,2}\1\d{1,2}|\d{1,2}([./])\s?\d{1,2}\2\s?\d{2,4})(?:,?\s+\d{1,2}[:.]\d\d.{0,12})?"
+)
 _MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
 _EMPHASISED = re.compile(r"_[^_]*_")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -102,9 +105,10 @@ def chapter_title(heading: str) -> str:
     if (label := parse_label(line)) and label.rank is None and label.title and not label.mark.strip():
         line = calm(line)  # "Dedication of Part II"
     elif label:
-        name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
+        is_apart = label.mark.strip() or not label.name.isascii() or label.title[:1] in _GOES_ON
+        name, mark = calm(label.name), label.mark if is_apart else ". "
         line = f"{name}{mark}{calm(label.title)}" if label.title else name
-    elif numeral := parse_numeral(line):
+    elif (numeral := parse_numeral(line)) and not is_date(line):
         line = f"{numeral.name}{numeral.mark}{calm(numeral.title)}" if numeral.title else _bare(numeral.name)
     else:
         line = calm(line)
@@ -133,8 +137,8 @@ def is_year(line: str) -> bool:
 
 
 def is_date(line: str) -> bool:
-    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931", "三月五日"."""
-    if is_year(line) or _CJK_DATE.fullmatch(line):
+    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931", "2019-03-01", "三月五日"."""
+    if is_year(line) or _CJK_DATE.fullmatch(line) or _DATE_IN_FIGURES.fullmatch(line):
         return True
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False

@@ -132,7 +132,8 @@ _FEWEST_DATES = 5
 def dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
     """The entries of a diary, or letters with nothing but a date."""
     days = [block for block in blocks if len(block.lines) == 1 and is_date(block.lines[0])]
-    return _sections(text, days) if len(days) >= _FEWEST_DATES else []
+    found = _sections(text, days) if len(days) >= _FEWEST_DATES else []
+    return [replace(day, label=Label(None, day.title, "", "")) for day in found]  # "6. Mai" is no sixth chapter
 
 
 _VERSE = re.compile(r"\d{1,3}:\d")

@@ -336,11 +336,21 @@ def test_blank_lines_above_its_title_make_a_book_no_story_of_itself() -> None:
         ("3 de janeiro", "9 de janeiro", "1 de março", "22 de abril", "5 de maio"),
         ("3 stycznia", "9 lutego", "1 marca", "22 kwietnia", "5 maja"),
         ("一月三日", "一月九日（晴）", "2月1日", "2月22日", "三月五日"),
+        ("2019-01-03", "2019-01-09", "2019-03-01", "2019-04-22", "2019-05-05"),
+        ("Mo, 3.1.2019", "9.1.2019", "01.03.2019 8:15", "22.4.19", "5. 5. 2019"),
     ],
 )
 def test_entries_of_a_diary_are_chapters(days: tuple[str, ...]) -> None:
     entries = [f"{day}\n\n{prose(10 * number)}" for number, day in enumerate(days)]
-    assert titles(check(read_plain("\n\n".join(entries)))) == [*days]
+    book = check(read_plain("\n\n".join(entries)))
+    assert titles(book) == [*days]
+    assert not any(chapter.printed for chapter in book.chapters)
+
+
+@pytest.mark.parametrize("preface", ["前言", "自序", "まえがき", "머리말"])
+def test_a_preface_in_east_asian_script_is_in_front_of_the_chapters(preface: str) -> None:
+    parts = [f"{preface}¶", *(f"第{number}章¶" for number in "一二三")]
+    assert titles(check(read_plain(book_of(*parts)))) == [preface, "第一章", "第二章", "第三章"]
 
 
 def test_a_part_is_not_called_what_stands_for_itself() -> None:
