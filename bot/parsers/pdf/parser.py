@@ -40,6 +40,11 @@ FORMAT = "pdf"
 _LONGEST_HEADING = 160
 _FEWEST_LETTERS = 25
 _MOST_BLOCKS_SEARCHED = 500
+_NUMBER = re.compile(r"[a-z]?\d{1,5}")
+"""The number in front of a title, without its dots."""
+_SECTION = re.compile(r"(?:[A-Z]|\d{1,3})\.\d")
+_LONG_ENOUGH = 60
+"""Letters of a title that goes on, so that they can be those of no other."""
 _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
 _MOST_PAGES_A_PICTURE = 10
@@ -379,7 +384,9 @@ def _rounded(size: float) -> float:
 def _outlined(
     outline: Sequence[Bookmark], blocks: Sequence[PdfBlock], starts: Sequence[int], builder: TextBuilder
 ) -> Iterator[Heading]:
-    """The outline's entries at the blocks they name or point to; entries that lead backwards are left out."""
+    """The outline's entries at the blocks they name or point to; entries that lead backwards are left out. An entry
+    whose number only the page has takes it from there, and is left out if the number is a section's: "5.3".
+    """
     first_on_page: dict[int, int] = {}
     for number, block in enumerate(blocks):
         first_on_page.setdefault(block.page, number)
@@ -388,11 +395,14 @@ def _outlined(
     last = -1
     for bookmark in outline:
         following = bisect_left(pages, bookmark.page)
-        first = first_on_page[pages[following]] if following < len(pages) else None
-        start = last if first is None else starts[_block_of(bookmark, blocks, first)]
-        if start > last:
+        if following == len(pages):
+            continue
+        number = _block_of(bookmark, blocks, first_on_page[pages[following]])
+        printed, start = " ".join(blocks[number].text[:_LONGEST_HEADING].split()), starts[number]
+        is_numbered = _numbers(_letters_of(printed), _letters_of(bookmark.title))
+        if start > last and not (is_numbered and bookmark.depth > 1 and _SECTION.match(printed)):
             last = start
-            yield Heading(start, ends.get(start, start), bookmark.title, bookmark.depth)
+            yield Heading(start, ends.get(start, start), printed if is_numbered else bookmark.title, bookmark.depth)
 
 
 def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int:
@@ -405,7 +415,7 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
         if block.page != page:
             break
         said = _letters_of(block.text[:_LONGEST_HEADING])
-        if said and (title.startswith(said) or said.startswith(title) or _ends(title, said)):
+        if said and (title.startswith(said) or said.startswith(title) or _ends(title, said) or _numbers(said, title)):
             return number
         if below is None and bookmark.top is not None and block.top <= bookmark.top + block.size:
             below = number
@@ -415,6 +425,15 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
 def _ends(title: str, said: str) -> bool:
     """Where the title may begin on the page: "1. Dusk" may be printed as "Dusk"."""
     return title.endswith(said) and len(said) * 2 >= len(title)
+
+
+def _numbers(said: str, title: str) -> bool:
+    """Whether the page has the title with a number in front that the outline lacks: "5.3 Boot Parameters"."""
+    number = _NUMBER.match(said)
+    if not title or number is None:
+        return False
+    is_long = len(said) > _LONG_ENOUGH and title.startswith(said[number.end() :])
+    return is_long or (said.endswith(title) and bool(_NUMBER.fullmatch(said.removesuffix(title))))
 
 
 def _letters_of(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import Fit
 
 from bot.parsers.draft import PicturesOnlyError
 from bot.parsers.pdf import parser
@@ -300,6 +301,26 @@ def test_outline_names_the_chapters() -> None:
     assert titles(book) == ["1. Dusk", "2. Dawn"]
     assert book.text[book.chapters[1].start :].startswith("Dawn")
     assert (book.title, book.author) == ("The Long Night", "Ann Author")
+
+
+def test_an_outline_takes_its_numbers_from_the_pages_and_leaves_out_numbered_sections() -> None:
+    pages = []
+    for number, name in enumerate(("Tides", "Boats", "Nets"), start=1):
+        heads = [PdfLine(f"{number} {name}", 50, 580, 18), PdfLine(f"{number}.1 {name} at Night", 50, 558, 13)]
+        noon = [PdfLine(f"{number}.2 {name} at Noon", 50, 440, 13), PdfLine(f"{name} at noon are bright.", 50, 420)]
+        pages.append([*heads, *body_page(number), *noon])
+    writer = PdfWriter(io.BytesIO(build(pages)))
+    for page, name in enumerate(("Tides", "Boats", "Nets")):
+        chapter = writer.add_outline_item(title=name, page_number=page)
+        for time, top in (("Night", 570), ("Noon", 440)):
+            title = f"{name} at {time}"
+            writer.add_outline_item(title=title, page_number=page, parent=chapter, fit=Fit.xyz(top=top))
+    out = io.BytesIO()
+    writer.write(out)
+    book = read(out.getvalue())
+    assert titles(book) == ["1 Tides", "2 Boats", "3 Nets"]
+    assert [chapter.printed for chapter in book.chapters] == ["1", "2", "3"]
+    assert all(book.text.startswith(chapter.title, chapter.start) for chapter in book.chapters)
 
 
 def test_a_title_made_by_a_program_gives_way_to_the_file_name() -> None:
