@@ -104,6 +104,7 @@ _DECLARED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """A line of what manuscripts and screenplays declare at their top: "Title: The Weir"."""
+_IN_ASCIIDOC = re.compile(r"= (?P<title>\S[^\n]*)(?:\n(?P<author>[^\n<:]{4,80}?)(?: <[^<>\n]+>)?$)?", re.MULTILINE)
 _KIND_WORDS = """
     novel novels novella romance story stories tale tales memoir memoirs autobiography biography fable fables poem poems
     essays letters plays comedy tragedy roman romane novelle novellen erzählung erzählungen erinnerungen
@@ -163,7 +164,9 @@ def _underlined(front: str) -> str:
 
 
 def _declared(front: str) -> tuple[str, str] | None:
-    """The title and the author where a text begins with a line that declares one of them."""
+    """The title and the author where a text begins with a line that declares one of them, or is in AsciiDoc."""
+    if titled := _IN_ASCIIDOC.match(front.lstrip()):
+        return calm(titled["title"]), titled["author"] if titled["author"] and _is_name(titled["author"]) else ""
     declared = {bool(each["title"]): each["value"].strip("_* \t\r") for each in reversed([*_DECLARED.finditer(front)])}
     is_first = _DECLARED.match(front.lstrip())
     return (declared.get(True, ""), author_name(declared.get(False, ""))) if is_first else None
@@ -180,8 +183,13 @@ def _by_lines(blocks: Sequence[Block]) -> list[Block]:
     return [
         block._replace(lines=(line,))
         for block in blocks
-        for line in (block.lines if _has_name_below(block.lines) else [block.text])
+        for line in (block.lines if _has_name_below(block.lines) else [_above_signs(block)])
     ]
+
+
+def _above_signs(block: Block) -> str:
+    """The text of a block; only the title if a line of signs below it sets that apart."""
+    return block.lines[0] if len(block.lines) > 1 and not block.lines[1] else block.text
 
 
 def _has_name_below(lines: Sequence[str]) -> bool:

@@ -92,12 +92,19 @@ is searched twenty times as slowly.
 _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
 """Most blocks of most books: Latin letters and the usual signs, which need no cleaning."""
 _WORD = re.compile(r"\w")
+_TWICE_AS_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
+"""East Asian letters and signs, as wide as two others in a terminal."""
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def has_words(text: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` contains a word."""
     return bool(_WORD.search(text, start, end))
+
+
+def width_of(line: str) -> int:
+    """The length of a line as it looks where all letters are as wide, or twice as wide."""
+    return len(line) if line.isascii() else len(line) + len(_TWICE_AS_WIDE.findall(line))
 
 
 def middle(values: Iterable[float]) -> float:

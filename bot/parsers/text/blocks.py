@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from bot.parsers.chapters import MOST_CHAPTERS, chapters_from
-from bot.parsers.draft import Block, has_words, middle
+from bot.parsers.draft import Block, has_words, middle, width_of
 from bot.parsers.headings import (
     Heading,
     Label,
@@ -160,12 +160,19 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
 
 
 _UNDERLINE = re.compile(r"([=*~^#\"+_-])\1{2,}")
+_BEHIND_SIGNS = re.compile(r"^(=(?:={1,5}|(?=[ \t])))[ \t]*(\w[^\n]*?)[ \t]*\1?[ \t]*$", re.MULTILINE)
 _LISTED = re.compile(r"\s*[*•-]\s+(\S[^\n]*)")
-_TWICE_AS_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
-"""East Asian letters and signs, as wide as two others in a terminal."""
 
 
-def underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
+def marked_by_signs(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """Titles behind signs, as in AsciiDoc and the text of wikis ("== The Ford =="), or with a line of signs below."""
+    behind = [Heading(line.start(), line.end(), line[2], len(line[1])) for line in _BEHIND_SIGNS.finditer(text)]
+    return (
+        behind if _are_names_of_chapters(text, behind, _FEWEST_TITLES, _SHORTEST_SECTION) else _underlined(text, blocks)
+    )
+
+
+def _underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
     """Titles with a line of one sign below them, and perhaps above, as in text made by Sphinx; which sign comes first
     tells how deep they are.
     """
@@ -187,11 +194,6 @@ def is_underline(line: str, title: str) -> bool:
     margin = max(2, len(title) // 4)
     is_line = bool(_UNDERLINE.fullmatch(line)) and any(map(str.isalnum, title))
     return is_line and len(title) - margin <= len(line) <= width_of(title) + margin
-
-
-def width_of(line: str) -> int:
-    """The length of a line as it looks where all letters are as wide, or twice as wide."""
-    return len(line) if line.isascii() else len(line) + len(_TWICE_AS_WIDE.findall(line))
 
 
 def _without_captions(text: str, headings: Sequence[Heading]) -> list[Heading]:

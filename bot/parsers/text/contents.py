@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from bot.parsers.draft import Block
+from bot.parsers.draft import Block, width_of
 from bot.parsers.headings import (
     Heading,
     Label,
@@ -23,7 +23,6 @@ from bot.parsers.headings import (
     parse_any_label,
     parse_numeral,
 )
-from bot.parsers.text.blocks import width_of
 from bot.parsers.titles import letters
 
 _DENSE = 320

@@ -35,6 +35,7 @@ from bot.parsers.text.blocks import (
     blocks_of,
     dated,
     is_above_prose,
+    marked_by_signs,
     not_within,
     outlined,
     reads_as_title,
@@ -43,7 +44,6 @@ from bot.parsers.text.blocks import (
     titles_in_capitals,
     titles_of_series,
     titles_set_apart,
-    underlined,
     usual_gap,
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents, is_inside_series, without_references
@@ -81,7 +81,7 @@ def find_headings(text: str) -> list[Heading]:
     """The headings of a text, by its strongest signs: labels, then bare numbers, then titles."""
     blocks = blocks_of(text)
     candidates = _candidates(text, blocks)
-    marked = underlined(text, blocks)
+    marked = marked_by_signs(text, blocks)
     if marked and sum(each.label.is_certain for each in candidates) <= 2 * len(marked):
         return marked
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])

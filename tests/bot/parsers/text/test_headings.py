@@ -383,6 +383,17 @@ def test_underlined_titles_are_chapters_of_the_text_that_sphinx_makes(above: boo
     assert titles(book) == ["1. The Ford", "2. The Weir", "3. The Mouth"]
 
 
+@pytest.mark.parametrize("form", ["== {}", "== {} ==", "=={}==", "[[ford]]\n== {}"])
+def test_titles_behind_signs_are_chapters_of_asciidoc_and_of_wikis(form: str) -> None:
+    names = ("The Inn", "A Long Letter", "The Weir")
+    code = "----\n$ make\n----"
+    parts = [f"{form.format(name)}\n\n{prose(at)}\n\n=== Notes\n\n{code}" for at, name in enumerate(names)]
+    book = check(read_plain("\n\n".join(["= River Parts\nOwen Slade <owen@example.org>\n:toc:", *parts])))
+    assert (book.title, book.author, titles(book)) == ("River Parts", "Owen Slade", [*names])
+    old = check(read_plain("\n\n".join([f"River Parts\n===========\n:toc:\n\n{paragraph(9)}", *parts])))
+    assert (old.title, titles(old)) == ("River Parts", [*names])
+
+
 def test_a_line_below_a_title_may_be_as_long_as_the_title_looks() -> None:
     names = ("川の町", "夜の橋と灯り", "最後の手紙")
     parts = [f"{name}\n{'=' * (2 * len(name))}\n\n{prose(number)}" for number, name in enumerate(names)]
