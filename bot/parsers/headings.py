@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from domain.library.numerals import HAN, ROMAN, SIGNS_OF_NUMERAL, letter_value, number_value
+from domain.library.numerals import HAN, MONTH_NAMES, ROMAN, SIGNS_OF_NUMERAL, letter_value, number_value
 
 
 class Rank(IntEnum):
@@ -67,9 +67,8 @@ NOT_THE_BOOK = (
 
 _LONGEST = 800
 _LONGEST_NUMERAL = 240
-_LONGEST_IN_SMALL_LETTERS = 60
+_LONGEST_UNUSUAL = 60  # labels in small letters, titles behind commas
 _LONGEST_CJK_TITLE = 60
-_LONGEST_BEHIND_COMMA = 60
 _SHORT_WORD = 4
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
@@ -110,6 +109,7 @@ _NUMERAL = re.compile(
     rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w|[.:]\d)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
     re.DOTALL,
 )
+_DATED = re.compile(rf"(?:{'|'.join(MONTH_NAMES)})\b\W*\d{{4}}\b", re.IGNORECASE)
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
     r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"
@@ -205,13 +205,13 @@ def _behind_comma(label: Label) -> Label | None:
     """The label of "Act I, Scene 2" or "Chapter 1, A Letter Arrives"; "Chapter 1, where it rains" is prose."""
     long = [word for word in label.title.split() if len(word) > _SHORT_WORD]
     is_title = label.title[:1].isupper() and label.title[-1:].isalnum() and not any(word[0].islower() for word in long)
-    is_chapter = label.rank is Rank.CHAPTER and is_title and len(label.title) <= _LONGEST_BEHIND_COMMA
+    is_chapter = label.rank is Rank.CHAPTER and is_title and len(label.title) <= _LONGEST_UNUSUAL
     return _inner(label) or (replace(label, value=_value_of(label.number)) if is_chapter else None)
 
 
 def _label_in_small_letters(text: str) -> Label | None:
     """The label of a line that is nothing else, as "chapter one", or that a colon or a dash sets apart."""
-    label = parse_label(text[0].title() + text[1:]) if len(text) <= _LONGEST_IN_SMALL_LETTERS else None
+    label = parse_label(text[0].title() + text[1:]) if len(text) <= _LONGEST_UNUSUAL else None
     return label if label and (not label.title or label.mark.strip(" .,")) else None
 
 
@@ -236,7 +236,7 @@ def parse_numeral(line: str) -> Label | None:
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
     text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text) & set("[(（［") else text
     match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
-    if match and not (match["title"] or "")[:1].islower():
+    if match and not (match["title"] or "")[:1].islower() and not _DATED.match(match["title"] or ""):
         name = match["label"]
         value = number_value(name.rpartition(".")[2])
         return Label(Rank.NUMERAL, name, match["mark"] or "", match["title"] or "", name, value)

@@ -750,3 +750,11 @@ def test_the_end_behind_the_last_chapter_is_none(form: str) -> None:
     book = check(read_plain(f"{told}\n\n\n\nTHE END\n\n\n\n{prose(70, 9)}"))
     assert "The End" not in titles(book)
     assert printed(book) == ["1", "2", "3", "4"]
+
+
+def test_the_day_of_a_date_is_no_number_of_a_chapter() -> None:
+    days = ("6. Mai 1915", "7. Mai 1915", "12. Juni 1915")
+    book = check(
+        read_book(epub({f"{at}.xhtml": f"<h2>{day}</h2><p>{prose(at)}</p>" for at, day in enumerate(days)}), "a.epub")
+    )
+    assert (titles(book), printed(book)) == ([*days], ["", "", ""])
