@@ -407,9 +407,9 @@ def _counted(
         return []  # the last items of lists
     headings = with_title_lines(found, blocks)
     whole = sum(
-        not each.block
+        parse is by_a_word
         or each.label.value in (1, found[0].label.value)
-        or _may_end_before_heading(text, blocks[each.block - 1], ends_of_headings)
+        or _may_end_before_heading(text, blocks[each.block - 1] if each.block else None, ends_of_headings)
         for each in found
     )
     chapters = chapters_from(text, headings)

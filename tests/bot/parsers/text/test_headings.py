@@ -420,6 +420,8 @@ def test_captions_above_parts_of_the_contents_are_no_chapters() -> None:
         ("§ {n} {t}", "1"),
         ("Article {r}", "I"),
         ("Art. {n}", "1"),
+        ("FEDERALIST No. {n}", "1"),
+        ("Log #{n}", "1"),
         ("Chapter-{n}", "1"),
         ("chapter {n}: a long letter", "1"),
         ("Art {n}\n(1) The ford is free to all who come to it, by day and by night, and in any weather.", "1"),
@@ -428,7 +430,7 @@ def test_captions_above_parts_of_the_contents_are_no_chapters() -> None:
 def test_lines_with_the_same_word_and_the_next_number_are_chapters(form: str, printed: str) -> None:
     text = f"The Island Book\n\n{paragraph(5)}"
     for number, title in enumerate(("The Market", "A Long Letter", "At the Weir"), start=1):
-        text += f"\n\n{form.format(n=number, r='I' * number, t=title)}\n\n{prose(10 * number)}"
+        text += f"\n\n{form.format(n=number, r='I' * number, t=title)}\n\n{prose(10 * number)}\n\nPUBLIUS"
     book = check(read_plain(text))
     assert [chapter.printed for chapter in book.chapters] == [printed, *(["II", "III"] if printed == "I" else "23")]
 
