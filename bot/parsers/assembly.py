@@ -18,7 +18,16 @@ from bot.parsers.draft import (
     has_words,
     pages_between,
 )
-from bot.parsers.headings import Heading, Rank, is_bare_label, is_label, label_of, parse_label, with_numbers
+from bot.parsers.headings import (
+    Heading,
+    Rank,
+    is_bare_label,
+    is_label,
+    is_not_the_book,
+    label_of,
+    parse_label,
+    with_numbers,
+)
 from bot.parsers.text.blocks import blocks_of, is_underline
 from bot.parsers.text.headings import find_headings
 from bot.parsers.titles import (
@@ -127,6 +136,7 @@ _CJK_TITLE_AND_AUTHOR = re.compile(
     r"《(?P<title>[^《》]{1,60})》\s*(?:作者\s*[：:]\s*)?(?P<author>[\u3400-\u9fff·]{2,8}?)\s*(?:[（(〔][^（）()〔〕]{1,6}[）)〕])?\s*[著撰]?"
 )
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
+_CJK_NAME = re.compile(r"(?!.*[卷巻冊册部集編编版譯译訳説说語语])[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,8}")
 _NO_NAME_WORDS = """
     a an the of to from in on at for by with and or my our your his her its this that notes edition volume book books
     contents inhalt
@@ -154,7 +164,9 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     if has_prose or not all(map(_fits_a_title_page, blocks)):
         return (calm(_underlined(front)), "")
     name = _name_below([block.text for block in blocks])
-    return calm(blocks[0].text), name if _is_name(name) and letters(name) != letters(blocks[0].text) else ""
+    is_below = len(blocks) > 1 and blocks[1].start == blocks[0].start and _CJK_NAME.fullmatch(name)
+    is_name = (_is_name(name) or is_below) and letters(name) != letters(blocks[0].text)
+    return calm(blocks[0].text), name if is_name else ""
 
 
 def _underlined(front: str) -> str:
@@ -195,6 +207,8 @@ def _above_signs(block: Block) -> str:
 def _has_name_below(lines: Sequence[str]) -> bool:
     if len(lines) == 2 and (match := _BY_A_PERSON.fullmatch(lines[1])) and not match["name"][0].islower():
         return True
+    if len(lines) == 2 and lines[0][0] >= "\u2e80" and _CJK_NAME.fullmatch(lines[1]) and not is_label(lines[1]):
+        return not is_not_the_book(lines[1])
     name = _name_below(lines)
     if not _is_name(name) or name[0].islower():
         return False

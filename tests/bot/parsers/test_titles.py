@@ -195,6 +195,24 @@ def test_a_pen_name_may_be_any_word_above_the_chapters(name: str) -> None:
     assert book_title(f"The Weir by {name}", name) == ("The Weir", name)
 
 
+@pytest.mark.parametrize(
+    ("front", "author"),
+    [
+        ("川の町\n山田太郎", "山田太郎"),
+        ("雨夜\n张三", "张三"),
+        ("강의 마을\n김철수", "김철수"),
+        ("川の町\n目次", ""),
+        ("雨夜\n上卷", ""),
+        ("川の町\n恋愛小説", ""),
+    ],
+)
+def test_an_author_in_east_asian_script_is_in_the_line_below_the_title(front: str, author: str) -> None:
+    told = "".join(f"\n\n第{at}章\n\n{prose(number)}" for number, at in enumerate("一二三"))
+    book = read_book(f"{front}{told}".encode(), "weir.txt")
+    assert book.author == author
+    assert book.title == front.split("\n")[0] or not author
+
+
 def test_an_ornament_above_the_first_chapter_is_no_title() -> None:
     told = "\n\n\n".join(f"Chapter {at}\n\n{prose(at)}" for at in (1, 2, 3))
     assert read_book(f"~~~\n\n{told}".encode(), "the_weir.txt").title == "The Weir"
