@@ -37,7 +37,9 @@ from bot.parsers.titles import (
     book_title,
     calm,
     chapter_title,
+    is_date,
     is_name_of_file,
+    is_year,
     letters,
     may_be_title,
     one_line,
@@ -99,7 +101,7 @@ def _last_end(text: str, start: int) -> int:
 _READ = 3_000
 _LONGEST_LINE = 120
 _MOST_TITLE_BLOCKS = 4
-_FEWEST_LISTED = 3
+_FEWEST_ALIKE = 3  # titles, numbers, lines of a list
 _CREDITS = re.compile(
     r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version|digiti[sz]ed by|https?://).*",
     re.IGNORECASE,
@@ -153,7 +155,7 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     """
     if declared := _declared(front[:_READ]):
         return declared
-    printed = takewhile(lambda block: not _IMPRINT.match(block.text), blocks_of(front[:_READ]))
+    printed = takewhile(lambda block: not _ends_title_page(block.text), blocks_of(front[:_READ]))
     told = (block for block in printed if not block.is_short or letters(block.text))
     blocks = [block for block in told if not _CREDITS.match(block.text)]
     blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
@@ -167,6 +169,11 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     is_below = len(blocks) > 1 and blocks[1].start == blocks[0].start and _CJK_NAME.fullmatch(name)
     is_name = (_is_name(name) or is_below) and letters(name) != letters(blocks[0].text)
     return calm(blocks[0].text), name if is_name else ""
+
+
+def _ends_title_page(text: str) -> bool:
+    """Whether it is an imprint, or the day on which a paper was written; a book may be called "1984"."""
+    return bool(_IMPRINT.match(text)) or (is_date(text) and not is_year(text))
 
 
 def _underlined(front: str) -> str:
@@ -226,7 +233,7 @@ def _name_below(lines: Sequence[str]) -> str:
 def _is_list(front: str, block: Block) -> bool:
     """Whether a block is a table of contents rather than prose: short lines, and none of them a sentence."""
     lines = front[block.start : block.end].split("\n")
-    return len(lines) >= _FEWEST_LISTED and all(
+    return len(lines) >= _FEWEST_ALIKE and all(
         len(line) <= _LONGEST_LINE and (line.rstrip()[-1:] not in ".,;!?" or is_label(line)) for line in lines
     )
 
@@ -369,7 +376,6 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
 
 
 _OPENING = 1_200
-_FEWEST_TITLES = 3
 
 
 def _with_titles_below(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
@@ -378,7 +384,7 @@ def _with_titles_below(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapte
     bare = [each for each, label in labels if label and label.rank is Rank.CHAPTER and not label.title]
     titled = {each.number: lines for each in bare if (lines := _label_and_title(text, each))}
     titles = {title for _, title in titled.values()}
-    if len(titles) < max(len(titled), _FEWEST_TITLES) or len(titled) * 10 < len(bare) * 6:
+    if len(titles) < max(len(titled), _FEWEST_ALIKE) or len(titled) * 10 < len(bare) * 6:
         return chapters
     names = {number: chapter_title(with_subtitle(*lines)) for number, lines in titled.items()}
     return tuple(replace(each, title=names.get(each.number, each.title)) for each in chapters)
@@ -396,7 +402,6 @@ def _label_and_title(text: str, chapter: Chapter) -> tuple[str, str] | None:
     return None
 
 
-_FEWEST_NUMBERED = 3
 _MOST_NUMBERED = 1_000
 _FRONT = 60_000
 _BEFORE = 12
@@ -439,7 +444,7 @@ def _printed(text: str, chapter: Chapter) -> str:
 def _with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
     """The chapters with the numbers of the printed table of contents, if none that are as deep have any."""
     bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
-    if len(bare) < _FEWEST_NUMBERED or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
+    if len(bare) < _FEWEST_ALIKE or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
         return chapters
     front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
     numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}

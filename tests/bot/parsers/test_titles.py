@@ -213,6 +213,12 @@ def test_an_author_in_east_asian_script_is_in_the_line_below_the_title(front: st
     assert book.title == front.split("\n")[0] or not author
 
 
+def test_the_day_of_a_paper_ends_its_title_page() -> None:
+    told = "".join(f"\n\nChapter {at}\n\n{prose(at)}" for at in (1, 2, 3))
+    book = read_book(f"The Weir\n\nAda Perrin\n\n30. Juli 2022\n\n{prose(9, 1)}{told}".encode(), "scan.txt")
+    assert (book.title, book.author) == ("The Weir", "Ada Perrin")
+
+
 def test_an_ornament_above_the_first_chapter_is_no_title() -> None:
     told = "\n\n\n".join(f"Chapter {at}\n\n{prose(at)}" for at in (1, 2, 3))
     assert read_book(f"~~~\n\n{told}".encode(), "the_weir.txt").title == "The Weir"
