@@ -3,11 +3,12 @@
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 
 from bot.providers.extractive.language import WORDINGS, Language, is_little, stem, stems_of
+from bot.providers.extractive.question import Question
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, key_of
 from domain.citations.quotations import fold
@@ -29,6 +30,9 @@ _LONGEST_HEADING = 80
 FEWEST_REPEATED = 4
 """Words; replies such as "No, sir" may be quoted again."""
 
+_NEAR_A_HEADING = 6
+"""Sentences below a heading that are surely about what it says."""
+
 _GAP = 5
 """Characters between neighbours at most: white space, and nothing left out."""
 
@@ -46,7 +50,7 @@ class Candidate:
 
     `position` counts the candidates; `run` is the same for all that follow each other without a gap in the book.
     `standing` decreases evenly from 1 for a sentence of the best passage of a result: unlike scores, it means the same
-    for every search.
+    for every search. `above` has the stems of the heading that stands a few sentences above it at most.
     """
 
     sentence: Sentence
@@ -58,6 +62,7 @@ class Candidate:
     standing: float
     is_heading: bool
     chapter: str
+    above: tuple[str, ...] = ()
 
     @property
     def raw(self) -> str:
@@ -134,8 +139,24 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
             continue
         end, chapter = sentence.start + last, chapters[sentence]
         heading = is_heading(sentence.text, chapter)
-        found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading, chapter))
+        above = _heading_above(found, run) if not heading else ()
+        place = (sentence, len(found), start, end, stems, run, standing[sentence])
+        found.append(Candidate(*place, heading, chapter, above))
     return found
+
+
+def _heading_above(found: Sequence[Candidate], run: int) -> tuple[str, ...]:
+    near = (each for each in found[: -_NEAR_A_HEADING - 1 : -1] if each.run == run and each.is_heading)
+    return next((each.stems for each in near), ())
+
+
+def without_others(question: Question, candidates: Sequence[Candidate]) -> tuple[list[str], Sequence[Candidate]]:
+    """The texts without other people of the same name, unless it is never that of the one who is asked about."""
+    texts = [question.without_others(each.text) for each in candidates]
+    stems = [stems_of(text, question.language) for text in texts]
+    if not any(question.names & {*each} for each in stems):
+        return [each.text for each in candidates], candidates
+    return texts, [replace(each, stems=own) for each, own in zip(candidates, stems, strict=True)]
 
 
 def first_told(places: Sequence[Passage]) -> Passage:

@@ -4,10 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
+from bot.providers.extractive.intents import tells_of_people
 from bot.providers.extractive.language import (
     ALMOST,
     CAUSE,
@@ -40,7 +40,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
-from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
 from domain.book import Sentence
 from domain.library.search.words import fold, words_of
 
@@ -66,7 +66,7 @@ class Evidence:
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
-        self.texts, self.candidates = _without_others(question, candidates)
+        self.texts, self.candidates = without_others(question, candidates)
         self._runs = [candidate.run for candidate in candidates]
         self.sets = [frozenset(candidate.stems) for candidate in candidates]
         known = Counter(stem for stems in self.sets for stem in stems)
@@ -85,6 +85,8 @@ class Evidence:
         self._total = sum(self.weight.values()) or 1.0
         self.here = self._cover(lambda hits: hits)
         self.near = self._cover(lambda hits: _both_ways(hits, self._runs, _STEEP))
+        told = " ".join(self.texts)
+        self.explains = not tells_of_people(told, question.language)
         self.wide = self._cover(lambda hits: _both_ways(hits, self._runs, _FLAT))
         self.behind = self._cover(lambda hits: _onwards(hits, self._runs, _AFTERWARDS))
 
@@ -119,6 +121,11 @@ class Evidence:
         total = sum(self.weight[stem] for stem in stems)
         return sum(self.weight[stem] for stem in stems & self.sets[at]) / total if total else 0.0
 
+    def share_above(self, at: int) -> float:
+        """The share of the question's words that the heading above a candidate has, in a book that explains things."""
+        above = self.candidates[at].above if self.explains else ()
+        return sum(self.weight[t.stem] * t.strength_in(above) for t in self.question.terms) / self._total
+
     def previous(self, at: int) -> int | None:
         return self._beside(at, at - 1)
 
@@ -134,15 +141,6 @@ class Evidence:
             for at, strength in enumerate(spread(self._hits[stem])):
                 cover[at] += weight * strength
         return [value / self._total for value in cover]
-
-
-def _without_others(question: Question, candidates: Sequence[Candidate]) -> tuple[list[str], Sequence[Candidate]]:
-    """The texts without other people of the same name, unless it is never that of the one who is asked about."""
-    texts = [question.without_others(each.text) for each in candidates]
-    stems = [stems_of(text, question.language) for text in texts]
-    if not any(question.names & {*each} for each in stems):
-        return [each.text for each in candidates], candidates
-    return texts, [replace(each, stems=own) for each, own in zip(candidates, stems, strict=True)]
 
 
 def scores(evidence: Evidence) -> list[float]:
@@ -179,6 +177,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "is speech": _found(_QUOTES, candidate.text),
         "is question": _found(_ASKS, candidate.text),
         "where told": _where_told(evidence, at),
+        "headed": evidence.share_above(at),
     }
 
 

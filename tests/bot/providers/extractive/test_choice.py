@@ -60,6 +60,26 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
     assert first(question, ISLAND) == answer
 
 
+def manual(*lines: str) -> Passage:
+    """Headings and sentences, each in a line of its own."""
+    text = "\n".join(lines)
+    found = [Sentence(m.start(), m.end(), m[0]) for m in re.finditer(r"[^\n]+", text)]
+    return Passage(1, 0, len(text), "1", "1", "Work aloft", tuple(found))
+
+
+def test_in_a_manual_what_stands_below_a_heading_is_about_it() -> None:
+    lines = (
+        "3.1. Eye splices",
+        "Tuck the strands three times at least.",
+        "3.2. Knots",
+        "A knot is weaker than a splice.",
+    )
+    asked = analyse("What is an eye splice?")
+    assert [row["headed"] for row in features(evidence(asked, [manual(*lines)]))] == [0.0, 1.0, 0.0, 0.0]
+    story = manual(*lines, "He said that she had told him so, and they asked her mother.")
+    assert not any(row["headed"] for row in features(evidence(asked, [story])))
+
+
 TOWN = (
     "The brothers of Marta stood at the door of the church. She was furious with them for a week and would not eat. "
     "An old solicitor read the will to them in the evening. They had a quarrel over the house in the square."
