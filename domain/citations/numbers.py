@@ -82,6 +82,7 @@ _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
+_BEST_OF_A_RATING = (5, 10)
 _IN_SO_MANY = re.compile(r"\sin\s\d")
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
@@ -168,6 +169,8 @@ class Number:
         parts = _COMPOUND.match(self.written)
         if not parts:
             return False
+        if parts[1] == "/" and self.values[-1] in _BEST_OF_A_RATING:
+            return True
         cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
         cites |= (parts[1] == ":" and self.left.endswith("in ")) or (parts[1] == "/" and self.form == "line")
         is_pair = parts[1] == "/" and self.form == "place" and self.values[-1] >= _LEAST_PAGES

@@ -402,6 +402,7 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Number 3 is the answer.\nReply 12: Lamp 7 is out. This is sentence number 17. I counted to 40.",
         "The wall is 3 m by 4 m, the room 20 feet by 12; Ann is 5 foot 4. Only 1 in 4 came back to 10 Mill Lane.",
         "The area is 12 km² or 12 m² or x¹².",
+        "Rated:\n1. Ann – 10/10\n2. Ben – 8/10\n3. The cook: 3/5",
         "The audience grew by 12%. Line 14 of your poem is good; so is your third paragraph.",
     ],
 )
