@@ -139,10 +139,15 @@ def is_counted(chapters: Sequence[Addressed]) -> bool:
     return not is_printed(chapters) or all(number_value(each.printed) == each.number for each in chapters)
 
 
+_INNERMOST_FIRST = re.compile(r"\b(?:of|in|von|aus|de|du|del)\b", re.IGNORECASE)
+"""In "book 3 of volume 2"; other addresses name the part first."""
+
+
 def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> Named | None:
     if not is_printed(chapters):
         return _by_title_or_place(chapters, steps[-1], name)
-    target = next((step for step in reversed(steps) if step.word not in _PART_WORDS), steps[-1])
+    innermost = steps[0] if _INNERMOST_FIRST.search(name) else steps[-1]
+    target = next((step for step in reversed(steps) if step.word not in _PART_WORDS), innermost)
     outer = [step for step in steps if step is not target]
     lines, values = list(_with_parts(chapters)), _values(chapters)
     counted = values | _places_of_parts(lines)

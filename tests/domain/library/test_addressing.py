@@ -51,6 +51,23 @@ def test_a_part_without_a_number_is_called_by_its_title_or_its_place(name: str, 
     assert find_chapter(NOVELS, name) is NOVELS[at]
 
 
+NESTED = book(
+    ("Volume I", "I", 1), ("Book I", "I", 2), ("Chapter I", "I", 3), ("Book II", "II", 2), ("Chapter I", "I", 3),
+    ("Volume II", "II", 1), ("Book I", "I", 2), ("Chapter I", "I", 3), ("Book II", "II", 2), ("Chapter I", "I", 3),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("volume 2 book 1", 6), ("book 1 of volume 2", 6), ("book 2 in volume 1", 3), ("volume 2 book 2 chapter 1", 9),
+        ("chapter 1 of book 2 of volume 1", 4),
+    ],
+)  # fmt: skip
+def test_an_address_begins_with_its_outermost_part_or_its_innermost(name: str, at: int) -> None:
+    assert find_chapter(NESTED, name) is NESTED[at]
+
+
 @pytest.mark.parametrize("name", ["chapter 9 of The Mill", "chapter of The Mill", "The Mill and more", "part 4"])
 def test_what_no_titled_part_holds_is_not_there(name: str) -> None:
     assert find_chapter(NOVELS, name) is None
