@@ -183,9 +183,6 @@ def without_quotation(question: str, *, unless_in: str = "") -> str:
     return question if passage in " ".join(unless_in.split()) else question[: found.start()]
 
 
-_FIRST_HALVES = ("\ud800", "\udbff")
-
-
 _INTERRUPTED = "This call was interrupted before anything came of it."
 
 
@@ -205,6 +202,9 @@ def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]
 def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
     for name in open_calls:
         yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
+
+
+_FIRST_HALVES = ("\ud800", "\udbff")
 
 
 class WholeCharacters:

@@ -222,13 +222,14 @@ def intent_of(text: str, question: Question, book: Mapping[str, Any] | None = No
     known = {"title": "", "open": True, **(book or {})}
     if any(asked.search(text) for asked in MEETINGS) and (met := _count(text)):
         return met
-    if remark := _remark(text[:_MOST_OF_REMARK], known["title"], has_past=has_past):
+    plain = _as_this_work(text[:_MOST_OF_REMARK], known["title"])
+    if remark := _remark(text[:_MOST_OF_REMARK], plain, has_past=has_past):
         return remark
     if FINISHED.fullmatch(text):
         return Position()
     if place := _place_in(text, is_open=known["open"]):
         return place
-    named = (text, _as_this_work(text[:_MOST_OF_REMARK], known["title"]))
+    named = (text, plain)
     if any(map(NARRATOR.fullmatch, named)):
         return Beginning(narrator=True)
     if (of_people := _cast(text)) is not None:
@@ -269,9 +270,8 @@ def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
     return Remark("position") if any(vague) else None
 
 
-def _remark(text: str, title: str, *, has_past: bool) -> Remark | None:
-    """A remark; if it asks what the book is, it may call that by its title, or "it" where nothing went before."""
-    plain = _as_this_work(text, title)
+def _remark(text: str, plain: str, *, has_past: bool) -> Remark | None:
+    """A remark. One about the book may name it, which `plain` does not, or call it "it" where nothing went before."""
     called_it = [text, plain] if has_past else [text, plain, _IT.sub("this book", text)]
     texts = {reply: called_it if reply in (*OF_THE_BOOK, "opinion") else [text] for reply in REMARKS}
     return next((Remark(reply) for reply, each in REMARKS.items() if any(map(each.fullmatch, texts[reply]))), None)
