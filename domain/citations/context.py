@@ -28,6 +28,7 @@ CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_le
 PART_OF_A_BOOK = rf"(?:{CHAPTER}|book|part|act|vol|volume)"
 NUMBERED = rf"{CHAPTER}|rozdzia\w+|op(?=\.)|{any_of('numbered')}"
 """Words for things that have numbers, as a pattern."""
+BEHIND_CHAPTER = re.compile(rf"\b(?:{CHAPTER})\.?\s\Z")
 KINDS = rf"{any_of('kinds')}|(?:half|quarter) (?:past|to)"
 """Words that take a number, as a pattern."""
 
@@ -211,10 +212,12 @@ _SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?
 def plain_use() -> re.Pattern[str]:
     """The few uses in which a number, here as NUL, may stand where a page is asked for, up to a highest one each."""
     return re.compile(
-        rf"(?P<part>(?<!\w){_NOT_OF_A_COPY}(?:{NUMBERED})\.?\s\0|\0{_NTH_SIGN}[\s-](?:{CHAPTER}|{any_of('parts')})(?!\w)"
-        rf"|\0\s?{_COUNTERS})|(?P<day>\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS})"
+        rf"(?P<part>{_NOT_OF_A_COPY}\b(?:{NUMBERED})\.?\s\0|\0{_NTH_SIGN}[\s-](?:{CHAPTER})(?!\w)|\0\s?{_COUNTERS})"
+        rf"|(?P<division>{_NOT_OF_A_COPY}\b{any_of('divisions')}\.?\s\0|\0{_NTH_SIGN}[\s-]{any_of('parts')})"
+        rf"|(?P<day>\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS})"
         rf"|(?P<hour>\0\s?(?:(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b|in the (?:morn|afternoon|even)))"
-        rf"|(?P<age>\0[\s-](?:years?[\s-]old|jahre alt|ans|anos|anni|{fold_letters('лет|года?')})(?!\w))"
+        rf"|(?P<age>\b{any_of('ages')} \0"
+        rf"|\0[\s-](?:years?[\s-]old|jahre alt|ans|anos|anni|{fold_letters('лет|года?')})(?!\w))"
     )
 
 
@@ -240,10 +243,10 @@ def takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; of some only a small one, for a larger one is a page."""
     return re.compile(
         rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee ){any_of('said')}(?: number| no\.| nr\.)?"
-        rf"|(?P<part>{NUMBERED})|(?P<kind>{KINDS})|(?P<being>{BEING})|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))"
+        rf"|(?P<part>{NUMBERED})|(?P<division>{any_of('divisions')})|(?P<kind>{KINDS})|(?P<being>{BEING})|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))"
         rf"\.?\s?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of|plus|minus|times|less|by)\s?\Z|://\S{{0,60}}\Z"
         rf"|[\d{CARDINAL}]\s(?:past|vor|nach)\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
         r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|\b(?:divided by|multiplied by)\s\Z"
         rf"|\d\s?(?:m|cm|km|ft|foot|feet|yards?|inch(?:es)?|lb|pounds?|stone)\.?\s(?:(?:by|x)\s)?\Z"
-        rf"|(?<=[a-z])(?<!\bmid)-\Z|(?<!\w)(?:1|{CARDINAL}{{3}})\sin\s\Z|\d[°'’′]\s?\Z"
+        rf"|(?P<joined>(?<=[a-z])(?<!\bmid)-)\Z|(?<!\w)(?:1|{CARDINAL}{{3}})\sin\s\Z|\d[°'’′]\s?\Z"
     )

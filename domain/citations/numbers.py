@@ -8,7 +8,7 @@ chapter has the number that most pages have). What stands further off, such as a
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from string import ascii_lowercase
 
 from domain.citations import context
@@ -93,10 +93,11 @@ _FIRST_WORDS = re.compile(
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
 _OLDEST, _LAST_DAY, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 2, 30, 24
-_HIGHEST = defaultdict(lambda: _MOST_PAGES, part=200, item=50, being=_OLDEST, age=_OLDEST, day=_LAST_DAY, hour=_HOURS)
-"""The highest number that a word takes: no chapter, question or age is higher, but a page is."""
+_HIGHEST = defaultdict(lambda: _MOST_PAGES, part=200, division=34, item=50, joined=50, day=_LAST_DAY, hour=_HOURS)
+_HIGHEST |= dict.fromkeys(("being", "age"), _OLDEST)
+"""The highest number that a word takes: no chapter, canto of Dante's, question or age is higher, but a page is."""
 _LEAST_LOCATION, _LEAST_CALLED, _LAST_VERSE, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 99, 60, 45, 28
-_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
+_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?(?:{MARK}|(?<=[a-z])-)?\Z")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -157,6 +158,10 @@ class Number:
             return True
         return are_small(self.values, self.written)
 
+    def is_one_of(self, pages: Set[int]) -> bool:
+        """Whether these pages have it, and it is too large to be one of a few things."""
+        return not self.is_share and any(value > _FEW and value in pages for value in self.values)
+
     @property
     def is_homograph(self) -> bool:
         """Whether it is an ordinary word somewhere, such as "once" or "elf", and not all that a sentence says."""
@@ -178,8 +183,10 @@ class Number:
 
     @property
     def _is_chapter_and_page(self) -> bool:
-        """Whether nothing but a page can follow on the colon: "6:213"; no hour and no verse is as late."""
-        return ":" in self.written and self.values[-1:] > [_LAST_VERSE]
+        """Whether nothing but a page can follow on the sign, "6:213", "ch. 6/47": no hour and no verse is as late."""
+        last = self.values[-1:]
+        is_behind_chapter = "/" in self.written and context.BEHIND_CHAPTER.search(self.left) is not None
+        return (":" in self.written and last > [_LAST_VERSE]) or (is_behind_chapter and last > [_MOST_CHAPTERS])
 
     @property
     def is_year(self) -> bool:
@@ -326,7 +333,7 @@ class Number:
     @property
     def is_taken(self) -> bool:
         """Whether a word stands before it that takes a number, and takes one as large."""
-        most = max(self.values, default=0)
+        most = max((value for value in self.values if value not in _YEARS), default=0)
         is_span = " to " in self.read or self.left.endswith(("from ", "between "))
         if is_span and self.form != "open" and self.values[1:] and _HOURS >= self.values[0] > self.values[1]:
             return True  # nine to five: no pages are read backwards
@@ -335,7 +342,8 @@ class Number:
             return self._is_listed or self._is_of_a_label or self.is_of_a_month
         is_pair = ":" in self.written or ("/" in self.written and self.values[-1] > _MOST_CHAPTERS)
         is_cited = is_pair and self.form == "open" and ENDS.match(self.right)
-        if (taken["part"] and (is_cited or self._is_chapter_and_page)) or most > _HIGHEST[taken.lastgroup or ""]:
+        is_part = taken.lastgroup in ("part", "division")
+        if (is_part and (is_cited or self._is_chapter_and_page)) or most > _HIGHEST[taken.lastgroup or ""]:
             return False  # [Ch. 3:47]
         if taken["being"]:
             ends = ENDS.match(self.right) or context.OF_THE_BOOK.match(self.words_after)

@@ -8,8 +8,8 @@ every script as digits, and emphasis, entities and invisible characters as nothi
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
 as well (`TypedPages`): that a reader wrote it or the model was given it of the book, beside the same words; a noun that
 it counts ("300 men", "47% of the men"), a word that takes a number ("chapter 3", "aged 25"), a year or a time, a place
-in a numbered list, or that it is what was asked for. Where a page is asked for, only a few things are counted, and only
-the word right beside it is one (`Number.is_plainly_none`).
+in a numbered list, or that it is what was asked for. Where a page is asked for, and of the numbers of pages that the
+model has seen, only a few things are counted, and only the word right beside it is one (`Number.is_plainly_none`).
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
@@ -19,7 +19,7 @@ does not fit, an ellipsis replaces the number alone.
 import asyncio
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache, lru_cache
 
 from domain.citations import context
@@ -252,7 +252,7 @@ _LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
 _HEADING = re.compile(r"\n#{1,6} \Z")
 _LATE_HEADING, _REMEMBERED = 12, 120
 """The highest number of a heading that follows on none; characters kept of what came before."""
-_ROW, _FIRST_CELL = re.compile(r"\n\s*\|[^\n]*\Z"), re.compile(r"\n\s*\|\s*\Z")
+_FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN = re.compile(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
 _CELL_END = re.compile(r"(?:,\s\d{1,4}){0,9}\s*\|")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
@@ -262,12 +262,13 @@ class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
-    stands in what the model was given of the book or in what a reader wrote.
+    stands in what the model was given of the book or in what a reader wrote; `seen` are the pages it came from, which
+    the model was told with it.
     `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
-    def __init__(self, is_known: Callable[[Number], bool], question: str = "") -> None:
-        self._is_known = is_known
+    def __init__(self, is_known: Callable[[Number], bool], question: str = "", seen: Set[int] = frozenset()) -> None:
+        self._is_known, self._seen = is_known, seen
         self._tells_ages, self._asks_count = context.tells_ages(question), context.COUNTS.search(question) is not None
         self._asked_for = context.ASKS_FOR_ONE.search(question)
         self._behind, self._line, self._header = "\n", "", ""
@@ -309,7 +310,7 @@ class TypedPages:
                 yield pointer or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
-        if self.are_pages_told:
+        if self.are_pages_told or number.is_one_of(self._seen):
             return self._is_plainly_none(number)
         if number.is_share:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
@@ -372,11 +373,10 @@ class TypedPages:
         return True
 
     def _is_cell(self, number: Number) -> bool:
-        """Whether it is alone in a table's cell, or there is nothing but numbers."""
-        is_in_row = self._columns is not None or self._line.lstrip().startswith("|") or _ROW.search(number.left)
+        """Whether it is alone in the cell of a table, which has a head, or there is nothing but numbers."""
         begins, ends = _CELL_BEGIN.search(number.left), _CELL_END.match(number.right)
         is_listed = re.match(r",\s\d", number.right) or re.search(r"\d,\s\Z", number.left)
-        return bool(is_in_row and (begins and ends if is_listed else begins or ends))
+        return bool(self._columns is not None and (begins and ends if is_listed else begins or ends))
 
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""

@@ -69,6 +69,7 @@ _MOST_SHORTENED = 2
 """How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
+_PAGE_IN_RESULT = re.compile(r'"(?:last_)?page": "(\d{1,6})"')
 _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
 _QUOTED = re.compile(f"{BLANK}+")
 _REFUSED = "\ue000"
@@ -96,6 +97,7 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._numbers = KnownNumbers()
+        self._pages_seen = set[int]()
         self._last_said = self._asked = ""
         self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
@@ -109,6 +111,7 @@ class AnswerComposer:
             self._given.learn(passage)
             self._unmatched.append(passage)
             self._quotations.learn(passage)
+            self._pages_seen.update(map(int, filter(str.isdecimal, (passage.page, passage.last_page))))
             self._numbers.learn(passage.text, is_given=True)
             self._numbers.learn(passage.chapter, is_given=False)
 
@@ -128,6 +131,7 @@ class AnswerComposer:
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
         self._numbers.learn(_LABEL.sub("", text), is_given=True)
+        self._pages_seen.update(map(int, _PAGE_IN_RESULT.findall(text)))
 
     def learn_elsewhere(self, text: str) -> None:
         """Add what a tool that is not of the book has told: its page numbers are no more than a model's."""
@@ -232,7 +236,7 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked)
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._pages_seen)
         pages.are_pages_told = self._are_pages_told
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
