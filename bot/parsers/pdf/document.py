@@ -74,8 +74,10 @@ class LineReader:
         self._first = ctypes.byref(pdfium.FS_RECTF.from_buffer(self._places))
         self._last = ctypes.byref(pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF)))
         self._matrix = pdfium.FS_MATRIX()
+        self._to_matrix = ctypes.byref(self._matrix)
         self._font_name = ctypes.create_string_buffer(_LONGEST_FONT_NAME)
         self._font_flags = ctypes.c_int()
+        self._to_flags = ctypes.byref(self._font_flags)
 
     def lines(self, page: Any) -> tuple[PdfLine, ...] | None:
         """The lines of a page, in drawing order; None if the file does not say which letters its signs are."""
@@ -99,10 +101,12 @@ class LineReader:
         For such a sign PDFium gives its number in the font. In some files these are the codes of letters all the same:
         most of them are small letters then.
         """
-        sample = range(0, len(text), len(text) // _SIGNS_TRIED + 1)
-        has_no_letter = self._has_no_letter
-        unknown = sum(text[at] in _NO_LETTERS or has_no_letter(text_page, at) == 1 for at in sample)
-        return unknown * 2 > len(sample) and sum(map(str.islower, text)) * 2 < len("".join(text.split()))
+        step = len(text) // _SIGNS_TRIED + 1
+        signs, has_no_letter = text[::step], self._has_no_letter
+        if sum(map(str.islower, signs)) * 2 > len(signs):  # of most pages, which is known sooner than the letters are
+            return False
+        unknown = sum(s in _NO_LETTERS or has_no_letter(text_page, at * step) == 1 for at, s in enumerate(signs))
+        return unknown * 2 > len(signs) and sum(map(str.islower, text)) * 2 < len("".join(text.split()))
 
     def _text(self, text_page: Any) -> tuple[str, bool]:
         """The text, and whether its characters correspond to PDFium's one by one, so that their positions can be
@@ -195,15 +199,15 @@ class LineReader:
         return self._is_bold_at(text_page, begin) and all(self._is_bold_at(text_page, index) for index in others)
 
     def _is_bold_at(self, text_page: Any, index: int) -> bool:
-        name, flags = self._font_name, self._font_flags
-        self._find_font(text_page, index, name, _NAME_ROOM, ctypes.byref(flags))
-        return bool(flags.value & _FORCE_BOLD) or _is_bold_name(name.value)
+        name = self._font_name
+        self._find_font(text_page, index, name, _NAME_ROOM, self._to_flags)
+        return bool(self._font_flags.value & _FORCE_BOLD) or _is_bold_name(name.value)
 
     def _font_size(self, text_page: Any, index: int) -> float:
         """The font size of a character in points; 0 for one that PDFium has added."""
-        matrix = self._matrix
-        if not self._find_matrix(text_page, index, ctypes.byref(matrix)):
+        if not self._find_matrix(text_page, index, self._to_matrix):
             return 0.0
+        matrix = self._matrix
         scale: float = abs(matrix.d) or abs(matrix.c)
         return float(self._height_in_font(text_page, index)) * scale
 

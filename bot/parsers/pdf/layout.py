@@ -100,7 +100,7 @@ def _with_bold_that_stands_out(pages: Sequence[PdfPage]) -> Sequence[PdfPage]:
     """The pages, without the note that lines are bold where most of the text is."""
     lines = [line for page in pages for line in page.lines]
     in_bold = sum(len(line.text) for line in lines if line.is_bold)
-    if in_bold * 2 <= sum(len(line.text) for line in lines):
+    if not in_bold or in_bold * 2 <= sum(len(line.text) for line in lines):
         return pages
     return [replace(page, lines=tuple(line._replace(is_bold=False) for line in page.lines)) for page in pages]
 
@@ -186,6 +186,8 @@ def _opens_note(before: PdfLine | None, line: PdfLine, frame: _Frame, body: floa
     """Whether a footnote begins with a line: its number or sign stands in front, and that, or the line, is small, or
     the line is apart from the one above it.
     """
+    if line.text[0].isalpha():
+        return False
     if line.text[0] == "[" and f"]{NOTE_GAP}" in line.text[:_LONGEST_NOTE_MARK]:
         return True
     is_small = 0 < line.size * _OTHER_SIZE < body
@@ -200,8 +202,10 @@ def _opens_caption(before: PdfLine | None, line: PdfLine, frame: _Frame, body: f
     """
     is_small = 0 < line.size * _OTHER_SIZE < body
     gap = before.top - line.top if before is not None else 0.0
+    if not (is_small or before is None or abs(gap) > _WIDE_GAP * frame.pitch):
+        return False
     if is_caption(line.text):
-        return is_small or before is None or abs(gap) > _WIDE_GAP * frame.pitch
+        return True
     if gap < _PICTURE_GAP * frame.pitch or _ends_sentence(above):
         return False
     is_centred = line.left > frame.left + line.size and line.right < frame.short
