@@ -45,6 +45,7 @@ from domain.citations.page_numbers import (
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
+from domain.library.numerals import values_of
 from domain.library.progress import PROPOSE_POSITION
 from domain.library.search.sentences import is_heading
 from domain.ports import BookView
@@ -111,7 +112,8 @@ class AnswerComposer:
             self._given.learn(passage)
             self._unmatched.append(passage)
             self._quotations.learn(passage)
-            self._pages_seen.update(map(int, filter(str.isdecimal, (passage.page, passage.last_page))))
+            for label in (passage.page, passage.last_page):
+                self._pages_seen.update(values_of(label, label))
             self._numbers.learn(passage.text, is_given=True)
             self._numbers.learn(passage.chapter, is_given=False)
 

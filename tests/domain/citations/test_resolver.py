@@ -654,6 +654,7 @@ async def test_where_a_page_is_asked_for_a_number_of_the_book_needs_the_word_it_
         ("Ann is 47. By 38 she had left. Ben 47.", "Ann is …. By … she had left. Ben."),
         ("She ate 47 fish in room 38 (47 men).", "She ate … fish in room … (… men)."),
         ("Laut 38 ging sie. في 47 رحلت.", "Laut … ging sie. في … رحلت."),
+        ("Laut XLII blieb sie. She ate 42 fish.", "Laut … blieb sie. She ate … fish."),
         ("| Ann leaves | 47 |\n| Ben stays | 38 |", "| Ann leaves | |\n| Ben stays | |"),
         ("Dunmore paid 38 crowns; it was 1893, at 8:35.", "Dunmore paid 38 crowns; it was 1893, at 8:35."),
         ("She was 37, he is aged 47. 47% of the men left.", "She was 37, he is aged 47. 47% of the men left."),
@@ -664,7 +665,7 @@ async def test_a_page_that_the_model_has_seen_is_no_other_number_unless_the_book
 ) -> None:
     made = composer()
     made.learn_words("Tell me about Ann.")
-    made.learn([replace(passage(), page="38", last_page="38")])
+    made.learn(replace(passage(), page=page, last_page=page) for page in ("xlii", "38"))
     made.learn_figures('{"chapters": [{"number": 3, "page": "47"}]}')
     made.learn_figures("Dunmore had paid 38 crowns for it.")
     await made.feed(TextChunk(answer))
