@@ -186,8 +186,6 @@ def _opens_note(before: PdfLine | None, line: PdfLine, frame: _Frame, body: floa
     """Whether a footnote begins with a line: its number or sign stands in front, and that, or the line, is small, or
     the line is apart from the one above it.
     """
-    if line.text[0].isalpha():
-        return False
     if line.text[0] == "[" and f"]{NOTE_GAP}" in line.text[:_LONGEST_NOTE_MARK]:
         return True
     is_small = 0 < line.size * _OTHER_SIZE < body
@@ -202,10 +200,9 @@ def _opens_caption(before: PdfLine | None, line: PdfLine, frame: _Frame, body: f
     """
     is_small = 0 < line.size * _OTHER_SIZE < body
     gap = before.top - line.top if before is not None else 0.0
-    if not (is_small or before is None or abs(gap) > _WIDE_GAP * frame.pitch):
-        return False
-    if is_caption(line.text):
-        return True
+    is_set_off = is_small or before is None or abs(gap) > _WIDE_GAP * frame.pitch
+    if not is_set_off or is_caption(line.text):
+        return is_set_off
     if gap < _PICTURE_GAP * frame.pitch or _ends_sentence(above):
         return False
     is_centred = line.left > frame.left + line.size and line.right < frame.short
