@@ -259,6 +259,8 @@ class Number:
         following = _NEXT.match(self.right, at)
         if not following or context.OF_THE_BOOK.match(self.words_after) or _RIGHT_BESIDE_PAGE.search(self.left):
             return False
+        if self._plain_use in ("day", "hour", "division") and self._is_too_large:
+            return False
         if following["unit"]:
             return True
         if not context.is_of_known_script(self.next_word):
@@ -284,10 +286,21 @@ class Number:
         """Whether a word right beside it says that it is no page, which is what may stand where a page is asked for: a
         chapter, a date, an hour, an age, a hotline, or a small number of things.
         """
-        use = context.plain_use().search(self._around)
-        is_used = use is not None and max(self.values, default=0) <= _HIGHEST[use.lastgroup or ""]
         is_certain = self._is_plainly_dated or self.is_telephone or self._is_listed or self._is_a_few
+        is_used = self._plain_use is not None and not self._is_too_large
         return is_certain or (is_used and not self._is_chapter_and_page)
+
+    @property
+    def _plain_use(self) -> str | None:
+        """What the word beside it makes of it: "part", "hour" and the like."""
+        use = context.plain_use().search(self._around)
+        return use.lastgroup if use else None
+
+    @property
+    def _is_too_large(self) -> bool:
+        """Whether the word beside it takes no number as large."""
+        use = self._plain_use
+        return use is not None and max(self.values, default=0) > _HIGHEST[use]
 
     @property
     def is_of_a_month(self) -> bool:
