@@ -231,6 +231,8 @@ _MARKS = {Language.GERMAN: ("„", "“"), Language.FRENCH: ("«", "»")}
 _DOUBLE = re.compile(r"[\"“”„«»]")
 _OPENS = re.compile(r"„|(?:(?<=[\s(\[—–-])|^)(?:[\"“«»](?=[^\s.,;:!?)])|«)")
 """The neighbours of a mark tell what it does: “ closes a reply in German, « in some books and » in others."""
+_LONGEST_LINE = 300
+"""Characters of several quotations that are still read well in one paragraph."""
 _NAME_INSIDE = re.compile(r"\w\W+[A-ZÀ-ÞА-ЯЁ]\w")
 
 
@@ -291,8 +293,9 @@ def is_telling(candidate: Candidate) -> bool:
 
 
 def render(quoted: Sequence[Quotation], language: Language) -> str:
-    """Quotations as Markdown, each followed by its keys."""
-    if any(_DOUBLE.search(_bare(each.text)) for each in quoted):
+    """Quotations as Markdown, each followed by its keys; as blocks, if they have marks inside or are many words."""
+    are_long = len(quoted) > 1 and sum(len(each.text) for each in quoted) > _LONGEST_LINE
+    if are_long or any(_DOUBLE.search(_bare(each.text)) for each in quoted):
         return "\n\n".join(f"> {_paired(each.text)} {each.keys}" for each in quoted)
     opening, closing = _MARKS.get(language, ("“", "”"))
     return " ".join(f"{opening}{_paired(_bare(each.text))}{closing} {each.keys}" for each in quoted)

@@ -97,7 +97,7 @@ async def test_chapters_are_told_of_by_title_and_number_and_the_book_where_none_
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("Summarise Marta", "“"),
+        ("Summarise Marta", "> W"),
         ("Summarise the Perpetua", "*Perpetua*"),
         ("What’s the plot of Hamlet?", SAY.off_topic),
     ],

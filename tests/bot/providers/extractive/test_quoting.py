@@ -57,6 +57,13 @@ def test_what_is_apart_is_quoted_apart() -> None:
     assert rendered("The lamp was dark.", "Nobody knew why.", gap=50).count("“") == 2
 
 
+def test_several_long_quotations_are_blocks() -> None:
+    first, second = "The lamp was dark again. " * 6, "Nobody knew why it was. " * 7
+    blocks = rendered(first, second, gap=50)
+    assert [block[:10] for block in blocks.split("\n\n")] == ["> The lamp", "> Nobody k"]
+    assert rendered(f"{first} {second}").startswith("“The lamp")
+
+
 @pytest.mark.parametrize("left_out", ["5", "***"])
 def test_what_stands_around_the_number_of_a_note_is_quoted_apart(left_out: str) -> None:
     assert rendered("The lamp was dark.", left_out, "Nobody knew why.").count("“") == 2
