@@ -146,11 +146,16 @@ HEARD = re.compile(
 )
 """Where a number, here as NUL, is a time, if a recording is spoken of."""
 TOLD = re.compile(
-    rf"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|vous (?:etes|avez))\s[^.!?\n]{{0,20}}\0"
+    r"(?P<surely>\b(?:you(?:['’](?:re|ve)|\s(?:are|have))|du (?:bist|hast)|ihr (?:seid|habt)|sie (?:sind|haben)"
+    r"|vous (?:etes|avez))\s[^.!?\n]{0,20}\0"
     rf"|[.!?;:,—–(\n]\W*{ROUGHLY}{{0,3}}\0 (?:{BEING}|(?!as\b)[^\W\d_]+s)\b)"
     rf"|\0 (?:of|der|des|du|del?|vom|von|van|di) |\b{any_of('rates')}[^.!?\n]{{0,20}}\0|\0 {any_of('rates')}"
+    rf"|\b(?:{BEING}|that['’]{FOREIGN_SHORT}|i\.e\.|d\.h\.) (?:(?:about|almost|only|etwa|rund|fast|nur) )?\0"
+    rf"|\0 (?:{BEING})|\b(?!\w*{any_of('progress')})[^\W\d_]{{3,}}: \0"
 )
-"""A share, here as NUL, of something that is told, or a rate; `surely` also one of the book, or the reader's own."""
+"""A share, here as NUL, of something that is told, or of what a label names, or a rate; `surely` also one of the book,
+or the reader's own.
+"""
 HOTLINE = re.compile(
     r"\b(?:(?:life|help|hot)[\s-]?line|telefonseelsorge|notruf\w*|emergency (?:number|services?))\b[^.!?,;()\n]{0,20}\Z"
     r"|\b(?:call|dial|phone|ring)(?:ing)? or text(?:ing)? \Z|\b(?:call|dial|phone|text)\s\+?\d[^.!?\n]{0,24}\sor\s\Z"
@@ -179,7 +184,10 @@ HAS = re.compile(
     r"\b(?:has|have|had|hat|haben|hatten?|(?:livre|roman|ouvrage|texte) a|tiene|tem|heeft|har)"
     rf"(?:\sread)?\s{ROUGHLY}?\Z"
 )
-LONG = re.compile(rf"[\s-]{ANY_PAGE}\s(?:long|thick|in all|altogether|so far)\b|-{ANY_PAGE}\s(?!mark|point)[^\W\d_]")
+LONG = re.compile(
+    rf"[\s-]{ANY_PAGE}\s(?:long|thick|in all|altogether|so far|(?:an?|per|each|every|am|pro|par|al)"
+    rf" (?:day|week|evening|tag|jour|dia))\b|-{ANY_PAGE}\s(?!mark|point)[^\W\d_]"
+)
 """What stands before and after the number of pages of something: no other number of pages is told."""
 ASKS_WHERE = re.compile(
     r"\bhow (?:far|many pages) (?:in|into|through)\b|\bwhere (?:in the (?:book|novel|text)|does it say)\b"
@@ -188,6 +196,11 @@ ASKS_WHERE = re.compile(
     r"|\A\W*(?:and )?(?:the |your )?(?:source|citation|reference|quelle|beleg|fundstelle)s?\W*\Z"
 )
 """Questions for a place in the book that have no word for page; as a text reads."""
+POINTS = re.compile(
+    rf"(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bthey )\b(?:{LOOK_UP}|{any_of('locations')}|bookmark|lesezeichen|folio|leaf)"
+    r"[\"']?\s?[:=]?\s?[\"']?\d|[^\W\d_], \d{1,3}; [^\W\d_]"
+)
+"""Places without a word for page, as a tool may tell them: {"loc": 78}, "see 78", "mirror, 78; wolves, 31"."""
 GERMAN_ORDINAL = re.compile(r"\b(?:im|de[rmns]|die|das|am|zum|zur|beim|vom|eine?[rmns]?|jede[rmns]?)\s\Z")
 ON_A_DAY = re.compile(r"\b(?:on|by|from|since|after|before|until|till|to) the\s\Z")
 PART_OF_MEASURE = re.compile(
@@ -242,11 +255,12 @@ THE_READER_IS = re.compile(
 def takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; of some only a small one, for a larger one is a page."""
     return re.compile(
-        rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee ){any_of('said')}(?: number| no\.| nr\.)?"
-        rf"|(?P<part>{NUMBERED})|(?P<division>{any_of('divisions')})|(?P<kind>{KINDS})|(?P<being>{BEING})|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))"
-        rf"\.?\s?:?\s?{ROUGHLY}{{0,2}}\Z|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of|plus|minus|times|less|by)\s?\Z|://\S{{0,60}}\Z"
+        rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee )(?P<said>{any_of('said')}(?: number| no\.| nr\.)?)"
+        rf"|(?P<part>(?:{NUMBERED})\.?)|(?P<division>{any_of('divisions')}\.?)|(?P<kind>{KINDS}|tel\.)|(?P<being>{BEING})"
+        rf"|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))\s?:?\s?{ROUGHLY}{{0,2}}\Z"
+        rf"|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of|plus|minus|times|less|by)\s?\Z"
         rf"|[\d{CARDINAL}]\s(?:past|vor|nach)\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
-        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore)(?: and| und| et| y)?\s\Z|\b(?:divided by|multiplied by)\s\Z"
+        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore|uhr)(?: and| und| et| y)?\s\Z|\b(?:divided by|multiplied by)\s\Z"
         rf"|\d\s?(?:m|cm|km|ft|foot|feet|yards?|inch(?:es)?|lb|pounds?|stone)\.?\s(?:(?:by|x)\s)?\Z"
         rf"|(?P<joined>(?<=[a-z])(?<!\bmid)-)\Z|(?<!\w)(?:1|{CARDINAL}{{3}})\sin\s\Z|\d[°'’′]\s?\Z"
     )

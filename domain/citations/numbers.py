@@ -77,13 +77,15 @@ _NEXT = re.compile(
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
 _COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
-_WHOLE = re.compile(r"\s?(?:\Z|[.:!?,]|(?:is|was)\s(?!where|when|the|what))")
+_WHOLE = re.compile(r"\s?(?:is|was)\s(?!where|when|the|what)")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
 _FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
 _BEST_OF_A_RATING = (5, 10)
 _IN_SO_MANY = re.compile(r"\sin\s\d")
+_ISBN = re.compile(r"\bisbn[^.!?\n]{0,30}\Z")
+_ADDRESS = re.compile(r"://\S+\Z")
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
 _DECADE = re.compile(rf"[1-9]0['’]?(?:s|{FOREIGN_SHORT})")
@@ -93,10 +95,13 @@ _FIRST_WORDS = re.compile(
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
 _OLDEST, _LAST_DAY, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 2, 30, 24
-_HIGHEST = defaultdict(lambda: _MOST_PAGES, part=200, division=34, item=50, joined=50, day=_LAST_DAY, hour=_HOURS)
+_HIGHEST = defaultdict(
+    lambda: _MOST_PAGES, part=200, division=34, item=50, joined=50, said=50, day=_LAST_DAY, hour=_HOURS
+)
 _HIGHEST |= dict.fromkeys(("being", "age"), _OLDEST)
 """The highest number that a word takes: no chapter, canto of Dante's, question or age is higher, but a page is."""
 _LEAST_LOCATION, _LEAST_CALLED, _LAST_VERSE, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 99, 60, 45, 28
+_POINT, _AFTER_A_STOP = re.compile(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), re.compile(r"[.!?…]\s+\Z")
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?(?:{MARK}|(?<=[a-z])-)?\Z")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
@@ -230,10 +235,14 @@ class Number:
         return not listed or bool(is_list)
 
     @property
+    def is_in_address(self) -> bool:
+        return _ADDRESS.search(self.left) is not None
+
+    @property
     def is_telephone(self) -> bool:
-        """Whether it is part of a telephone number, or the short one of a hotline."""
+        """Whether it is part of a telephone number or of a book's, or the short one of a hotline."""
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
-        is_hotline = is_short and context.HOTLINE.search(self.left) is not None
+        is_hotline = (is_short and context.HOTLINE.search(self.left) is not None) or _ISBN.search(self.left) is not None
         return is_hotline or is_in_telephone_number(f"{self.left}{self.read}{self.right}", len(self.left))
 
     @property
@@ -376,7 +385,7 @@ class Number:
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
         if not name or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False
-        return context.is_of_known_script(name) and not (name == "number" and ENDS.match(self.right))
+        return context.is_of_known_script(name) and not _STOPS.match(self.right)
 
     def removal(self) -> tuple[int, int, str]:
         """How it leaves its sentence if it is a reference: from where to where something is replaced, and by what."""
@@ -386,7 +395,12 @@ class Number:
         if self.is_beside_page or self.form == "source":
             return start, end, "…"
         if self.form == "place":
-            return first, end + marks, "In the book" if self.begins_capital else "in the book"
+            point = _POINT.match(self.right, marks)
+            return (
+                first,
+                end + (point.end() if point else marks),
+                "In the book" if self.begins_capital else "in the book",
+            )
         if self.form == "goes":
             return last, end, " a page" if len(self.values) < 2 else " some pages"
         if self.form == "open" and (closing := closes().match(self.right)):
@@ -399,7 +413,8 @@ class Number:
             return first + is_between, end + marks + is_between, ""
         if ends and not LEADS_ON.search(self.left):
             opening = len(self.left) - len(_WITHOUT_MARK.sub("", self.left))
-            return start - opening, end + marks, ""
+            is_sentence = _AFTER_A_STOP.search(self.left) is not None and self.right[marks : marks + 1] in set(".!?…")
+            return start - opening, end + marks + is_sentence, ""
         return start, end, "…"
 
 

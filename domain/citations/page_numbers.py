@@ -8,8 +8,8 @@ every script as digits, and emphasis, entities and invisible characters as nothi
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
 as well (`TypedPages`): that a reader wrote it or the model was given it of the book, beside the same words; a noun that
 it counts ("300 men", "47% of the men"), a word that takes a number ("chapter 3", "aged 25"), a year or a time, a place
-in a numbered list, or that it is what was asked for. Where a page is asked for, and of the numbers of pages that the
-model has seen, only a few things are counted, and only the word right beside it is one (`Number.is_plainly_none`).
+in a numbered list, or that it is what was asked for. Where a page is asked for, and always of the pages that passages
+come from, only a few things are counted, and only the word right beside it is one (`Number.is_plainly_none`).
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
@@ -164,9 +164,11 @@ def named_pages(text: str) -> list[str]:
 
 
 def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
-    """Whether a text has a word for page; `is_asked`: which names none, as "I'm on page 12" and "how many pages" do."""
+    """Whether a text has a word for page, or points at places in a book; `is_asked`: which names none, as "I'm on page
+    12" and "how many pages" do.
+    """
     seen = as_seen(text).text
-    if is_asked and context.ASKS_WHERE.search(seen):
+    if (context.ASKS_WHERE if is_asked else context.POINTS).search(seen):
         return True
     read = marked(seen)
     return SOME_PAGE.search(typed_page().sub("", read) if is_asked else read) is not None
@@ -262,8 +264,7 @@ class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
-    stands in what the model was given of the book or in what a reader wrote; `seen` are the pages it came from, which
-    the model was told with it.
+    stands in what the model was given of the book or in what a reader wrote; `seen` are the pages it came from.
     `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
@@ -310,8 +311,12 @@ class TypedPages:
                 yield pointer or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
-        if self.are_pages_told or number.is_one_of(self._seen):
+        if number.is_in_address:
+            return True
+        if self.are_pages_told:
             return self._is_plainly_none(number)
+        if number.is_one_of(self._seen):
+            return self._is_plainly_none(number) or self._is_age(number)
         if number.is_share:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
         if number.is_placed or number.is_near_page:
@@ -328,7 +333,7 @@ class TypedPages:
             or number.is_compound
             or number.is_measure
             or number.is_day
-            or (self._are_ages_told and number.is_age(is_asked=self._tells_ages))
+            or self._is_age(number)
             or number.is_counting
             or number.is_taken
             or number.is_telephone
@@ -353,6 +358,9 @@ class TypedPages:
             or number.is_plainly_none
             or self._is_known(number)
         )
+
+    def _is_age(self, number: Number) -> bool:
+        return self._are_ages_told and number.is_age(is_asked=self._tells_ages)
 
     @property
     def _are_ages_told(self) -> bool:

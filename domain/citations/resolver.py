@@ -136,8 +136,11 @@ class AnswerComposer:
         self._pages_seen.update(map(int, _PAGE_IN_RESULT.findall(text)))
 
     def learn_elsewhere(self, text: str) -> None:
-        """Add what a tool that is not of the book has told: its page numbers are no more than a model's."""
+        """Add what a tool that is not of the book has told: its page numbers are no more than a model's, and its other
+        numbers stand beside the same words.
+        """
         self._spoken += [(part, False) for part in parts_of(text)]
+        self._numbers.learn(text, is_given=True)
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""

@@ -738,7 +738,7 @@ async def test_a_number_that_is_the_answer_stays(asked: str, answer: str) -> Non
     ("answer", "shown"),
     [
         ("In chapter 21, 217.", "In chapter 21."),
-        ("Ann leaves in chapter 21. 217.", "Ann leaves in chapter 21.."),
+        ("Ann leaves in chapter 21. 217.", "Ann leaves in chapter 21."),
         ("Chapter 21 (217)", "Chapter 21"),
         ("Chapter 21. At 217 Dracula dies.", "Chapter 21. In the book Dracula dies."),
     ],
@@ -762,6 +762,13 @@ async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
     await made.feed(TextChunk(said))
     await made.finish()
     assert made.text == said
+
+
+async def test_the_numbers_of_another_tool_stand_beside_the_words_they_had_there() -> None:
+    made = composer()
+    made.learn_elsewhere('{"shelf": 34, "copies": 2}')
+    shown = await made.feed(TextChunk("It is on shelf 34, with 2 copies. Ann leaves at 34."))
+    assert shown + await made.finish() == "It is on shelf 34, with 2 copies. Ann leaves in the book."
 
 
 async def test_what_a_reader_says_of_a_books_share_is_no_licence_for_one() -> None:
