@@ -115,7 +115,7 @@ class AnswerComposer:
             for label in (passage.page, passage.last_page):
                 self._pages_seen.update(values_of(label, label))
             self._numbers.learn(passage.text, is_given=True)
-            self._numbers.learn(passage.chapter, is_given=False)
+            self._numbers.learn(passage.chapter, is_given=True)
 
     def learn_words(self, text: str) -> None:
         """Add what readers wrote before one answer, and their names, which the model may quote."""
