@@ -76,6 +76,15 @@ def named(of: Sequence[str], chance: random.Random) -> str | None:
     return of[1].replace(pronoun[0], names.pop(), 1) if pronoun and len(names) == 1 else None
 
 
+def retold(of: Sequence[str], chance: random.Random) -> str | None:
+    """By somebody else: what the book tells by "I", the answer tells by "he"."""
+    if not re.search(r"\bI\b", of[1]) or re.search(r"\b(?:we|you|am|I'|me and)\b", of[1]):
+        return None
+    persons = {"I": "he", "me": "him", "my": "his", "My": "His", "myself": "himself"}
+    told = re.sub(r"\b(?:I|me|my|My|myself)\b", lambda found: persons[found[0]], of[1])
+    return told[0].upper() + told[1:]
+
+
 def reworded(of: Sequence[str], chance: random.Random) -> str | None:
     """With one word in six replaced: a paraphrase."""
     return " ".join("somehow" if at % 6 == 3 else word for at, word in enumerate(of[1].split()))
@@ -160,6 +169,7 @@ FAITHFUL: tuple[Say, ...] = (
     gapped,
     merged,
     named,
+    retold,
     reworded,
     translated,
 )

@@ -4,7 +4,8 @@ Small models rarely write sentence keys, yet much of what they say repeats their
 a sentence is cited as if the model had written the key. A match has to be safe rather than likely: every meaningful
 word of the answer's sentence occurs in the book's sentence, in the same order; nothing is denied, and nothing certain,
 that is not so there; and "before" is not "after". A pronoun may be replaced by the only name in the sentence before,
-and who the book's sentence begins with by a pronoun; adverbs may stand elsewhere.
+and who the book's sentence begins with by a pronoun; adverbs may stand elsewhere. What somebody says of themselves may
+be retold: "he" for "I", or the name in the chapter's title.
 `python -m benchmarks.matching` measures what is found, and what is found by mistake.
 """
 
@@ -12,7 +13,7 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -58,8 +59,15 @@ _TURNING = frozenset(word for word in STOP_WORDS if "'" not in word) - words_of_
 """Words without which a sentence may say the same, but not with another in their place: before, out, only, her."""
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
 """Pronouns that begin a sentence of the book, where an answer may say the name."""
+_TELLERS = frozenset(["i", "ich", "je"])
+_CONJUNCTIONS = words_of_kind("conjunctions")
 _FORMS = {pronoun: words_of_kind(f"forms_of_{pronoun}") for pronoun in ("he", "she")}
 """Pronouns that begin a sentence of an answer, where the book may say who it is, with words for the same sex."""
+_RETOLD: defaultdict[str, set[str]] = defaultdict(set)
+"""By the first and the second person, the third ones in which an answer may retell what somebody says of themselves."""
+for _pair in words_of_kind("retold"):
+    _RETOLD[_pair.partition(">")[0]].add(_pair.partition(">")[2])
+_PERSONS = frozenset(_RETOLD).union(*_RETOLD.values())
 _FRAME = frozenset(map(stem_of, words_of_kind("framing")))
 """Words with which answers introduce the book's words, and which are ignored."""
 
@@ -134,8 +142,8 @@ class _Words:
 
     @cached_property
     def runs(self) -> frozenset[tuple[str, ...]]:
-        size = SHORTEST_RUN
-        return frozenset(self.folded[at : at + size] for at in range(len(self.folded) - size + 1))
+        size, alike = SHORTEST_RUN, tuple("" if word in _PERSONS else word for word in self.folded)
+        return frozenset(alike[at : at + size] for at in range(len(alike) - size + 1))
 
     def denials(self, last: int | None = None) -> tuple[int, int]:
         """How many negations and doubts precede the meaningful word at `last`."""
@@ -153,6 +161,8 @@ class _Candidate:
     """How many meaningful words its first sentence has; a match of two sentences has to begin there."""
     before: frozenset[str]
     """The name in the sentence before, to which a pronoun at the beginning may refer; empty if there are several."""
+    teller: frozenset[str]
+    """The names in the chapter's title, where its "I" may be named: "Jonathan Harker's Journal"."""
 
     def is_meant_by(self, pronoun: str, first: int) -> bool:
         """Whether a pronoun may stand for who the book's sentence begins with, right before the word at `first`."""
@@ -204,12 +214,13 @@ class PassageMatcher:
         if len(said.telling) < said.fewest or _asks(sentence):
             return ()
         candidates = {id(found): found for run in said.runs for found in self._by_run.get(run, ())}
-        names = frozenset(stem_of(word) for word in re.findall(r"\b[A-Z][^\W\d_]+", sentence))
+        names = frozenset(_stems_of_names(sentence))
         fitting = [each for each in candidates.values() if _repeats(said, each, names)]
         return min(fitting, key=lambda each: (len(each.sentences), len(each.words.folded))).sentences if fitting else ()
 
     def _analyse(self, passage: Passage) -> None:
         before: frozenset[str] = frozenset()
+        teller = frozenset(_stems_of_names(passage.chapter))
         for at, first in enumerate(passage.sentences):
             for sentences in (passage.sentences[at : at + 1], passage.sentences[at : at + 2]):
                 span = (first.start, sentences[-1].end)
@@ -217,7 +228,7 @@ class PassageMatcher:
                     self._known.add(span)
                     words = _Words.of(" ".join(sentence.text for sentence in sentences))
                     opening = len(_Words.of(first.text).telling)
-                    candidate = _Candidate(sentences, words, opening, before)
+                    candidate = _Candidate(sentences, words, opening, before, teller)
                     for run in words.runs:
                         self._by_run[run].append(candidate)
                     if len(sentences) == 1:
@@ -225,12 +236,20 @@ class PassageMatcher:
             before = only_name(first.text)
 
     def _keep_whole(self, sentence: Sentence, words: _Words) -> None:
-        """Keep its words, and those of each part before a semicolon, or behind one if nothing before it is doubted."""
+        """Keep its words, also without an "and" or "but" in front, and those of each part before a semicolon, or behind
+        one if nothing before it is doubted.
+        """
         parts = [*map(_Words.of, sentence.text.split(";"))] if ";" in sentence.text else []
         doubted = next((at for at, part in enumerate(parts) if part.denials()[1]), len(parts))
         for each in (words, *parts[: doubted + 1]):
-            if len(each.folded) >= FEWEST_SAME:
-                self._whole.setdefault((_asks(sentence.text), each.folded), sentence)
+            is_joined = not _CONJUNCTIONS.isdisjoint(each.folded[:1])
+            for folded in (each.folded, each.folded[is_joined:]):
+                if len(folded) >= FEWEST_SAME:
+                    self._whole.setdefault((_asks(sentence.text), folded), sentence)
+
+
+def _stems_of_names(text: str) -> Iterator[str]:
+    return (stem_of(word) for word in re.findall(r"\b[A-Z][^\W\d_]+", text))
 
 
 def _comparable(sentence: str) -> _Words | None:
@@ -271,6 +290,7 @@ def _places(said: _Words, candidate: _Candidate, names: frozenset[str]) -> list[
     """The places of the meaningful words in the book's sentences; none if these do not say as much."""
     book = candidate.words
     stand_ins = names & candidate.before if _SUBJECTS.intersection(book.folded[:1]) else frozenset()
+    stand_ins |= names & candidate.teller if not _TELLERS.isdisjoint(book.folded) else frozenset()
     wanted = [*said.telling]
     while wanted and wanted[0] in stand_ins:
         del wanted[0]
@@ -317,7 +337,8 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
     """Whether what turns the words of the answer stands at the same places in the book."""
     start = 0
     for turns, at in zip(said, [*places, places[-1] + 1], strict=True):
-        if not turns <= frozenset().union(*book.turns[start : at + 1]):
+        there = frozenset().union(*book.turns[start : at + 1])
+        if not turns <= there.union(*(_RETOLD[person] for person in there & _RETOLD.keys())):
             return False
         start = at + 1
     return True

@@ -213,7 +213,9 @@ def test_a_pronoun_may_stand_for_who_a_sentence_begins_with_and_adverbs_and_tens
         "She quietly counted seven silver coins beside the grave.",
         "He quietly counted eight silver coins beside the grave.",
         "He never counted seven silver coins beside the grave.",
-        "He caught three brown rats behind the stable door.",
+        "The butler caught three brown rats behind the stable door.",
+        "You caught three brown rats behind the stable door.",
+        "Mina now has a whole colony of sparrows, and my flies and spiders are almost obliterated.",
         "She told that the blue lamp burned above the harbour.",
         "The butler killed the family in the long gallery.",
         "She opened the heavy chapel gate that night.",
@@ -229,6 +231,28 @@ def test_a_pronoun_may_stand_for_who_a_sentence_begins_with_and_adverbs_and_tens
 )
 def test_another_person_animal_or_number_and_a_denial_are_something_else(sentence: str) -> None:
     assert found_in_told(sentence) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "He caught three brown rats behind the stable door.",
+        "Jonathan Harker caught three brown rats behind the stable door.",
+        "I caught three brown rats behind the stable door.",
+        "They gave him their lamp, for he had caught their rats.",
+        "She was just beginning to shave in her room.",
+    ],
+)
+def test_what_somebody_says_of_themselves_may_be_retold_and_an_and_in_front_left_out(sentence: str) -> None:
+    told = (
+        "Yesterday I caught three brown rats behind the stable door.",
+        "We gave you our lamp, for you had caught our rats.",
+        "But I was just beginning to shave in my room.",
+    )
+    matcher, places = PassageMatcher(), (0, 100, 200)
+    known = tuple(Sentence(at, at + len(text), text) for at, text in zip(places, told, strict=True))
+    matcher.learn(Passage(1, 0, 300, "12", "12", "JONATHAN HARKER'S JOURNAL", known))
+    assert len(matcher.match(sentence)) == 1
 
 
 PARTS = (
