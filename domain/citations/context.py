@@ -255,7 +255,7 @@ THE_READER_IS = re.compile(
 def takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; of some only a small one, for a larger one is a page."""
     return re.compile(
-        rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee )(?P<said>{any_of('said')}(?: number| no\.| nr\.)?)"
+        rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee )(?P<said>{any_of('said')}(?: number| no\.| nr\.)?(?!:))"
         rf"|(?P<part>(?:{NUMBERED})\.?)|(?P<division>{any_of('divisions')}\.?)|(?P<kind>{KINDS}|tel\.)|(?P<being>{BEING})"
         rf"|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))\s?:?\s?{ROUGHLY}{{0,2}}\Z"
         rf"|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of|plus|minus|times|less|by)\s?\Z"

@@ -81,7 +81,7 @@ _WHOLE = re.compile(r"\s?(?:is|was)\s(?!where|when|the|what)")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
-_FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
+FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
 _BEST_OF_A_RATING = (5, 10)
 _IN_SO_MANY = re.compile(r"\sin\s\d")
 _ISBN = re.compile(r"\bisbn[^.!?\n]{0,30}\Z")
@@ -95,14 +95,12 @@ _FIRST_WORDS = re.compile(
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
 _OLDEST, _LAST_DAY, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 2, 30, 24
-_HIGHEST = defaultdict(
-    lambda: _MOST_PAGES, part=200, division=34, item=50, joined=50, said=50, day=_LAST_DAY, hour=_HOURS
-)
+_HIGHEST = defaultdict(lambda: _MOST_PAGES, part=200, division=34, item=50, day=_LAST_DAY, hour=_HOURS)
 _HIGHEST |= dict.fromkeys(("being", "age"), _OLDEST)
 """The highest number that a word takes: no chapter, canto of Dante's, question or age is higher, but a page is."""
 _LEAST_LOCATION, _LEAST_CALLED, _LAST_VERSE, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 99, 60, 45, 28
 _POINT, _AFTER_A_STOP = re.compile(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), re.compile(r"[.!?…]\s+\Z")
-_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?(?:{MARK}|(?<=[a-z])-)?\Z")
+_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -165,7 +163,7 @@ class Number:
 
     def is_one_of(self, pages: Set[int]) -> bool:
         """Whether these pages have it, and it is too large to be one of a few things."""
-        return not self.is_share and any(value > _FEW and value in pages for value in self.values)
+        return not self.is_share and any(value > FEW and value in pages for value in self.values)
 
     @property
     def is_homograph(self) -> bool:
@@ -334,7 +332,7 @@ class Number:
     @property
     def _is_a_few(self) -> bool:
         """Whether it is a small number of what follows, or in words of what was told: "3 boxes", "the other two"."""
-        if max(self.values, default=_FEW + 1) > _FEW:
+        if max(self.values, default=FEW + 1) > FEW:
             return False
         is_spelt = self.is_in_words and self.is_word
         is_first = not is_spelt and context.OPENS.search(self.left) is not None
@@ -373,6 +371,12 @@ class Number:
         return not (taken[0][0] == "$" and self.right.startswith(tuple(CLOSING_MARKS)))
 
     @property
+    def is_of_something_said(self) -> bool:
+        """Whether it numbers what is said: "answer 57", "reply-57"."""
+        taken = context.takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
+        return taken is not None and taken.lastgroup in ("said", "joined")
+
+    @property
     def _is_listed(self) -> bool:
         """Whether it is one of several chapters or verses; "Kapitel 3, 47" may be a chapter and its page."""
         lists = context.LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
@@ -385,7 +389,7 @@ class Number:
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
         if not name or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False
-        return context.is_of_known_script(name) and not _STOPS.match(self.right)
+        return context.is_of_known_script(name) and not (name == "number" and ENDS.match(self.right))
 
     def removal(self) -> tuple[int, int, str]:
         """How it leaves its sentence if it is a reference: from where to where something is replaced, and by what."""

@@ -25,7 +25,7 @@ from functools import cache, lru_cache
 from domain.citations import context
 from domain.citations.context import SOURCE
 from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, Seen, as_seen, key_groups, pointer_at
-from domain.citations.numbers import ITEM, Number, numbers_of
+from domain.citations.numbers import FEW, ITEM, Number, numbers_of
 from domain.citations.symbols import (
     A_NUMBER,
     ANY_PAGE,
@@ -274,7 +274,7 @@ class TypedPages:
         self._asked_for = context.ASKS_FOR_ONE.search(question)
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
-        self._items, self.are_pages_told = 0, False
+        self._items, self._counted, self.are_pages_told = 0, 0, False
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
@@ -311,12 +311,12 @@ class TypedPages:
                 yield pointer or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
-        if number.is_in_address:
+        if number.is_in_address or self._counts_on(number):
             return True
         if self.are_pages_told:
             return self._is_plainly_none(number)
         if number.is_one_of(self._seen):
-            return self._is_plainly_none(number) or self._is_age(number)
+            return self._is_plainly_none(number) or self._is_age(number) or number.is_of_something_said
         if number.is_share:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
         if number.is_placed or number.is_near_page:
@@ -358,6 +358,13 @@ class TypedPages:
             or number.is_plainly_none
             or self._is_known(number)
         )
+
+    def _counts_on(self, number: Number) -> bool:
+        """Whether it is the next of many numbers that count up from one, as the lines of a text do."""
+        if number.values != [self._counted + 1]:
+            return False
+        self._counted += 1
+        return self._counted > FEW
 
     def _is_age(self, number: Number) -> bool:
         return self._are_ages_told and number.is_age(is_asked=self._tells_ages)

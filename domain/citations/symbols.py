@@ -258,8 +258,6 @@ ANY_NUMBER = (
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
 )
-_BEHIND_LETTERS = r"(?<=[a-z]{3})\d{2,4}(?!\w)"
-"""A number that no blank parts from a word: "spider217"."""
 _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 _QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
 _SHARE = (
@@ -273,8 +271,7 @@ _SHARE = (
 @cache
 def number_pattern() -> re.Pattern[str]:
     """A share, or a number or a range of them that is not part of something else: 10:38, 3D."""
-    numbers = rf"{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}"
-    return re.compile(rf"{_SHARE}|{_BEHIND_LETTERS}|{numbers}")
+    return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
 _IN_DIGITS = (

@@ -648,6 +648,9 @@ async def test_where_a_page_is_asked_for_a_number_of_the_book_needs_the_word_it_
     assert made.text == shown
 
 
+COUNTED = " ".join(f"chunk {number}" for number in range(1, 50))
+
+
 @pytest.mark.parametrize(
     ("answer", "shown"),
     [
@@ -657,6 +660,8 @@ async def test_where_a_page_is_asked_for_a_number_of_the_book_needs_the_word_it_
         ("Laut XLII blieb sie. She ate 42 fish.", "Laut … blieb sie. She ate … fish."),
         ("| Ann leaves | 47 |\n| Ben stays | 38 |", "| Ann leaves | |\n| Ben stays | |"),
         ("Dunmore paid 38 crowns; it was 1893, at 8:35.", "Dunmore paid 38 crowns; it was 1893, at 8:35."),
+        (COUNTED, COUNTED),
+        ("Answer 38. This is reply-47, question 38, not Ann 47.", "Answer 38. This is reply-47, question 38, not Ann."),
         ("She was 37, he is aged 47. 47% of the men left.", "She was 37, he is aged 47. 47% of the men left."),
     ],
 )
