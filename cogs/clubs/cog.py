@@ -353,7 +353,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
 
     # Votes
 
-    @app_commands.command(description="A vote for the next book")
+    @app_commands.command(description="A vote on the next book")
     @app_commands.describe(
         days="For how many days", choices="2 to 10 choices, separated by semicolons; I suggest titles from the shelf"
     )

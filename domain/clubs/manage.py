@@ -299,7 +299,9 @@ class ManageClubs:
             raise ClubError(ClubErrorCode.INVALID_PLAN, "Nothing has moved. Give a number of days, such as 7 or -7.")
         dates = moved(club, days, now)
         if not dates:
-            message = "Everybody has read the whole plan, so there is no date left to move. /club end ends the club."
+            message = (
+                "Everybody has finished the last section, so there is no date left to move. /club end ends the club."
+            )
             raise ClubError(ClubErrorCode.INVALID_PLAN, message)
         if days < 0 and all(each.is_over(now) for each in club.sections):
             message = "All dates in the plan have passed. Say in how many days the next section is due, such as 7."

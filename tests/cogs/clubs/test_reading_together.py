@@ -146,7 +146,7 @@ class TestTakingPart:
         assert "All dates in the plan have passed now." in await told("club move", days=-60)
         assert "All dates in the plan have passed. Say in how many days" in await told("club move", days=-7)
         assert await told("club checkin", finished=True)
-        assert "Everybody has read the whole plan" in await told("club move", days=7)
+        assert "Everybody has finished the last section" in await told("club move", days=7)
 
     async def test_only_the_pressers_own_position_moves(self, reading: ClubStage) -> None:
         await reading.start()
