@@ -297,6 +297,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("Fasse Teil 2 Kapitel 5 zusammen", Overview("Teil 2 Kapitel 5")),
         ("Résume le chapitre 5 de la partie 2", Overview("chapitre 5 de la partie 2")),
         ("what happens in act 2?", Overview("act 2")),
+        ("what happens in the second scene of act 2?", Overview("second scene of act 2")),
         ("what happens in volume 2 book 3?", Overview("volume 2 book 3")),
         ("what happens in book 3 of volume 2?", Overview("book 3 of volume 2")),
         ("what happens in volume 2 book 3 chapter 4", Overview("volume 2 book 3 chapter 4")),
