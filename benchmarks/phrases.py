@@ -22,8 +22,8 @@ from typing import Any
 
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import percentile, print_table
+from bot.cli.search import is_hit
 from domain.book import PhraseHit
-from domain.library.evaluation import is_hit
 from domain.library.search.words import fold, word_spans, words_of
 
 SEED = 7

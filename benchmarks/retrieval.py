@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import print_table
-from domain.library.evaluation import PASSAGES, LabelledQuestion, Outcome, Scores, WordAxis, measure
+from bot.cli.search import PASSAGES, LabelledQuestion, Outcome, Scores, WordAxis, measure
 from domain.library.search import layout, query, words
 from domain.library.search.languages import Analyzer
 from domain.library.search.layout import BookLayout

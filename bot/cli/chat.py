@@ -1,4 +1,4 @@
-"""marginalia chat: a conversation in the terminal."""
+"""marginalia chat, recap, who and discuss: reading a book in the terminal, no further than one has read."""
 
 import asyncio
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -17,20 +18,26 @@ from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields
 from bot.cli.running import (
     console,
+    errors,
     fail,
     in_daemon_thread,
     interrupts,
+    opened,
     opened_for_talk,
     print_json,
     run_async,
     said_yes,
     typed,
+    with_said,
 )
+from bot.cli.search import end_of, page_number
 from bot.parsers.formats import named_format
-from domain.book import Book, PositionState, ReadingPosition
+from domain.book import Book, Citation, PositionState, ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, Conversation
-from domain.errors import BookError, shortened
+from domain.errors import BookError, LLMError, shortened
+from domain.reading.companion import Asker, Discussion, Told
+from domain.reading.questions import MOST_QUESTIONS, question_text
 from domain.turn.history import within_bound
 
 EXAMPLE_QUESTIONS = (
@@ -235,3 +242,114 @@ async def _input(prompt: str) -> str:
     with interrupts(lambda: console.print(f"\n[dim]quit, exit or Ctrl-D to leave[/]\n[bold cyan]{prompt}[/]", end="")):
         line = await typed(prompt)
     return "" if line is None else line or "\n"
+
+
+BOOK = Annotated[str, typer.Argument(help="Title, id, path or file name")]
+PAGE = Annotated[str | None, typer.Option(help="The page you're on; without it, where you are in the terminal's chat")]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
+
+
+def recap(
+    book: BOOK,
+    since: Annotated[str, typer.Option(help="Start at “chapter 3”, “page 40” or a title")] = "",
+    page: PAGE = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Tell what has happened so far, up to your page."""
+
+    async def work() -> None:
+        async with opened(with_model=True) as app:
+            found, read_to = await _read_so_far(app, book, page)
+            told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
+        _tell(told, "There's too little to recap so far.", as_json=as_json)
+
+    run_async(work)
+
+
+def who(
+    book: BOOK,
+    name: Annotated[str, typer.Argument(help="A name as the book writes it")],
+    page: PAGE = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Tell who somebody is, as far as you've read."""
+
+    async def work() -> None:
+        async with opened(with_model=True) as app:
+            found, read_to = await _read_so_far(app, book, page)
+            told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
+        _tell(told, f"“{shortened(name)}” hasn't come up so far.", as_json=as_json)
+
+    run_async(work)
+
+
+def discuss(
+    book: BOOK,
+    section: Annotated[str, typer.Option(help="This chapter or part, as printed; by default the last three")] = "",
+    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, metavar="N", help="How many questions")] = 3,
+    page: PAGE = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Find questions to discuss, each with the quotation it is based on."""
+
+    async def work() -> None:
+        async with opened(with_model=True) as app:
+            found, read_to = await _read_so_far(app, book, page)
+            since, end = await app.reading.lately(found, read_to), read_to
+            if section:
+                since, end = await app.reading.stretch(found, read_to, section)
+            discussion = await app.reading.discuss(found, end, since, count, TERMINAL_ASKER)
+        if as_json:
+            print_json(_discussion_fields(discussion))
+        else:
+            _tell_in_words(discussion.text(), discussion.trouble, "There's too little to discuss so far.")
+
+    run_async(work)
+
+
+TERMINAL_ASKER = Asker(TERMINAL_READER.id)
+
+
+async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int]:
+    """The book, and how far the reader may look: to the named page, else to their position."""
+    found = await app.shelf.find(book, shelf=None)
+    read_to = await end_of(found, await app.shelf.open(found), page, None)
+    if read_to is None:
+        read_to = (await app.positions.get(TERMINAL_READER.id, found)).bound(found.length)
+    return found, read_to
+
+
+def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
+    if as_json:
+        citations = [_citation_fields(each) for each in told.citations]
+        note = told.trouble.message if told.trouble else ""
+        print_json({"text": told.text, "citations": citations, "note": note})
+    else:
+        _tell_in_words(told.text, told.trouble, nothing)
+
+
+def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
+    if trouble:
+        told = with_said(trouble.message, trouble.said)
+        errors.print(f"{told}\nHere is what the book itself says.", style="yellow", markup=False, soft_wrap=True)
+    lines = text.replace("\n> ", "\n>\n> ")  # each sentence is a paragraph of its own: Markdown would join them
+    console.print(Markdown(lines) if text else nothing)
+
+
+def _discussion_fields(discussion: Discussion) -> dict[str, object]:
+    questions = [
+        {"question": question_text(each), "citations": [_citation_fields(c) for c in each.citations]}
+        for each in discussion.questions
+    ]
+    return {"questions": questions, "note": discussion.trouble.message if discussion.trouble else ""}
+
+
+def _citation_fields(citation: Citation) -> dict[str, object]:
+    return {
+        "page": page_number(citation.page),
+        "last_page": page_number(citation.last_page),
+        "chapter": citation.chapter,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+    }

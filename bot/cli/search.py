@@ -1,26 +1,35 @@
-"""marginalia search, recap, who, discuss and eval: what a book says, outside conversations."""
+"""marginalia search and eval: the search in a book, and how well it finds what labelled questions ask for.
 
+A file of labelled questions has one JSON object per line: `book` (the path of a UTF-8 .txt file, relative to the file),
+`question`, `spans` (those with the evidence) and, where known, `answer_spans` (the words of the answer itself). Spans
+are character offsets in the book, which is indexed unchanged, except that CRLF becomes LF.
+"""
+
+import asyncio
+import hashlib
+import json
+import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from statistics import fmean, median, quantiles
+from time import perf_counter
+from typing import Annotated, Any
 
 import typer
-from rich.markdown import Markdown
 from rich.table import Table
 
-from bot.app import App
-from bot.cli.console import TERMINAL_READER
-from bot.cli.running import console, errors, fail, opened, print_json, progress_bar, run_async, with_said
-from domain.book import Book, Citation, Passage, page_reference
-from domain.errors import LLMError, shortened
-from domain.library.evaluation import Report
+from bot.cli.running import console, fail, opened, print_json, progress_bar, run_async
+from domain.book import Book, BookText, Passage, page_reference
+from domain.errors import BookError, BookErrorCode, shortened
 from domain.library.progress import end_of_chapter, end_of_page
 from domain.library.search.query import MAX_RESULTS
-from domain.ports import BookFile, BookView
-from domain.reading.companion import Asker, Discussion, Told
-from domain.reading.questions import MOST_QUESTIONS, question_text
+from domain.ports import BookFile, BookFiles, BookView, Progress
 
 
 def search(
@@ -48,7 +57,7 @@ def search(
         async with opened() as app:
             found = await app.shelf.find(book, shelf=None)
             file = await app.shelf.open(found)
-            read_to = await _end_of(found, file, page, chapter)
+            read_to = await end_of(found, file, page, chapter)
             view = file.view(found.length if read_to is None else read_to)
             for line in [query] if query is not None else _queries(str(queries)):
                 passages = await view.search([line or ""], top_k)
@@ -61,122 +70,11 @@ def search(
     run_async(work)
 
 
-async def _end_of(book: Book, file: BookFile, page: str | None, chapter: str | None) -> int | None:
+async def end_of(book: Book, file: BookFile, page: str | None, chapter: str | None) -> int | None:
     """Where the named page or chapter ends; None if none was named."""
     if page is not None:
         return end_of_page(await file.pages(), page, estimated=book.pages_estimated)
     return None if chapter is None else end_of_chapter(await file.chapters(), chapter)
-
-
-BOOK = Annotated[str, typer.Argument(help="Title, id, path or file name")]
-PAGE = Annotated[str | None, typer.Option(help="The page you're on; without it, where you are in the terminal's chat")]
-AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
-
-
-def recap(
-    book: BOOK,
-    since: Annotated[str, typer.Option(help="Start at “chapter 3”, “page 40” or a title")] = "",
-    page: PAGE = None,
-    as_json: AS_JSON = False,
-) -> None:
-    """Tell what has happened so far, up to your page."""
-
-    async def work() -> None:
-        async with opened(with_model=True) as app:
-            found, read_to = await _read_so_far(app, book, page)
-            told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
-        _tell(told, "There's too little to recap so far.", as_json=as_json)
-
-    run_async(work)
-
-
-def who(
-    book: BOOK,
-    name: Annotated[str, typer.Argument(help="A name as the book writes it")],
-    page: PAGE = None,
-    as_json: AS_JSON = False,
-) -> None:
-    """Tell who somebody is, as far as you've read."""
-
-    async def work() -> None:
-        async with opened(with_model=True) as app:
-            found, read_to = await _read_so_far(app, book, page)
-            told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
-        _tell(told, f"“{shortened(name)}” hasn't come up so far.", as_json=as_json)
-
-    run_async(work)
-
-
-def discuss(
-    book: BOOK,
-    section: Annotated[str, typer.Option(help="This chapter or part, as printed; by default the last three")] = "",
-    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, metavar="N", help="How many questions")] = 3,
-    page: PAGE = None,
-    as_json: AS_JSON = False,
-) -> None:
-    """Find questions to discuss, each with the quotation it is based on."""
-
-    async def work() -> None:
-        async with opened(with_model=True) as app:
-            found, read_to = await _read_so_far(app, book, page)
-            since, end = await app.reading.lately(found, read_to), read_to
-            if section:
-                since, end = await app.reading.stretch(found, read_to, section)
-            discussion = await app.reading.discuss(found, end, since, count, TERMINAL_ASKER)
-        if as_json:
-            print_json(_discussion_fields(discussion))
-        else:
-            _tell_in_words(discussion.text(), discussion.trouble, "There's too little to discuss so far.")
-
-    run_async(work)
-
-
-TERMINAL_ASKER = Asker(TERMINAL_READER.id)
-
-
-async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int]:
-    """The book, and how far the reader may look: to the named page, else to their position."""
-    found = await app.shelf.find(book, shelf=None)
-    read_to = await _end_of(found, await app.shelf.open(found), page, None)
-    if read_to is None:
-        read_to = (await app.positions.get(TERMINAL_READER.id, found)).bound(found.length)
-    return found, read_to
-
-
-def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
-    if as_json:
-        citations = [_citation_fields(each) for each in told.citations]
-        note = told.trouble.message if told.trouble else ""
-        print_json({"text": told.text, "citations": citations, "note": note})
-    else:
-        _tell_in_words(told.text, told.trouble, nothing)
-
-
-def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
-    if trouble:
-        told = with_said(trouble.message, trouble.said)
-        errors.print(f"{told}\nHere is what the book itself says.", style="yellow", markup=False, soft_wrap=True)
-    lines = text.replace("\n> ", "\n>\n> ")  # each sentence is a paragraph of its own: Markdown would join them
-    console.print(Markdown(lines) if text else nothing)
-
-
-def _discussion_fields(discussion: Discussion) -> dict[str, object]:
-    questions = [
-        {"question": question_text(each), "citations": [_citation_fields(c) for c in each.citations]}
-        for each in discussion.questions
-    ]
-    return {"questions": questions, "note": discussion.trouble.message if discussion.trouble else ""}
-
-
-def _citation_fields(citation: Citation) -> dict[str, object]:
-    return {
-        "page": _page(citation.page),
-        "last_page": _page(citation.last_page),
-        "chapter": citation.chapter,
-        "start": citation.start,
-        "end": citation.end,
-        "quote": citation.quote,
-    }
 
 
 def _show(passages: Sequence[Passage], *, estimated: bool) -> None:
@@ -193,8 +91,8 @@ async def passage_fields(passage: Passage, view: BookView) -> dict[str, object]:
     """A passage as the command line's JSON has it: the text as it is, pages as numbers if their labels are numbers."""
     return {
         "passage_id": passage.id,
-        "page": _page(passage.page),
-        "last_page": _page(passage.last_page),
+        "page": page_number(passage.page),
+        "last_page": page_number(passage.last_page),
         "chapter": passage.chapter,
         "start": passage.start,
         "end": passage.end,
@@ -203,7 +101,7 @@ async def passage_fields(passage: Passage, view: BookView) -> dict[str, object]:
     }
 
 
-def _page(label: str) -> int | str:
+def page_number(label: str) -> int | str:
     return int(label) if label.isdecimal() else label
 
 
@@ -214,6 +112,254 @@ def _queries(name: str) -> list[str]:
         fail(f"The queries in {shortened(name)} cannot be read: {error.strerror}.")
     lines = data.decode(errors="replace").split("\n")  # and at nothing else that `splitlines` takes for an end
     return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+
+
+Span = tuple[int, int]
+
+RANKS = (1, 3, 5, 10)
+BUDGETS = (500, 1_000, 2_000)
+"""Words of the book that a model is given to answer from."""
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question, the spans with its evidence, and those of the answer's own words where known."""
+
+    book: str
+    text: str
+    spans: tuple[Span, ...]
+    answer_spans: tuple[Span, ...] = ()
+
+
+class WordAxis:
+    """The words of a book as people count them: anything between spaces."""
+
+    def __init__(self, text: str) -> None:
+        spans = [match.span() for match in _WORD.finditer(text)]
+        self._starts = [start for start, _ in spans]
+        self._ends = [end for _, end in spans]
+
+    def within(self, span: Span) -> range:
+        """The words with at least one character in a span."""
+        return range(bisect_right(self._ends, span[0]), bisect_left(self._starts, span[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result for one question.
+
+    `rank` is that of the first passage that is a hit, or None. `recalled` and `answered` say for each budget whether
+    that many words contained half of the evidence, and the whole answer; `answered` is empty where the answer's place
+    is not known.
+    """
+
+    rank: int | None
+    recalled: tuple[bool, ...]
+    answered: tuple[bool, ...]
+    passage_words: float
+    milliseconds: float
+
+
+def measure(question: LabelledQuestion, found: Sequence[Span], axis: WordAxis, milliseconds: float) -> Outcome:
+    """Judge the passages found for a question, best first."""
+    ranks = (rank for rank, passage in enumerate(found, 1) if any(is_hit(passage, span) for span in question.spans))
+    words = [axis.within(passage) for passage in found]
+    arrival = _arrival(words)
+    return Outcome(
+        rank=next(ranks, None),
+        recalled=tuple(any(_share(axis.within(span), arrival, n) >= 0.5 for span in question.spans) for n in BUDGETS),
+        answered=tuple(
+            any(_share(axis.within(span), arrival, n) == 1.0 for span in question.answer_spans)
+            for n in (BUDGETS if question.answer_spans else ())
+        ),
+        passage_words=fmean(map(len, words)) if words else 0.0,
+        milliseconds=milliseconds,
+    )
+
+
+def is_hit(passage: Span, span: Span) -> bool:
+    """Whether half of the span is in the passage, or half of the passage is in the span."""
+    common = min(passage[1], span[1]) - max(passage[0], span[0])
+    return common > 0 and 2 * common >= min(passage[1] - passage[0], span[1] - span[0])
+
+
+def _arrival(passages: Sequence[range]) -> dict[int, int]:
+    """How many different words had been returned before each word."""
+    arrival: dict[int, int] = {}
+    for words in passages:
+        for word in words:
+            arrival.setdefault(word, len(arrival))
+    return arrival
+
+
+def _share(words: range, arrival: dict[int, int], budget: int) -> float:
+    """The share of these words that is among the first ones returned."""
+    return sum(arrival.get(word, budget) < budget for word in words) / len(words) if words else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The measures over many questions."""
+
+    outcomes: Sequence[Outcome] = field(repr=False)
+
+    def as_dict(self) -> dict[str, float]:
+        """The measures by name, rates in percent, in the order in which they are printed."""
+        times = [outcome.milliseconds for outcome in self.outcomes]
+        return {
+            "questions": len(self.outcomes),
+            **{f"recall@{k}": self._rate([_rank(o) <= k for o in self.outcomes]) for k in RANKS},
+            "mrr": self._rate([1 / _rank(outcome) for outcome in self.outcomes]),
+            **{f"recall@{n}w": self._rate([o.recalled[i] for o in self.outcomes]) for i, n in enumerate(BUDGETS)},
+            **{
+                f"answer@{n}w": self._rate([o.answered[i] for o in self.outcomes if o.answered])
+                for i, n in enumerate(BUDGETS)
+            },
+            "words_per_passage": round(fmean(o.passage_words for o in self.outcomes), 1) if self.outcomes else 0.0,
+            "median_ms": round(median(times), 2) if times else 0.0,
+            "p95_ms": round(quantiles(times, n=20)[-1], 2) if len(times) > 1 else round(sum(times), 2),
+        }
+
+    @staticmethod
+    def _rate(values: Sequence[float]) -> float:
+        return round(100 * fmean(values), 2) if values else 0.0
+
+
+def _rank(outcome: Outcome) -> float:
+    return outcome.rank or float("inf")
+
+
+PASSAGES = 30
+"""Passages requested per question: enough for the 2,000 words of the largest budget."""
+
+ReadPlain = Callable[[str], BookText]
+"""Finds pages and chapters in a text without changing it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The scores over all questions, and for each book by its path."""
+
+    overall: Scores
+    books: dict[str, Scores]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `marginalia eval --json` prints it."""
+        return {"overall": self.overall.as_dict(), "books": {path: s.as_dict() for path, s in self.books.items()}}
+
+
+async def ask_all(
+    path: Path,
+    files: BookFiles,
+    read_plain: ReadPlain,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Index the books of a questions file in `files`, ask its first `limit` questions, and remove the books again.
+
+    Raises:
+        BookError: the questions file or one of its books is missing or malformed.
+    """
+    questions = (await asyncio.to_thread(read_questions, path))[:limit]
+    told = progress or (lambda stage, share: None)
+    by_book: dict[str, list[Outcome]] = {question.book: [] for question in questions}
+    for name, outcomes in by_book.items():
+        text = await asyncio.to_thread(_read_book, path.parent / name)
+        async with _indexed(files, read_plain(text), name) as view:
+            axis = WordAxis(text)
+            for question in (question for question in questions if question.book == name):
+                outcomes.append(await _ask(view, question, axis))
+                told("asking", sum(map(len, by_book.values())) / len(questions))
+    return Report(
+        overall=Scores([outcome for outcomes in by_book.values() for outcome in outcomes]),
+        books={name: Scores(outcomes) for name, outcomes in by_book.items()},
+    )
+
+
+async def _ask(view: BookView, question: LabelledQuestion, axis: WordAxis) -> Outcome:
+    started = perf_counter()
+    passages = await view.search([question.text], PASSAGES)
+    milliseconds = (perf_counter() - started) * 1_000
+    return measure(question, [(passage.start, passage.end) for passage in passages], axis, milliseconds)
+
+
+@asynccontextmanager
+async def _indexed(files: BookFiles, text: BookText, name: str) -> AsyncIterator[BookView]:
+    """A view of a whole book that is in the folder only while it is used.
+
+    Its key is no file's digest, so a book with the same text that somebody has added is left alone.
+    """
+    digest = hashlib.sha256(b"evaluation\n" + text.text.encode("utf-8", "surrogatepass")).hexdigest()
+    book = Book(
+        id=digest,
+        shelf="evaluation",
+        sha256=digest,
+        title=name,
+        author="",
+        format=text.format,
+        page_count=len(text.pages),
+        chapter_count=len(text.chapters),
+        word_count=len(text.text.split()),
+        length=len(text.text),
+        created_at=datetime.now(UTC),
+    )
+    try:
+        await files.write(digest, text)
+        yield (await files.open(book)).view(book.length)
+    finally:
+        await files.remove(digest)
+
+
+def read_questions(path: Path) -> list[LabelledQuestion]:
+    """The questions of a file.
+
+    Raises:
+        BookError: it is missing or empty, or one of its lines is malformed.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BookError(
+            BookErrorCode.NOT_FOUND, f"The questions in {shortened(str(path))} cannot be read: {_reason(error)}."
+        ) from error
+    found = list(_parsed(path, lines))
+    if not found:
+        raise BookError(BookErrorCode.PARSE_FAILED, f"There are no questions in {shortened(str(path))}.")
+    return found
+
+
+def _parsed(path: Path, lines: Sequence[str]) -> Iterator[LabelledQuestion]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            evidence, answers = _spans(row["spans"]), _spans(row.get("answer_spans") or ())
+            yield LabelledQuestion(str(row["book"]), str(row["question"]), evidence, answers)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            message = (
+                f'Line {number} of {shortened(str(path))} is not a question: it needs "book", "question" and "spans".'
+            )
+            raise BookError(BookErrorCode.PARSE_FAILED, message) from error
+
+
+def _spans(pairs: Sequence[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((int(start), int(end)) for start, end in pairs)
+
+
+def _read_book(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BookError(
+            BookErrorCode.NOT_FOUND, f"The book {shortened(str(path))} cannot be read as UTF-8 text: {_reason(error)}."
+        ) from error
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return error.strerror or "the disk refuses" if isinstance(error, OSError) else "it has bytes of another encoding"
 
 
 def evaluate(
@@ -240,14 +386,13 @@ async def _report(file: Path, limit: int | None) -> Report:
     """The report. The books are indexed in a temporary folder."""
     from bot.parsers.sandbox.lockdown import shut_in
     from bot.parsers.text.parser import read_plain
-    from domain.library.evaluation import evaluate as run
     from storage.book_files.files import SQLiteBookFiles
 
     with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
         files = SQLiteBookFiles(Path(folder), confine=shut_in)
         task = bar.add_task("Asking", total=1.0)
         try:
-            return await run(file, files, read_plain, limit, lambda _, share: bar.update(task, completed=share))
+            return await ask_all(file, files, read_plain, limit, lambda _, share: bar.update(task, completed=share))
         finally:
             await files.close()
 

@@ -18,7 +18,7 @@ LOADED = (
     ),
     *("cogs.basics", "cogs.books", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),
     *("cogs.menus", "cogs.privacy", "cogs.progress", "cogs.reading", "cogs.removals", "cogs.settings"),
-    *("domain.library.evaluation", "storage.postgres.database", "storage.sqlite.database"),
+    *("statistics", "storage.postgres.database", "storage.sqlite.database"),
 )
 for name in LOADED:
     import_module(name)

@@ -16,7 +16,7 @@ SPEAKERS = {"say": (0,), "later": (0,), "counted": (1, 2)}
 RAISING = ("domain", "storage", "bot")
 """Where errors are raised that may reach a reader, besides the modules below."""
 READERS_ERRORS = ("BookError", "DownloadError", "ConversationError", "ClubError", "LLMError")
-NOT_FOR_READERS = ("domain/library/evaluation.py", "bot/fluent.py", "bot/cli", "bot/mcp")
+NOT_FOR_READERS = ("bot/fluent.py", "bot/cli", "bot/mcp")
 """Only the command line and other programs use these."""
 
 

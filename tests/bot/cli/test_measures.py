@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.library.evaluation import LabelledQuestion, Outcome, Scores, Span, WordAxis, is_hit, measure
+from bot.cli.search import LabelledQuestion, Outcome, Scores, Span, WordAxis, is_hit, measure
 
 TEXT = "word " * 3_000
 """The n-th word stands at `[5 n, 5 n + 4)`."""
