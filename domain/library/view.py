@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from domain.book import SOURCE, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import is_counted
-from domain.library.names import missing_words
+from domain.library.misspellings import missing_words
 from domain.library.progress import find_page
 from domain.library.search.index import BookIndex, Excerpts, count_mentions, sentences_with
 from domain.library.search.layout import BookLayout
