@@ -21,11 +21,11 @@ from domain.clubs.manage import ManageClubs
 from domain.conversation import Conversation
 from domain.errors import SettingsError
 from domain.library.progress import ManagePositions, SharedBounds
-from domain.library.shelf import Bookshelf, Housekeeping, Keep, LeftServers
+from domain.library.shelf import Bookshelf
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
 from domain.reading.companion import ReadingCompanion, ReadingWriter
-from domain.servers import ManageServers, Models
+from domain.servers import Housekeeping, Keep, LeftServers, ManageServers, Models
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy, ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy

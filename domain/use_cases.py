@@ -15,7 +15,7 @@ from domain.conversation import Conversation, Turn
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import Answer, ApprovalAsked, PositionProposed, TextDelta, TurnEvent, TurnFailed
 from domain.library.progress import ManagePositions
-from domain.library.shelf import Bookshelf, LeftServers
+from domain.library.shelf import Bookshelf
 from domain.ports import (
     BookCatalogue,
     BookDownloads,
@@ -26,7 +26,7 @@ from domain.ports import (
     UsageRepository,
 )
 from domain.reading.companion import ReadingCompanion
-from domain.servers import ManageServers
+from domain.servers import LeftServers, ManageServers
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import Company, ManageConversations, TitleWriter
 from domain.turn.history import Transcripts

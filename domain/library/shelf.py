@@ -1,4 +1,4 @@
-"""The shelf: adding, finding, opening and removing books, and the erasure of what is over."""
+"""The shelf: adding, finding, opening and removing books."""
 
 import asyncio
 import hashlib
@@ -7,28 +7,19 @@ import re
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from weakref import WeakValueDictionary
 
 from domain.book import Book, BookText, ShelfLimits, one_line
 from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
 from domain.library.search.words import fold
-from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
-from domain.usage import Sweep
+from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress
 
 logger = logging.getLogger(__name__)
 
 LOCAL_SHELF = "local"
 """The shelf of the terminal."""
-
-A_DAY = timedelta(days=1)
-KEEP_REMOVED = timedelta(days=7)
-"""How long a removed book can be restored."""
-AN_HOUR = timedelta(hours=1)
-"""Longer than any operation takes between its beginning and its record: opening a thread, adding a book."""
-NOTES_KEPT = timedelta(days=30)
-"""How long removals that Discord refused are retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,104 +349,3 @@ def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
     return Worded(
         "There's no book called “{reference}” on the shelf, only {titles}.", reference=reference, titles=titles
     )
-
-
-class LeftServers:
-    """The data of servers, and their erasure after the bot has been removed from a server."""
-
-    def __init__(self, *, retention: RetentionRepository, shelf: Bookshelf) -> None:
-        self._retention = retention
-        self._shelf = shelf
-
-    async def known(self) -> Sequence[str]:
-        """The ids of all servers with data."""
-        return await self._retention.list_servers()
-
-    async def left(self, guild_ids: Iterable[str]) -> None:
-        """The bot is no longer in these servers."""
-        await self._retention.note_left(guild_ids)
-
-    async def back(self, guild_ids: Iterable[str]) -> None:
-        """The bot is in these servers; their data is kept."""
-        await self._retention.note_back(guild_ids)
-
-    async def erase(self, guild_id: str) -> None:
-        """Erase a server: its books with everything about them, its conversations, its settings.
-
-        If the program ends meanwhile, the next start continues.
-        """
-        await self._retention.note_to_erase(guild_id)
-        await self._erase(guild_id)
-
-    async def sweep(self, left_before: datetime | None) -> int:
-        """Erase the servers that were left before that time, and those to be erased at once; return how many."""
-        over = await self._retention.list_left(left_before)
-        for guild_id in over:
-            await self._erase(guild_id)
-        return len(over)
-
-    async def _erase(self, guild_id: str) -> None:
-        books = await self._shelf.all_on(guild_id)
-        await self._retention.erase_server(guild_id)
-        await self._shelf.delete_unused(books)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keep:
-    """How long things are kept after their end; None is for ever."""
-
-    conversations: timedelta | None = None
-    tool_calls: timedelta | None = None
-    deleted: timedelta | None = None
-    """Conversations whose thread or channel was deleted."""
-    left_servers: timedelta | None = None
-
-
-class Housekeeping:
-    """Erases what has been kept long enough, on all shelves and in all conversations."""
-
-    def __init__(
-        self, *, retention: RetentionRepository, shelf: Bookshelf, servers: LeftServers, clock: Clock, keep: Keep
-    ) -> None:
-        self._retention = retention
-        self._shelf = shelf
-        self._servers = servers
-        self._clock = clock
-        self._keep = keep
-
-    async def sweep(self) -> Sweep:
-        """Erase everything whose time is up.
-
-        Raises:
-            StorageError: the database or the disk refused; what was erased before stays erased.
-        """
-        now, keep, conversations, tool_results = self._clock(), self._keep, 0, 0
-        if keep.conversations is not None:
-            conversations = await self._retention.erase_conversations(now - keep.conversations)
-        if keep.deleted is not None:
-            conversations += await self._retention.erase_gone(now - keep.deleted)
-        if keep.tool_calls is not None:
-            tool_results = await self._retention.erase_tool_calls(now - keep.tool_calls)
-        await self._retention.erase_unopened(now - AN_HOUR)
-        books = await self._shelf.erase_removed(now - KEEP_REMOVED)
-        await self._retention.erase_notes(now - NOTES_KEPT)
-        servers = await self._servers.sweep(None if keep.left_servers is None else now - keep.left_servers)
-        return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY), books, servers)
-
-    async def sweep_daily(self) -> None:
-        """Sweep now and once a day, until cancelled."""
-        while True:
-            try:
-                if swept := await self.sweep():
-                    logger.info(
-                        "erased, since their time was over: %d servers, %d removed books, %d conversations, "
-                        "%d tool results, %d files of books",
-                        swept.servers,
-                        swept.books,
-                        swept.conversations,
-                        swept.tool_results,
-                        swept.book_files,
-                    )
-            except (MarginaliaError, OSError) as error:
-                logger.error("what is over could not be erased; it is tried again tomorrow: %s", error)
-            await asyncio.sleep(A_DAY.total_seconds())

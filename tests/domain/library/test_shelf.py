@@ -12,7 +12,8 @@ from bot.app import App, open_app
 from bot.settings import Settings
 from domain.book import Book, ShelfLimits
 from domain.errors import BookError, BookErrorCode
-from domain.library.shelf import KEEP_REMOVED, AddedBook
+from domain.library.shelf import AddedBook
+from domain.servers import KEEP_REMOVED
 from domain.spoilers.detector import SpoilerChecks, SpoilerDetector
 from storage.book_files.files import SQLiteBookFiles
 

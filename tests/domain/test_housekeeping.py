@@ -16,7 +16,7 @@ from bot.settings import Settings
 from domain.conversation import Conversation
 from domain.errors import StorageError, StorageErrorCode
 from domain.event import Answer
-from domain.library.shelf import Housekeeping
+from domain.servers import Housekeeping
 from domain.turn.chat_with_book import Reader
 from domain.usage import Sweep
 from tests.doubles.anthropic_api import AnthropicDouble
@@ -101,7 +101,7 @@ async def test_files_that_no_shelf_holds_go_once_they_are_a_day_old(tmp_path: Pa
 async def test_it_is_done_at_once_and_trouble_does_not_end_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("domain.library.shelf.A_DAY", timedelta(milliseconds=1))
+    monkeypatch.setattr("domain.servers.A_DAY", timedelta(milliseconds=1))
     caplog.set_level("INFO")
     async with opened(tmp_path) as (app, _):
         await app.shelf.add(TALE, "lamp.txt")
@@ -122,6 +122,6 @@ async def test_it_is_done_at_once_and_trouble_does_not_end_it(
             await asyncio.sleep(0.01)
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
-    told = [record.getMessage() for record in caplog.records if record.name == "domain.library.shelf"]
+    told = [record.getMessage() for record in caplog.records if record.name == "domain.servers"]
     assert told[0].endswith("The disk is full.")
     assert told[1].endswith("0 conversations, 0 tool results, 1 files of books")
