@@ -14,8 +14,7 @@ from discord.ui import Button, View
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, book_card, moved_card, plain, usage_line
 from cogs.conversation.intake import TALK_ABOUT, message_text
-from cogs.delivery.channel import remove_notice
-from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
+from cogs.errors import DISCORD_ERRORS, Refusal, is_away, remove_notice, retry_transient
 from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of, speeches_in_all_languages
 from cogs.interactions import (
     Field,

@@ -166,6 +166,41 @@ async def tell(interaction: discord.Interaction[Any], text: str) -> TakeBack:
     return interaction.delete_original_response
 
 
+async def hint(
+    message: discord.Message, text: str, view: discord.ui.View = discord.utils.MISSING, *, about: str = "hint"
+) -> discord.Message | None:
+    """Say something below a message, without a notification, and once however often the message is handled.
+
+    `about` tells the hints below one message apart. Returns the hint; None if it could not be posted.
+    """
+    send = partial(
+        message.channel.send,
+        text,
+        allowed_mentions=discord.AllowedMentions.none(),
+        nonce=f"{about}:{message.id}",
+        silent=True,
+        view=view,
+    )
+    try:
+        try:
+            return await send(reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
+        except discord.Forbidden as fault:
+            if fault.code != DiscordCode.CANNOT_REPLY:
+                raise
+            return await send()
+    except DISCORD_ERRORS as fault:
+        logger.info("a hint was not given: %s", fault)
+        return None
+
+
+async def remove_notice(message: discord.Message) -> None:
+    """Delete what was said about trouble that is over, if Discord lets it."""
+    try:
+        await message.delete()
+    except DISCORD_ERRORS as error:
+        logger.info("a notice stays: %s", error)
+
+
 def is_away(error: BaseException) -> bool:
     """Whether the database does not answer just now, so that the same may succeed in a minute."""
     return isinstance(error, StorageError) and error.code is StorageErrorCode.UNREACHABLE

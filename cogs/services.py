@@ -312,6 +312,16 @@ def known_speeches_at(use_cases: UseCases, message: discord.Message) -> Sequence
     return last_direct_speeches(use_cases, str(message.author.id))
 
 
+async def speech_at(use_cases: UseCases, message: discord.Message) -> Speech:
+    """The language to use where a message is: while the database is away, the one last known."""
+    if message.guild is not None:
+        return speech_in(message.guild)
+    try:
+        return await direct_speech(use_cases, str(message.author.id))
+    except StorageError:
+        return last_direct_speeches(use_cases, str(message.author.id))[0]
+
+
 def _locale_of(code: str | None) -> discord.Locale | None:
     return discord.Locale(code) if code in _LOCALES else None
 

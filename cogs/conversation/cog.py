@@ -30,15 +30,24 @@ from cogs.conversation.intake import (
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.presses import AnswerButtons, ToolCallButtons
 from cogs.conversation.worker import ConversationWorkers
-from cogs.delivery.channel import hint, remove_notice
 from cogs.delivery.writer import ChannelWriters
-from cogs.errors import DISCORD_ERRORS, Refusal, is_away, sentence_for, tell_kept, tells_of_outage, waiting_sentence
-from cogs.i18n import Speech, speech_for, speech_in, speech_of
+from cogs.errors import (
+    DISCORD_ERRORS,
+    Refusal,
+    hint,
+    is_away,
+    remove_notice,
+    sentence_for,
+    tell_kept,
+    tells_of_outage,
+    waiting_sentence,
+)
+from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import acknowledge, allowed_by, not_here, on_custom_id, on_press, row, take_away
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.services import NotifyPrivately, RecentIds, ServingBot, direct_speech, known_speeches_at, shelf_of
+from cogs.services import NotifyPrivately, RecentIds, ServingBot, known_speeches_at, shelf_of, speech_at
 from cogs.threads import NO_THREADS_HERE, TitleUpdates, channel_for_threads
 from domain.book import personal_shelf
 from domain.conversation import Conversation
@@ -325,7 +334,7 @@ class ConversationCog(commands.Cog):
         away, told = is_away(error), self._contexts.told_below
         if away:  # before it is said, so that it is not said twice meanwhile
             told.add(message.channel.id)
-        says = known_speeches_at(self._use_cases, message) if away else [await self._speech_at(message)]
+        says = known_speeches_at(self._use_cases, message) if away else [await speech_at(self._use_cases, message)]
         trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
         notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])), about="away")
         if notice is None:
@@ -334,7 +343,7 @@ class ConversationCog(commands.Cog):
 
     async def _reply_to(self, message: discord.Message, heard: IntakeResult | None) -> None:
         """Tell the author of a message that was meant for the bot what to do if not all of it is answered."""
-        say = await self._speech_at(message)
+        say = await speech_at(self._use_cases, message)
         if heard is None:
             if message.guild is None:
                 await self._offer_books(message, say)
@@ -346,15 +355,6 @@ class ConversationCog(commands.Cog):
                 await hint(message, conversation_gone(say))
         elif text := await self._intake.hint_for(heard, message, say, self._bot_id):
             await hint(message, text)
-
-    async def _speech_at(self, message: discord.Message) -> Speech:
-        """The language to use where a message is."""
-        if message.guild is not None:
-            return speech_in(message.guild)
-        try:
-            return await direct_speech(self._use_cases, str(message.author.id))
-        except StorageError:
-            return speech_for(discord.Locale.american_english)
 
     async def _offer_books(self, message: discord.Message, say: Speech) -> None:
         """Tell somebody who speaks to the bot where there is no conversation how to start one, and let them choose."""
@@ -440,7 +440,7 @@ class ConversationCog(commands.Cog):
             last = await self._use_cases.transcripts.last_written(
                 str(message.author.id), conversation.book_id, but=str(message.id)
             )
-            say = await self._speech_at(message)
+            say = await speech_at(self._use_cases, message)
         except StorageError as error:
             logger.info("no recap was offered: %s", error)
             return

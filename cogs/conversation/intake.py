@@ -15,8 +15,7 @@ import discord
 from cogs.access import EMPTY_SHELF
 from cogs.cards import repeated
 from cogs.conversation.buttons import tells_of_waiting
-from cogs.delivery.channel import remove_notice
-from cogs.errors import retry_transient
+from cogs.errors import remove_notice, retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
 from cogs.rendering.inline import as_compared

@@ -1,19 +1,15 @@
-"""A Discord channel as delivery knows it: discord.py's calls and exceptions on one side, the port on the other; and
-notices below messages.
-"""
+"""A Discord channel as delivery knows it: discord.py's calls and exceptions on one side, the port on the other."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
 import discord
-from discord.ui import View
 
 from cogs.delivery.message_group import (
     ArchivedThreadError,
@@ -26,7 +22,7 @@ from cogs.delivery.message_group import (
     Sent,
     TryLaterError,
 )
-from cogs.errors import DISCORD_ERRORS, DiscordCode
+from cogs.errors import DiscordCode
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import EmbedData
 
@@ -236,38 +232,3 @@ class Typing:
             except DeliveryError as fault:
                 logger.debug("typing is not shown: %s", fault)
             await self._sleep(REFRESH_S)
-
-
-async def hint(
-    message: discord.Message, text: str, view: View = discord.utils.MISSING, *, about: str = "hint"
-) -> discord.Message | None:
-    """Say something below a message, without a notification, and once however often the message is handled.
-
-    `about` tells the hints below one message apart. Returns the hint; None if it could not be posted.
-    """
-    send = partial(
-        message.channel.send,
-        text,
-        allowed_mentions=discord.AllowedMentions.none(),
-        nonce=f"{about}:{message.id}",
-        silent=True,
-        view=view,
-    )
-    try:
-        try:
-            return await send(reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
-        except discord.Forbidden as fault:
-            if fault.code != DiscordCode.CANNOT_REPLY:
-                raise
-            return await send()
-    except DISCORD_ERRORS as fault:
-        logger.info("a hint was not given: %s", fault)
-        return None
-
-
-async def remove_notice(message: discord.Message) -> None:
-    """Delete what was said about trouble that is over, if Discord lets it."""
-    try:
-        await message.delete()
-    except DISCORD_ERRORS as error:
-        logger.info("a notice stays: %s", error)

@@ -1,4 +1,4 @@
-"""What a message shows, and the port through which it gets into a channel."""
+"""A group of messages: what each shows, the steps to what it should show, and the port to the channel."""
 
 import base64
 import hashlib
