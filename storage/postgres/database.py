@@ -24,7 +24,7 @@ from psycopg_pool import AsyncConnectionPool
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.postgres.schema import IDENTITIES, migrate, shipped_migrations, table_shapes
-from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value
+from storage.sql.database import CopyableDatabase, Migration, Result, Row, Statement, TableShape, Transaction, Value
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
 
@@ -102,7 +102,7 @@ _Bound = tuple[str, Sequence[Value]]
 """A statement, and its parameters as PostgreSQL takes them."""
 
 
-class PostgresDatabase:
+class PostgresDatabase(CopyableDatabase):
     """A PostgreSQL database.
 
     Raises (all methods): StorageError with a sentence for people.
@@ -181,16 +181,6 @@ class PostgresDatabase:
         finally:
             for _, rows in queries:
                 rows.cancel()  # does nothing but where this task was cancelled
-
-    async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
-        """The first row of one query."""
-        rows = await self.read(sql, parameters)
-        return rows[0] if rows else None
-
-    async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """One statement, which is a transaction of its own."""
-        [rows] = await self.write_all([(sql, parameters)])
-        return rows
 
     async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """As storage.sql.database.Database says; each statement sees the database as it was at the first one."""

@@ -56,11 +56,13 @@ class Database(Protocol):
 
     async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
         """The first row of one query."""
-        ...
+        rows = await self.read(sql, parameters)
+        return rows[0] if rows else None
 
     async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """Execute one statement in a transaction of its own."""
-        ...
+        [rows] = await self.write_all([(sql, parameters)])
+        return rows
 
     async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """Statements in a transaction of their own, sent all at once; the rows that each gives back.

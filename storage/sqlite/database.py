@@ -14,6 +14,7 @@ from typing import IO, Any, Protocol
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.sql.database import (
+    CopyableDatabase,
     Migration,
     Result,
     Row,
@@ -124,7 +125,7 @@ async def _refuse_orphans(transaction: Connection) -> None:
         )
 
 
-class SQLiteDatabase:
+class SQLiteDatabase(CopyableDatabase):
     """A SQLite database in a file or in memory.
 
     Raises (all methods): StorageError with a sentence for people.
@@ -185,16 +186,6 @@ class SQLiteDatabase:
             return await self._reader.run(sql, parameters)
         async with self.transaction() as transaction:
             return await transaction.run(sql, parameters)
-
-    async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
-        """The first row of one query."""
-        rows = await self.read(sql, parameters)
-        return rows[0] if rows else None
-
-    async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """One statement in a transaction of its own."""
-        [rows] = await self.write_all([(sql, parameters)])
-        return rows
 
     async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """As storage.sql.database.Database says. Cancelled in the middle, they take effect all the same."""
