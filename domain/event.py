@@ -169,7 +169,7 @@ TurnEvent = (
     | Answer
     | TurnFailed
 )
-"""A turn yields TurnStarted first, and exactly one Answer or TurnFailed last."""
+"""A turn yields TurnStarted first, and exactly one Answer or TurnFailed last; none if it is taken back."""
 
 
 @dataclass(frozen=True, slots=True)
