@@ -20,9 +20,10 @@ from domain.event import StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
 from domain.strategies.always_retrieve import ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
-from domain.strategies.window import ContextWindow, metered
+from domain.strategies.window import ContextWindow
 from domain.tool_use import RequestUsage, ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output
+from domain.turn.quota import metered
 
 OnUsage = Callable[[UsageReported], Awaitable[None] | None]
 """Receives the tokens of each request; it may be a coroutine function."""

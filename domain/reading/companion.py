@@ -39,9 +39,8 @@ from domain.reading.recap import (
 )
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import has_hidden
-from domain.strategies.window import complete_once
 from domain.tool_use import RequestUsage, TextChunk
-from domain.turn.quota import Quota, UsageMeter
+from domain.turn.quota import Quota, UsageMeter, complete_once
 
 RECAP_WORDS = 250
 SENTENCES_SHOWN = 120

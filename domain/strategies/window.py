@@ -1,27 +1,21 @@
-"""Fitting requests into a model's context window: too long requests are sent again with less. Also, single questions
-outside a turn.
+"""Fitting requests into a model's context window, and replies into an answer: what is too long is sent again with less,
+and a reply without an end is left.
 """
 
-import asyncio
-import logging
-import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
 
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
 from domain.citations.resolver import LONGEST_ANSWER
-from domain.errors import LLMError, LLMErrorCode, MarginaliaError
+from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, StrategyEvent, UsageReported
 from domain.ports import ChatProvider, Metered
-from domain.tasks import to_the_end
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
     RequestSent,
-    RequestUsage,
     StopReason,
     TextBlockEnd,
     TextChunk,
@@ -29,8 +23,6 @@ from domain.tool_use import (
     TokenUsage,
     ToolDefinition,
 )
-
-logger = logging.getLogger(__name__)
 
 ASCII_PER_TOKEN = 3.5
 """Characters; in other scripts a character takes about a token."""
@@ -55,11 +47,6 @@ ENOUGH_TO_TELL = 1_000
 """Tokens; in a shorter request, what a server adds to it weighs too much to tell how its model counts."""
 FORGETTING = 1 / 8
 """How much a lower count than before corrects what has been learnt; a higher one counts at once."""
-
-NOTE_EVERY_S = 1.0
-"""How often it is reported what an open request has used; each report takes a fifth of a millisecond of processor time.
-"""
-
 
 STUCK = 4_000
 """Characters of a piece written again and again from which on a model is not expected to find an end."""
@@ -189,11 +176,6 @@ class ContextWindow:
         self._guessed = max(self._guessed, power, int(refused * SHRINK) + (self._reply or LEAST_REPLY))
 
 
-Event = TypeVar("Event", bound=ProviderEvent | StrategyEvent)
-
-Spent = Callable[[RequestUsage], Awaitable[None]]
-"""Receives what each request uses: now and then while it is open, and all of it at its end."""
-
 Arrange = Callable[[list[PromptMessage]], list[PromptMessage]]
 
 
@@ -295,77 +277,6 @@ async def events_of_reply(
         yield response
 
 
-async def metered(events: AsyncGenerator[Event, None], spent: Spent) -> AsyncGenerator[Event, None]:
-    """The events without those about usage, which `spent` receives.
-
-    A request that fails, or is left or cancelled before its usage is reported, has used tokens as well. So has one
-    whose process is killed, hence the reports while it is open.
-    """
-    request: _MeteredRequest | None = None
-    try:
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, RequestSent):
-                    if request:
-                        await request.end()
-                    request = _MeteredRequest(event, spent)
-                elif isinstance(event, UsageReported):
-                    ended, request = request, None
-                    await to_the_end(ended.end(event.usage) if ended else spent(_unmetered(event)))
-                else:
-                    yield event
-    finally:
-        try:
-            if request:
-                await to_the_end(request.end())
-        except MarginaliaError as error:  # why the request ended is more important
-            logger.warning("the usage of an unfinished request was not recorded: %s", error)
-
-
-def _unmetered(event: UsageReported) -> RequestUsage:
-    return RequestUsage(uuid.uuid4().hex, event.model, event.usage)
-
-
-class _MeteredRequest:
-    """Reports what a request uses, from when it is sent to its end. The first report does not hold up the request."""
-
-    def __init__(self, sent: RequestSent, spent: Spent) -> None:
-        self._sent = sent
-        self._spent = spent
-        self._id = uuid.uuid4().hex
-        self._noted: TokenUsage | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._begin_noting()
-
-    async def end(self, reported: TokenUsage | None = None) -> None:
-        """Report all it has used: as its server has reported, else as far as is known."""
-        _, late = await asyncio.wait({self._noting}, timeout=NOTE_EVERY_S)
-        for task in late:  # a database that has trouble does not keep the answer waiting twice
-            task.cancel()
-        if self._timer:
-            self._timer.cancel()
-        if usage := reported or self._sent.spent():
-            await self._spent(RequestUsage(self._id, self._sent.model, usage))
-        elif self._noted:  # it was refused late
-            await self._report_so_far(TokenUsage())
-
-    def _begin_noting(self) -> None:
-        self._noting = asyncio.create_task(self._note())
-
-    async def _note(self) -> None:
-        try:
-            usage = self._sent.spent()
-            if usage and usage != self._noted:
-                self._noted = usage
-                await self._report_so_far(usage)
-        except MarginaliaError as error:
-            logger.info("what a request has used so far was not recorded: %s", error)
-        self._timer = asyncio.get_running_loop().call_later(NOTE_EVERY_S, self._begin_noting)
-
-    async def _report_so_far(self, usage: TokenUsage) -> None:
-        await self._spent(RequestUsage(self._id, self._sent.model, usage, is_open=True))
-
-
 def _too_long(window: int = 0) -> LLMError:
     return LLMError(
         LLMErrorCode.CONTEXT_EXCEEDED,
@@ -436,30 +347,6 @@ def _shorten(now: list[PromptMessage]) -> bool:
     else:
         return False
     return True
-
-
-async def complete_once(
-    chat_provider: ChatProvider,
-    spent: Spent,
-    question: str,
-    /,
-    *,
-    kind: PromptKind = PromptKind.TALK,
-    data: Mapping[str, Any] | None = None,
-) -> str:
-    """The model's reply in words; blank if it declines or has nothing to say.
-
-    `spent` receives the tokens used, also if there is no reply. `kind` and `data` are those of PromptMessage.
-
-    Raises:
-        LLMError: there was no reply; CONTEXT_EXCEEDED if the question does not fit into the model's window.
-    """
-    prompt, said = PromptMessage(MessageRole.USER, question, kind=kind, data=data), ""
-    async with aclosing(metered(events_of_reply(chat_provider, [prompt]), spent)) as events:
-        async for event in events:
-            if isinstance(event, ChatResponse):
-                said = reply_text(event)
-    return said
 
 
 def reply_text(response: ChatResponse) -> str:

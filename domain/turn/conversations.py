@@ -23,9 +23,8 @@ from domain.ports import (
 )
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import spans, without_covers
-from domain.strategies.window import complete_once
 from domain.tool_use import RequestUsage
-from domain.turn.quota import UsageMeter
+from domain.turn.quota import UsageMeter, complete_once
 from domain.usage import Removal
 
 logger = logging.getLogger(__name__)

@@ -31,11 +31,10 @@ from domain.ports import (
 )
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import without_covers
-from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import MakeToolbox, ToolContext
 from domain.turn.history import as_said, presentable, unanswered, within_bound, without_calls
-from domain.turn.quota import Quota, UsageMeter
+from domain.turn.quota import Quota, UsageMeter, complete_once
 from domain.turn.state import Emit, TurnDraft, TurnRequest
 
 

@@ -1,19 +1,28 @@
-"""How much a person may use, and how often they may do what costs others something."""
+"""How much a person may use, how often they may do what costs others something, and what requests to models use."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from domain.book import ShelfLimits
+from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.conversation import Conversation
-from domain.errors import LLMError, LLMErrorCode, Worded
-from domain.event import UsageReported
-from domain.ports import AllowanceRepository, Clock, UsageRepository
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError, Worded
+from domain.event import StrategyEvent, UsageReported
+from domain.ports import AllowanceRepository, ChatProvider, Clock, UsageRepository
 from domain.servers import ManageServers
-from domain.tool_use import RequestUsage, TokenUsage
+from domain.strategies.window import events_of_reply, reply_text
+from domain.tasks import to_the_end
+from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, RequestUsage, TokenUsage
 from domain.turn.state import Emit, TurnDraft
 from domain.usage import Deed, ServerSettings, UsageRecord
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +192,10 @@ class Quota:
         return Worded("about 1 hour") if hours == 1 else Worded("about {hours} hours", hours=hours)
 
 
+NOTE_EVERY_S = 1.0
+"""How often it is reported what an open request has used; each report takes a fifth of a millisecond of processor time.
+"""
+
 usage_log = logging.getLogger("marginalia.usage")
 """One line per request to a model, of turns and of everything else that models write, from which figures are made."""
 
@@ -247,3 +260,104 @@ def _log(spent: RequestUsage, cost: int | None) -> None:
     }
     told = " ".join(f"{name}={value}" for name, value in fields.items())
     usage_log.debug("request %s", told, extra={"fields": fields})
+
+
+Event = TypeVar("Event", bound=ProviderEvent | StrategyEvent)
+
+Spent = Callable[[RequestUsage], Awaitable[None]]
+"""Receives what each request uses: now and then while it is open, and all of it at its end."""
+
+
+async def metered(events: AsyncGenerator[Event, None], spent: Spent) -> AsyncGenerator[Event, None]:
+    """The events without those about usage, which `spent` receives.
+
+    A request that fails, or is left or cancelled before its usage is reported, has used tokens as well. So has one
+    whose process is killed, hence the reports while it is open.
+    """
+    request: _MeteredRequest | None = None
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, RequestSent):
+                    if request:
+                        await request.end()
+                    request = _MeteredRequest(event, spent)
+                elif isinstance(event, UsageReported):
+                    ended, request = request, None
+                    await to_the_end(ended.end(event.usage) if ended else spent(_unmetered(event)))
+                else:
+                    yield event
+    finally:
+        try:
+            if request:
+                await to_the_end(request.end())
+        except MarginaliaError as error:  # why the request ended is more important
+            logger.warning("the usage of an unfinished request was not recorded: %s", error)
+
+
+def _unmetered(event: UsageReported) -> RequestUsage:
+    return RequestUsage(uuid.uuid4().hex, event.model, event.usage)
+
+
+class _MeteredRequest:
+    """Reports what a request uses, from when it is sent to its end. The first report does not hold up the request."""
+
+    def __init__(self, sent: RequestSent, spent: Spent) -> None:
+        self._sent = sent
+        self._spent = spent
+        self._id = uuid.uuid4().hex
+        self._noted: TokenUsage | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._begin_noting()
+
+    async def end(self, reported: TokenUsage | None = None) -> None:
+        """Report all it has used: as its server has reported, else as far as is known."""
+        _, late = await asyncio.wait({self._noting}, timeout=NOTE_EVERY_S)
+        for task in late:  # a database that has trouble does not keep the answer waiting twice
+            task.cancel()
+        if self._timer:
+            self._timer.cancel()
+        if usage := reported or self._sent.spent():
+            await self._spent(RequestUsage(self._id, self._sent.model, usage))
+        elif self._noted:  # it was refused late
+            await self._report_so_far(TokenUsage())
+
+    def _begin_noting(self) -> None:
+        self._noting = asyncio.create_task(self._note())
+
+    async def _note(self) -> None:
+        try:
+            usage = self._sent.spent()
+            if usage and usage != self._noted:
+                self._noted = usage
+                await self._report_so_far(usage)
+        except MarginaliaError as error:
+            logger.info("what a request has used so far was not recorded: %s", error)
+        self._timer = asyncio.get_running_loop().call_later(NOTE_EVERY_S, self._begin_noting)
+
+    async def _report_so_far(self, usage: TokenUsage) -> None:
+        await self._spent(RequestUsage(self._id, self._sent.model, usage, is_open=True))
+
+
+async def complete_once(
+    chat_provider: ChatProvider,
+    spent: Spent,
+    question: str,
+    /,
+    *,
+    kind: PromptKind = PromptKind.TALK,
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """The model's reply in words; blank if it declines or has nothing to say.
+
+    `spent` receives the tokens used, also if there is no reply. `kind` and `data` are those of PromptMessage.
+
+    Raises:
+        LLMError: there was no reply; CONTEXT_EXCEEDED if the question does not fit into the model's window.
+    """
+    prompt, said = PromptMessage(MessageRole.USER, question, kind=kind, data=data), ""
+    async with aclosing(metered(events_of_reply(chat_provider, [prompt]), spent)) as events:
+        async for event in events:
+            if isinstance(event, ChatResponse):
+                said = reply_text(event)
+    return said

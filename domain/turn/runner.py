@@ -37,12 +37,11 @@ from domain.event import (
 )
 from domain.ports import BookView, ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.spoilers.filter import COVERED, redacted
-from domain.strategies.window import metered
 from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
 from domain.tools.registry import MakeToolbox
 from domain.turn.preparer import TurnPreparer
-from domain.turn.quota import UsageMeter
+from domain.turn.quota import UsageMeter, metered
 from domain.turn.state import NO_OFFER, Emit, Ending, FallbackAnswer, RunningTurn, TurnDraft, TurnRequest
 
 logger = logging.getLogger(__name__)

@@ -17,9 +17,9 @@ from domain.event import StrategyOutcome
 from domain.ports import BookView, Dispatcher, RetrievalStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
-from domain.strategies.window import complete_once
 from domain.tool_use import RequestUsage, ToolDefinition, ToolResult
 from domain.tools.registry import as_result
+from domain.turn.quota import complete_once
 from tests.bot.providers.extractive.reading import opened_view
 from tests.bot.providers.extractive.test_answers import CHAPTERS
 
