@@ -25,7 +25,7 @@ from bot.providers.base import WireChat
 from bot.settings import FILE, Settings, is_own_folder, load_settings
 from domain.citations.page_numbers import compile_patterns
 from domain.errors import LLMError, SettingsError, shortened
-from domain.library.progress import page_in
+from domain.library.addressing import page_in
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
 

@@ -27,7 +27,7 @@ from rich.table import Table
 from bot.cli.running import console, fail, opened, print_json, progress_bar, run_async
 from domain.book import Book, BookText, Passage, page_reference
 from domain.errors import BookError, BookErrorCode, shortened
-from domain.library.progress import end_of_chapter, end_of_page
+from domain.library.addressing import end_of_chapter, end_of_page
 from domain.library.search.query import MAX_RESULTS
 from domain.ports import BookFile, BookFiles, BookView, Progress
 

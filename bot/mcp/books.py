@@ -12,9 +12,9 @@ from mcp import MCPError, types
 
 from domain.book import Book, ContentsEntry, Page, PositionState, ReadingPosition, numbered, page_reference
 from domain.errors import BookError, BookErrorCode, MarginaliaError, shortened
-from domain.library.addressing import find_chapter, is_printed
+from domain.library.addressing import end_of_page, find_chapter, find_page, is_printed
 from domain.library.numerals import number_value
-from domain.library.progress import end_of_page, find_page, label_at
+from domain.library.progress import label_at
 from domain.library.shelf import Bookshelf
 from domain.ports import BookFile, BookView, ReaderRepository
 

@@ -14,7 +14,7 @@ from bot.tools.book import BOOK_TOOLS, book_toolbox
 from bot.tools.results import define, labelled
 from domain.book import Passage, encodable
 from domain.errors import MarginaliaError, shortened
-from domain.library.progress import find_page, page_in
+from domain.library.addressing import find_page, page_in
 from domain.library.search.words import fold
 from domain.ports import BookFile, BookView, ToolHandler
 from domain.reading.portrait import MetNames, portrait_text, portray

@@ -1,15 +1,17 @@
-"""What titles of chapters tell: which one somebody means, by its printed number, the part it is in, or its title; and
-which are no part of the story.
+"""Places in a book as people name them: a page by its label, a chapter by its printed number, the part it is in, or
+its title; and which chapters are no part of the story.
 """
 
 import json
 import re
+import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from domain.errors import BookError, BookErrorCode
+from domain.book import Chapter, Page, one_line
+from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.numerals import CARDINALS, number_value
 from domain.library.search.words import fold, words_of
 
@@ -317,3 +319,85 @@ def _numbered(nth: re.Match[str]) -> str:
         if number.lower() not in _CARDINALS and (value := number_value(_ORDINAL_SIGN.sub("", number))):
             return " ".join([*words[:at], nth["kind"], str(value)])
     return nth[0]
+
+
+_PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
+
+_LIKE_A_NUMBER = re.compile(r"\d|^[ivxlcdm]+$", re.IGNORECASE)
+_PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
+
+
+def find_page(pages: Sequence[Page], label: str) -> Page | None:
+    """The page with that label, with or without "page" in front; if no page is labelled so, the one with that number,
+    in whichever script's digits.
+    """
+    typed = _PAGE_WORD.sub("", one_line(label), count=1).strip().casefold()
+    wanted = "".join(str(unicodedata.decimal(each, each)) for each in typed)  # full-width ones, as keyboards make them
+    by_label = (page for page in pages if page.label.strip().casefold() in (typed, wanted))
+    by_number = (page for page in pages if str(page.number) == wanted)
+    return next(by_label, None) or next(by_number, None)
+
+
+def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
+    """The offset that a reader who has finished that page has reached.
+
+    Raises:
+        BookError: NOT_FOUND, there is no such page.
+    """
+    page = find_page(pages, label)
+    if page is None:
+        raise page_missing(label, pages, estimated=estimated)
+    return page.end
+
+
+def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookError:
+    """The error for a page that a book does not have. It says how many pages there are, as the book's card does."""
+    named = _PAGE_WORD.sub("", label, count=1).strip()
+    one, many = Worded("1 page"), Worded("{pages} pages", pages=len(pages))
+    if estimated:
+        one, many = Worded("about 1 page"), Worded("about {pages} pages", pages=len(pages))
+    count = one if len(pages) == 1 else many
+    if not _LIKE_A_NUMBER.search(named):
+        told = Worded("“{page}” is not a page's number (the book has {count}).", page=named, count=count)
+        return BookError(BookErrorCode.NOT_FOUND, told)
+    message = Worded("There's no page {page} in this book (it has {count}).", page=named, count=count)
+    if pages and pages[0].label != "1":
+        message = Worded(
+            "There's no page {page} in this book (it has {count}, and they begin with {first}).",
+            page=named,
+            count=count,
+            first=pages[0].label,
+        )
+    return BookError(BookErrorCode.NOT_FOUND, message)
+
+
+def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
+    """The offset that a reader who has finished that chapter or part has reached; it is named by number or title.
+
+    Raises:
+        BookError: NOT_FOUND, there is no such chapter, or several parts have one.
+    """
+    chapter = find_chapter(chapters, name)
+    if chapter is None:
+        message = Worded(
+            "I can't find chapter “{name}” in this book. Tell me the page you've read to instead.", name=name.strip()
+        )
+        raise BookError(BookErrorCode.NOT_FOUND, message)
+    return with_descendants(chapters, chapter)[-1].end
+
+
+def page_in(argument: str) -> str | None:
+    """The label of a page that an argument names ("80", "xii", "A-3"); None for anything else.
+
+    A button shows what the model writes here, so arbitrary words are refused.
+    """
+    label = " ".join(argument.split())
+    return label if _PAGE.fullmatch(label) else None
+
+
+def is_same_number(token: str, label: str) -> bool:
+    """Whether a word is that label, or its number in other digits or in words."""
+    if token.casefold() == label.casefold():
+        return True
+    value = number_value(label)
+    return value is not None and number_value(token) == value

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +15,6 @@ from domain.book import (
     Page,
     PositionState,
     ReadingPosition,
-    one_line,
     page_reference,
 )
 from domain.chat import ChatMessage, MessageRole
@@ -24,25 +22,17 @@ from domain.clubs.plan import Club
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
 from domain.event import PositionProposed
-from domain.library.addressing import find_chapter, is_chapter_word, with_descendants, without_titles
+from domain.library.addressing import (
+    end_of_chapter,
+    end_of_page,
+    is_chapter_word,
+    is_same_number,
+    page_in,
+    without_titles,
+)
 from domain.library.numerals import number_value
 from domain.library.search.words import fold
 from domain.ports import BookFiles, Clock, ClubRepository, ReaderRepository
-
-_PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
-
-_LIKE_A_NUMBER = re.compile(r"\d|^[ivxlcdm]+$", re.IGNORECASE)
-
-
-def find_page(pages: Sequence[Page], label: str) -> Page | None:
-    """The page with that label, with or without "page" in front; if no page is labelled so, the one with that number,
-    in whichever script's digits.
-    """
-    typed = _PAGE_WORD.sub("", one_line(label), count=1).strip().casefold()
-    wanted = "".join(str(unicodedata.decimal(each, each)) for each in typed)  # full-width ones, as keyboards make them
-    by_label = (page for page in pages if page.label.strip().casefold() in (typed, wanted))
-    by_number = (page for page in pages if str(page.number) == wanted)
-    return next(by_label, None) or next(by_number, None)
 
 
 def label_at(pages: Sequence[Page], read_to: int) -> str:
@@ -50,57 +40,9 @@ def label_at(pages: Sequence[Page], read_to: int) -> str:
     return next((page.label for page in reversed(pages) if page.start < read_to), "")
 
 
-def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
-    """The offset that a reader who has finished that page has reached.
-
-    Raises:
-        BookError: NOT_FOUND, there is no such page.
-    """
-    page = find_page(pages, label)
-    if page is None:
-        raise page_missing(label, pages, estimated=estimated)
-    return page.end
-
-
-def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookError:
-    """The error for a page that a book does not have. It says how many pages there are, as the book's card does."""
-    named = _PAGE_WORD.sub("", label, count=1).strip()
-    one, many = Worded("1 page"), Worded("{pages} pages", pages=len(pages))
-    if estimated:
-        one, many = Worded("about 1 page"), Worded("about {pages} pages", pages=len(pages))
-    count = one if len(pages) == 1 else many
-    if not _LIKE_A_NUMBER.search(named):
-        told = Worded("“{page}” is not a page's number (the book has {count}).", page=named, count=count)
-        return BookError(BookErrorCode.NOT_FOUND, told)
-    message = Worded("There's no page {page} in this book (it has {count}).", page=named, count=count)
-    if pages and pages[0].label != "1":
-        message = Worded(
-            "There's no page {page} in this book (it has {count}, and they begin with {first}).",
-            page=named,
-            count=count,
-            first=pages[0].label,
-        )
-    return BookError(BookErrorCode.NOT_FOUND, message)
-
-
 def title_is_read(chapter: Chapter, read_to: int) -> bool:
     """Whether somebody who has read up to `read_to` has read the chapter's title, which is at its beginning."""
     return min(chapter.start + max(len(chapter.title), 1), chapter.end) <= read_to
-
-
-def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
-    """The offset that a reader who has finished that chapter or part has reached; it is named by number or title.
-
-    Raises:
-        BookError: NOT_FOUND, there is no such chapter, or several parts have one.
-    """
-    chapter = find_chapter(chapters, name)
-    if chapter is None:
-        message = Worded(
-            "I can't find chapter “{name}” in this book. Tell me the page you've read to instead.", name=name.strip()
-        )
-        raise BookError(BookErrorCode.NOT_FOUND, message)
-    return with_descendants(chapters, chapter)[-1].end
 
 
 _ORDER = re.compile(r"\s*(page|chapter|finished|clear)\b\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
@@ -395,22 +337,12 @@ class ManagePositions:
 
 PROPOSE_POSITION = "propose_position"
 """The name of the tool by which a model proposes a position."""
-_PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _BOOKS = frozenset("book buch livre libro boek книга".split())  # noqa: SIM905
 _DONE = re.compile(
     r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
     r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
 )
-
-
-def page_in(argument: str) -> str | None:
-    """The label of a page that an argument names ("80", "xii", "A-3"); None for anything else.
-
-    A button shows what the model writes here, so arbitrary words are refused.
-    """
-    label = " ".join(argument.split())
-    return label if _PAGE.fullmatch(label) else None
 
 
 def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:
@@ -450,14 +382,6 @@ def _is_part(tokens: Sequence[str], at: int) -> bool:
         return is_chapter_word(tokens[at])
     beside = [*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]]
     return any(number_value(token) is not None for token in beside)
-
-
-def is_same_number(token: str, label: str) -> bool:
-    """Whether a word is that label, or its number in other digits or in words."""
-    if token.casefold() == label.casefold():
-        return True
-    value = number_value(label)
-    return value is not None and number_value(token) == value
 
 
 def place_in(arguments: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from domain.book import SOURCE, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode, Worded
-from domain.library.addressing import is_counted
+from domain.library.addressing import find_page, is_counted
 from domain.library.misspellings import missing_words
-from domain.library.progress import find_page
 from domain.library.search.index import BookIndex, Excerpts, count_mentions, sentences_with
 from domain.library.search.layout import BookLayout
 from domain.library.search.phrases import find_phrase

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode, MarginaliaError
-from domain.library.progress import find_page, page_missing
+from domain.library.addressing import find_page, page_missing
 from domain.library.search.index import WordForm
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, Windows

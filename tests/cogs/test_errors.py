@@ -28,7 +28,7 @@ from domain.errors import (
     Worded,
 )
 from domain.leases import CURRENT_LEASE, HeldLease
-from domain.library.progress import page_missing
+from domain.library.addressing import page_missing
 from domain.usage import OpenReply
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of

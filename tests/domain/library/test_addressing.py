@@ -4,9 +4,8 @@ import pytest
 
 from domain.book import Chapter
 from domain.errors import BookError
-from domain.library.addressing import find_chapter, is_counted, is_matter, with_descendants
+from domain.library.addressing import end_of_chapter, find_chapter, is_counted, is_matter, with_descendants
 from domain.library.numerals import number_value
-from domain.library.progress import end_of_chapter
 
 
 def book(*lines: tuple[str, str, int]) -> tuple[Chapter, ...]:

@@ -7,8 +7,7 @@ import pytest
 
 from domain.book import Chapter, Page
 from domain.errors import BookError
-from domain.library.addressing import find_chapter
-from domain.library.progress import end_of_chapter, end_of_page, find_page
+from domain.library.addressing import end_of_chapter, end_of_page, find_chapter, find_page
 
 Place = TypeVar("Place", Page, Chapter)
 
