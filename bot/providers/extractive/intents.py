@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from bot.providers.extractive import language
-from bot.providers.extractive.language import OF_ANY_BOOK, WORDINGS, any_accents
+from bot.providers.extractive.language import OF_ANY_BOOK, WORDINGS, any_accents, tells_of_people
 from bot.providers.extractive.question import (
     MEANS_A_MATTER,
     MEASURED,
@@ -317,19 +317,6 @@ def asks_nothing(question: Question) -> bool:
     """Whether a message asks for nothing: an emoji, or "why?", "go on" and "who is he?" where nothing went before."""
     has_words = words_of(question.text) and question.says_something
     return not has_words or question.means_nobody or ONWARD.fullmatch(question.text) is not None
-
-
-_FEW_PEOPLE = 0.005
-"""The share of words such as "he", "her" and "said" above which a text tells of people: novels have one percent or
-more, also those told by an "I", who asks questions in manuals as well; manuals have less than half a percent.
-"""
-
-
-def tells_of_people(text: str, spoken: language.Language | None) -> bool:
-    """Whether somebody does something in a text, as in no manual; in doubt, and in other languages, they do."""
-    words = words_of(text)
-    people = sum(word.lower() in language.SOMEBODY for word in words)
-    return spoken not in (language.Language.ENGLISH, language.Language.GERMAN) or people > len(words) * _FEW_PEOPLE
 
 
 def is_readers_own(question: Question, told: str, spoken: language.Language | None) -> bool:

@@ -477,3 +477,16 @@ def is_of_today(text: str) -> bool:
     """Whether a question in English tells nothing as past, or is about yesterday; "is there" asks about the book."""
     is_past = _PAST.search(text) or _IS_THERE.match(text)
     return _PRESENT.search(text) is not None and not is_past
+
+
+_FEW_PEOPLE = 0.005
+"""The share of words such as "he", "her" and "said" above which a text tells of people: novels have one percent or
+more, also those told by an "I", who asks questions in manuals as well; manuals have less than half a percent.
+"""
+
+
+def tells_of_people(text: str, spoken: Language | None) -> bool:
+    """Whether somebody does something in a text, as in no manual; in doubt, and in other languages, they do."""
+    words = words_of(text)
+    people = sum(word.lower() in SOMEBODY for word in words)
+    return spoken not in (Language.ENGLISH, Language.GERMAN) or people > len(words) * _FEW_PEOPLE

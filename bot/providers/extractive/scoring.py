@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from bot.providers.extractive.intents import tells_of_people
 from bot.providers.extractive.language import (
     ALMOST,
     CAUSE,
@@ -38,6 +37,7 @@ from bot.providers.extractive.language import (
     says_where,
     split_words,
     stems_of,
+    tells_of_people,
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
