@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 import discord
 
 from bot.app import NO_OBJECTS, QUOTES_ONLY, answerer_name, open_provider, tool_servers
-from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, point_discord_at, reads_messages
+from bot.client.connection import CONNECTION_ERRORS, PORTAL, TOKEN_REFUSED, point_discord_at, reads_messages
 from bot.downloads import BookHosts
 from bot.mcp.tools import ServerStatus, open_mcp_tools
 from bot.parsers.ocr import find_ocr
@@ -307,7 +307,7 @@ async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
         try:
             async for finding in _guilds(client, settings):
                 yield finding
-        except DISCORD_ERRORS as error:
+        except CONNECTION_ERRORS as error:
             yield Finding("Discord servers", f"Discord sent no list of them ({error}). Please try again.", ok=False)
 
 
@@ -318,7 +318,7 @@ async def _log_in(client: discord.Client, token: str) -> str:
             await client.login(token)
     except discord.LoginFailure:
         return TOKEN_REFUSED
-    except DISCORD_ERRORS as error:
+    except CONNECTION_ERRORS as error:
         sentence = f"Discord cannot be reached ({error or 'no answer'}). Please check the network and DISCORD_API_URL."
         is_proxied = any(getproxies().get(scheme) for scheme in ("https", "all"))
         return f"{sentence} The bot uses no proxy for Discord." if is_proxied else sentence

@@ -27,7 +27,7 @@ TOKEN_REFUSED = f"Discord does not accept DISCORD_TOKEN. Make a new one: {PORTAL
 INTENT_REFUSED = f"Discord does not allow this bot an intent it needs: {PORTAL} → Privileged Gateway Intents."
 AUTHENTICATION_FAILED = 4004
 
-DISCORD_ERRORS = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
+CONNECTION_ERRORS = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
 """Temporary errors, unless Discord says that the request itself was wrong."""
 
 
@@ -121,7 +121,7 @@ async def stay_online(
             raise SettingsError(TOKEN_REFUSED) from error
         except discord.ConnectionClosed as error:
             raise _final(error) from error
-        except DISCORD_ERRORS as error:
+        except CONNECTION_ERRORS as error:
             _raise_if_refused(error)
             await _wait_after(error, waits)
 
@@ -140,7 +140,7 @@ async def advised_shards(token: str) -> int:
                 return count
         except discord.LoginFailure as error:
             raise SettingsError(TOKEN_REFUSED) from error
-        except DISCORD_ERRORS as error:
+        except CONNECTION_ERRORS as error:
             _raise_if_refused(error)
             logger.warning("Discord cannot be asked how many shards it advises (%s); again in 5 s", error)
             await asyncio.sleep(5.0)
@@ -207,7 +207,7 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
         await asyncio.sleep(wait)
     try:
         _, _, limit = await bot.http.get_bot_gateway()
-    except DISCORD_ERRORS:  # the connection itself will show what is wrong
+    except CONNECTION_ERRORS:  # the connection itself will show what is wrong
         await bot.wait_to_identify()
         return
     if limit["remaining"] <= RESERVED_SESSIONS:
@@ -220,7 +220,7 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
 async def _wait_after(error: BaseException, waits: Waits) -> None:
     cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
     wait = waits.next()
-    expected = isinstance(cause, (*DISCORD_ERRORS, ConnectionStuckError, MarginaliaError))
+    expected = isinstance(cause, (*CONNECTION_ERRORS, ConnectionStuckError, MarginaliaError))
     what = f"{type(cause).__name__}: {cause}"
     logger.warning("no connection to Discord (%s); again in %.1f s", what, wait, exc_info=None if expected else cause)
     await asyncio.sleep(wait)
