@@ -31,8 +31,7 @@ from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveSt
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow
 from domain.tool_use import TokenUsage, ToolDefinition
-from domain.tools.cache import CachingDispatcher, ToolResultCache
-from domain.tools.registry import NO_CONTEXT, ToolContext, ToolRegistry
+from domain.tools.registry import NO_CONTEXT, CachingDispatcher, ToolContext, ToolRegistry, ToolResultCache
 from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import Company, ManageConversations, TitleWriter
 from domain.turn.history import FullHistoryStrategy, Transcripts

@@ -23,8 +23,7 @@ from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.event import UsageReported
 from domain.tool_use import ChatResponse, ToolDefinition, ToolInvocation
-from domain.tools.cache import CachingDispatcher, ToolResultCache
-from domain.tools.registry import ToolRegistry
+from domain.tools.registry import CachingDispatcher, ToolRegistry, ToolResultCache
 from tests.doc_examples import DOCS, run_examples
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.openai_api import OpenAIDouble

@@ -9,7 +9,7 @@ import pytest
 
 from domain.ports import ToolOutput
 from domain.tool_use import ToolResult
-from domain.tools.cache import CachingDispatcher, ToolResultCache
+from domain.tools.registry import CachingDispatcher, ToolResultCache
 
 
 class FakeClock:
