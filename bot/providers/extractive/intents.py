@@ -24,6 +24,7 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Candidate
+from bot.providers.extractive.signs import relation_in
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import in_figures, number_value
 from domain.library.search.phrases import POINTING
@@ -362,7 +363,7 @@ def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, 
     """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
     if question.language is language.Language.GERMAN and question.kind is not QuestionKind.WHO_IS:
         return []  # "Effis Grabstein": every noun has a capital
-    names = [word for word in question.name_words if not (is_title(word) or language.relation_in(f"{word} of all"))]
+    names = [word for word in question.name_words if not (is_title(word) or relation_in(f"{word} of all"))]
     pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
     lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
     as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)

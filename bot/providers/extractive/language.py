@@ -1,18 +1,15 @@
-"""Four languages, as far as quoting needs them: function words, word forms, and signs of answers."""
+"""Four languages, as far as quoting needs them: function words, word forms, and the wordings of questions."""
 
 import json
 import re
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache, reduce
 from importlib.resources import files
-from itertools import product
 from typing import Any
 
-from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
 from domain.library.search.languages import in_one_spelling
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, without_possessive, words_of
 
@@ -69,6 +66,11 @@ behind the others rarely ask who somebody is.
 
 BEARERS: dict[str, str] = _WORDS["bearers"]
 """Titles before names, by who has them."""
+
+CUE_WORDS: dict[str, dict[str, str]] = _WORDS["cues"]
+SIGNS: dict[str, str] = _WORDS["signs"]
+RELATIVES: list[str] = _WORDS["relatives"]
+"""Regular expressions of what `signs` finds: of its `Cues` by language, of other signs, and of words for relatives."""
 
 NUMBERS: dict[Language, list[str]] = {Language(name): words.split() for name, words in _WORDS["numbers"].items()}
 """Small numbers in words."""
@@ -215,255 +217,6 @@ def _stemmer(language: Language) -> Callable[[str], str]:
 
     stem_word: Callable[[str], str] = snowballstemmer.stemmer(str(language)).stemWord
     return stem_word
-
-
-@dataclass(frozen=True, slots=True)
-class Cues:
-    """Regular expressions for the signs of answers in a sentence, in one language.
-
-    `unit` matches units of length, weight, age and time. `reason` joins a cause to its effect within the sentence;
-    `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure. `naming` introduces
-    a person or thing, `called` gives it a name. `money`, `size` and `age` are units, `looks` words for somebody's
-    appearance, `fate` for what became of somebody.
-    """
-
-    number: re.Pattern[str]
-    unit: re.Pattern[str]
-    time: re.Pattern[str]
-    place: re.Pattern[str]
-    reason: re.Pattern[str]
-    because: re.Pattern[str]
-    purpose: re.Pattern[str]
-    feeling: re.Pattern[str]
-    speech: re.Pattern[str]
-    naming: re.Pattern[str]
-    called: re.Pattern[str]
-    money: re.Pattern[str]
-    size: re.Pattern[str]
-    age: re.Pattern[str]
-    looks: re.Pattern[str]
-    fate: re.Pattern[str]
-
-
-CUES: dict[Language, Cues] = {
-    Language(name): Cues(**{sign: re.compile(pattern) for sign, pattern in signs.items()})
-    for name, signs in _WORDS["cues"].items()
-}
-
-
-DATED, AGED, SIZED, CAUSE = (
-    re.compile(_WORDS["signs"][sign], re.IGNORECASE) for sign in ("dated", "aged", "sized", "cause")
-)
-"""A date; an age, because years alone are often a time; a size, because feet and yards alone are often a distance; and
-words that state a cause or an aim, because the others that may, such as "since" and "lest", often mean something else.
-"""
-OLD = re.compile(r"\b(?:old|age|alt|âge|edad|años)\b", re.IGNORECASE)
-LARGE = re.compile(
-    r"\b(?:tall|big|large|high|deep|wide|far|long is|long was|gro(?:ß|ss)|hoch|tief|breit)\b", re.IGNORECASE
-)
-_ROLE: str = _WORDS["signs"]["role"]
-"""Words for what somebody can be."""
-
-_NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
-
-_BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
-
-
-def gives_a_role(name: str, text: str) -> bool:
-    """Whether a word for what somebody is belongs to a name (a pattern): "my friend Crake", "Crake, an old sailor"."""
-    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}"
-    before = rf"\b{_BEFORE_ROLE} {role},? (?:{_NO_LINK}[\w.]+ ){{0,2}}{name}(?!['’]s)"
-    link = r"(?:,|,? who|,? being| \w+ed)?(?: (?:is|was|were|had been|has been|became))?(?: \w+ly)?"
-    after = rf"{name}{link} {_BEFORE_ROLE} {role}"
-    return bool(re.search(f"{before}|{after}", text, re.IGNORECASE))
-
-
-def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
-    """Whether a sentence says more about a name (a pattern): "the painter Crake", "one named Crake"."""
-    before = rf"\b(?:the|an?|his|her|my)(?: {_NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
-    after = rf"{name}, (?:the|an?|his|her|my|our|their)\b|{name},? whose?\b"
-    link = rf"(?:{naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
-    return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", text, re.IGNORECASE))
-
-
-def role_holders(roles: Sequence[str], text: str) -> list[str]:
-    """Names that have one of these roles: "the captain" of "Captain Ahab" or "Ahab is their captain"."""
-    role = rf"(?i:{'|'.join(map(re.escape, roles))})"
-    before = rf"\b{role},? (?:[A-Z]\w*\. )*([A-Z]\w+)"
-    after = rf"\b([A-Z]\w+),? (?:\w+ ){{1,4}}{role}\b"
-    return re.findall(before, text) + re.findall(after, text)
-
-
-def is_role(word: str) -> bool:
-    """Whether a word says what somebody is."""
-    return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None
-
-
-_RELATIVE = any_accents("|".join(_WORDS["relatives"]))
-_RELATION = re.compile(
-    rf"(?:['’]s?|\b(?-i:[A-ZÄÖÜ])\w+s|\b(?:his|her|their|sein\w*|ihr\w*))"
-    rf" (?:(?!and\b|und\b)\w+ ){{0,2}}?({_RELATIVE})\b"
-    rf"|\b({_RELATIVE}) (?:of|von|des|der) \w",
-    re.IGNORECASE,
-)
-
-
-def relation_in(text: str) -> str:
-    """The word for what somebody is to somebody else: "sister" in "Ann's younger sister"; empty if there is none."""
-    found = _RELATION.search(text)
-    return next(filter(None, found.groups())) if found else ""
-
-
-_AFTER_ARTICLE = re.compile(
-    r"\b(?:d(?:er|ie|as|en|em|es)|[kmds]?ein\w*|ihr\w*|unser\w*|dies\w*|jed\w*|[iau]m|in|ins|zu[mr]?|vo[mr]|beim|alle\w*)"
-    r" (?:[a-zäöü]\w*e[nrs]? )?([A-ZÄÖÜ]\w+)"
-)
-
-
-def names_in(text: str, language: Language) -> frozenset[str]:
-    """The names in a text, folded; in German, also words with a capital that stand twice and never with an article."""
-    recognizer = NameRecognizer()
-    recognizer.add(text)
-    found = frozenset(map(fold, recognizer.names()))
-    if language is Language.GERMAN:
-        nouns = set(_AFTER_ARTICLE.findall(text))
-        often = Counter(re.findall(r"(?<=[a-zäöüß,»-] )»?([A-ZÄÖÜ]\w+)", text))
-        found |= {fold(word) for word, count in often.items() if count > 1 and word not in nouns}
-        found -= {word for word in found if is_role(word) or is_little(word, language) or word in TITLES_OF_PEOPLE}
-    return found
-
-
-_RELATIVE_REACH = 4
-"""Words between what somebody is and the name, at most: "her daughter, a girl named Ann"."""
-
-
-def relative_named(
-    words: Sequence[str], stems: Sequence[str], relatives: Collection[str], names: Collection[str]
-) -> float:
-    """1 if one of these names (folded) stands beside the word for a relative (a stem), half if it stands nearby."""
-    folded = [fold(without_possessive(word)) if word[0].isupper() else "" for word in words]
-    places = [at for at, stem in enumerate(stems) if stem in relatives and without_possessive(words[at]) == words[at]]
-    near = [abs(name - place) for name, word in enumerate(folded) if word in names for place in places]
-    nearest = min(near, default=_RELATIVE_REACH + 1)
-    return 0.0 if nearest > _RELATIVE_REACH else 1.0 if nearest == 1 else 0.5
-
-
-def has_relative(name: str, relatives: Sequence[str], text: str) -> bool:
-    """Whether one of these relatives is said to be that of a name (a pattern)."""
-    relative = rf"(?:{'|'.join(map(re.escape, relatives))})\b"
-    owned = rf"{name}(?:['’]s?)?(?: \w+){{0,2}} {relative}|{relative} (?:of|to|von|de|du) (?:\w+\.? )?{name}"
-    his = rf"{name}.{{0,80}}\b(?:his|her|sein\w*|ihr\w*|s[ao]n?|ses|su)(?: [\w-]+){{0,3}} {relative}"
-    return re.search(f"{owned}|{his}", text, re.IGNORECASE) is not None
-
-
-_TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Sir|Lady|Lord|Captain|Doctor|Professor|Aunt|Uncle|Madame?|Herr|Frau|Monsieur|Señora?)\b"
-
-
-def is_full_name(name: str, text: str) -> bool:
-    """Whether another name stands with this one (a pattern): "Ann" in "Ann Marsh", "Marsh" in "Ann Marsh"."""
-    return re.search(rf"{name} (?:[A-Z]\. )?[A-Z][a-z]+|(?<=[a-z,] )(?!{_TITLE})[A-Z][a-z]+ {name}", text) is not None
-
-
-_WORD = re.compile(r"\w+")
-_UNIT_REACH = 3
-"""Words behind a number among which its unit is."""
-
-_APART = 0.25
-"""What a number and a unit count that do not belong together."""
-
-
-ALMOST = 0.9
-"""What a weak sign counts that is as often right as a sure one: any title for a name, any length for a height."""
-
-
-def number_with(cues: Cues, unit: re.Pattern[str], text: str) -> float:
-    """1 for a number of this unit ("forty feet"), a part for a number and the unit in different places."""
-    numbers = [match.end() for match in cues.number.finditer(text)]
-    if not numbers or not unit.search(text):
-        return 0.0
-    behind = (" ".join(_WORD.findall(text[end:])[:_UNIT_REACH]) for end in numbers)
-    return 1.0 if any(map(unit.search, behind)) else _APART
-
-
-def measure_in(asked: str) -> re.Pattern[str] | None:
-    """The ages or sizes that are asked for, which belong to somebody or something; None for any other measure."""
-    return AGED if OLD.search(asked) else SIZED if LARGE.search(asked) else None
-
-
-def measured_in(text: str, asked: str, cues: Cues) -> float:
-    """Whether a text has a number with the unit that is asked for: years of an age, feet of a height."""
-    if OLD.search(asked):
-        return max(number_with(cues, cues.age, text) / 2, float(AGED.search(text) is not None))
-    if LARGE.search(asked):
-        return max(ALMOST * number_with(cues, cues.size, text), float(SIZED.search(text) is not None))
-    return number_with(cues, cues.unit, text)
-
-
-_CLAUSE_BETWEEN = re.compile(
-    r"[.;:!?()—“”\"]|--|\b(?:and|but|or|than|that|which|whom?|whose|when|while|as|since|because|if|his|her|their|my|your"
-    r"|und|aber|oder|dass|de[mnr]en|wenn|weil|sein\w*|ihr\w*|et|mais|ou|que?i?|dont|s[ae]s?|son|y|pero|cuando|su)\b",
-    re.IGNORECASE,
-)
-_WHO = re.compile(r",? (?:who|der|die|qui|que|quien)\b")
-_OBLIQUE = re.compile(r"\b(?:of|to|with|from|by|for|than|at|von|mit|bei|zu|für|als|de|à|du|con|para) $", re.IGNORECASE)
-_MOST_BETWEEN, _MOST_BEFORE = 10, 4
-"""Words between somebody and what is said of them, and between what is said first and them."""
-
-
-def is_said_of(name: str, sign: re.Pattern[str], text: str, others: Collection[str]) -> bool:
-    """Whether a sign belongs to a name (a pattern): no other of these names (folded) and no new clause is between."""
-    for found, named in product(sign.finditer(text), re.finditer(rf"{name}(?!['’]s?\b)", text, re.IGNORECASE)):
-        is_before = named.start() < found.start()
-        between = text[named.end() : found.start()] if is_before else text[found.end() : named.start()]
-        words = words_of(between := _WHO.sub("", between, count=1) if is_before else between)
-        is_subject = _OBLIQUE.search(text[: named.start()]) is None
-        is_near = len(words) <= (_MOST_BETWEEN if is_before else _MOST_BEFORE) and not _CLAUSE_BETWEEN.search(between)
-        if is_subject and is_near and {fold(word) for word in words}.isdisjoint(others):
-            return True
-    return False
-
-
-def has_number(text: str, asked: str, cues: Cues) -> bool:
-    """Whether a text has a number that is not in the question."""
-    known = {number.lower() for number in cues.number.findall(asked)}
-    return any(number.lower() not in known for number in cues.number.findall(text))
-
-
-_ROOT = 5
-"""Initial letters that identify a word with its plural."""
-
-
-def is_counted(text: str, word: str, cues: Cues) -> bool:
-    """Whether a number directly precedes what is to be counted ("how many posts": "sixty-two posts")."""
-    counted = rf"{cues.number.pattern}(?:\W+\w+)?\W+{re.escape(word[:_ROOT])}"
-    return re.search(counted, text, re.IGNORECASE) is not None
-
-
-_PLACE_NAME = re.compile(
-    r"\b(?:in|at|near|from|to|of|on|through|towards?|nach|aus|bei|à|de|en|a) (?:the )?([A-ZÀ-Þ][\w’'-]+)"
-)
-
-
-def names_a_place(text: str, asked: str) -> bool:
-    """Whether a name that is not in the question follows a word such as "in" or "at"."""
-    known = {word.lower().strip("?.,!’'s") for word in asked.split()}
-    return any(name.lower() not in known for name in _PLACE_NAME.findall(text))
-
-
-_BESIDE = 4
-"""Words before a place among which is what is there, and words that name the place."""
-
-
-def says_where(text: str, asked: frozenset[str], names: frozenset[str], language: Language) -> bool:
-    """Whether a place follows a word of the question (stems), if possible none of its names, and is none that the
-    question has itself.
-    """
-    for place in CUES[language].place.finditer(text):
-        there, named = text[: place.start()].split()[-_BESIDE:], text[place.start() :].split()[:_BESIDE]
-        is_there = not (asked - names or asked).isdisjoint(stems_of(" ".join(there), language))
-        if is_there and asked.isdisjoint(stems_of(" ".join(named), language)):
-            return True
-    return False
 
 
 _PRESENT = re.compile(

@@ -23,14 +23,13 @@ from bot.providers.extractive.language import (
     is_little,
     is_of_today,
     language_of,
-    names_in,
     nominative,
     phrasal_verbs,
-    relation_in,
     split_words,
     stem,
     stems_of,
 )
+from bot.providers.extractive.signs import names_in, relation_in
 from domain.library.search.phrases import LEAST_RUN, POINTING, quoted_in
 from domain.library.search.words import fold, without_possessive, words_of
 

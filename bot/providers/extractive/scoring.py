@@ -8,16 +8,23 @@ from functools import cached_property
 from itertools import pairwise
 
 from bot.providers.extractive.language import (
+    FEATURES,
+    LITTLE_WORDS,
+    WORDINGS,
+    Language,
+    expected_in,
+    split_words,
+    stems_of,
+    tells_of_people,
+)
+from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
+from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
+from bot.providers.extractive.signs import (
     ALMOST,
     CAUSE,
     CUES,
     DATED,
-    FEATURES,
-    LITTLE_WORDS,
-    WORDINGS,
     Cues,
-    Language,
-    expected_in,
     gives_a_role,
     has_number,
     has_relative,
@@ -35,12 +42,7 @@ from bot.providers.extractive.language import (
     relative_named,
     role_holders,
     says_where,
-    split_words,
-    stems_of,
-    tells_of_people,
 )
-from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
-from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
 from domain.book import Sentence
 from domain.library.search.words import fold, words_of
 

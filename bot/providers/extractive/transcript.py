@@ -11,17 +11,7 @@ from functools import reduce
 from itertools import groupby
 from typing import Any
 
-from bot.providers.extractive.language import (
-    CAUSE,
-    TYPED,
-    WORDINGS,
-    Language,
-    is_little,
-    is_role,
-    relation_in,
-    split_words,
-    stem,
-)
+from bot.providers.extractive.language import TYPED, WORDINGS, Language, is_little, split_words, stem
 from bot.providers.extractive.question import (
     GENDERS,
     MEANS_A_MATTER,
@@ -38,6 +28,7 @@ from bot.providers.extractive.question import (
     pronoun_in,
 )
 from bot.providers.extractive.quotation import FEWEST_REPEATED, clauses
+from bot.providers.extractive.signs import CAUSE, is_role, relation_in
 from domain.book import Passage, Sentence
 from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold

@@ -8,18 +8,7 @@ from importlib.resources import files
 from itertools import permutations
 from typing import Any
 
-from bot.providers.extractive.language import (
-    ANSWERING,
-    CAUSE,
-    CUES,
-    NUMBERS,
-    WORDINGS,
-    Language,
-    has_number,
-    is_little,
-    relation_in,
-    stems_of,
-)
+from bot.providers.extractive.language import ANSWERING, NUMBERS, WORDINGS, Language, is_little, stems_of
 from bot.providers.extractive.question import (
     FULL_NAME,
     MEASURED,
@@ -30,6 +19,7 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Choice, Confidence
+from bot.providers.extractive.signs import CAUSE, CUES, has_number, relation_in
 from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
 from domain.library.search.phrases import LEAST_RUN, quoted_in
