@@ -13,7 +13,6 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
-from cogs.i18n import Speech, speech_for, speech_in, speeches_in_all_languages
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import StorageError
@@ -292,41 +291,6 @@ def bot_of(interaction: discord.Interaction[Any]) -> ServingBot:
 
 def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
     return bot_of(interaction).use_cases
-
-
-async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
-    """The language of a person's direct messages: that of the command by which they last started to talk."""
-    return speech_for(_locale_of(await use_cases.people.locale(person_id)) or discord.Locale.american_english)
-
-
-def last_direct_speeches(use_cases: UseCases, person_id: str) -> Sequence[Speech]:
-    """The same without the database: all languages if that person's is not known."""
-    known = _locale_of(use_cases.people.last_locale(person_id))
-    return [speech_for(known)] if known else speeches_in_all_languages()
-
-
-def known_speeches_at(use_cases: UseCases, message: discord.Message) -> Sequence[Speech]:
-    """The language to use where a message is, as far as it is known without the database; several if it is not."""
-    if message.guild is not None:
-        return [speech_in(message.guild)]
-    return last_direct_speeches(use_cases, str(message.author.id))
-
-
-async def speech_at(use_cases: UseCases, message: discord.Message) -> Speech:
-    """The language to use where a message is: while the database is away, the one last known."""
-    if message.guild is not None:
-        return speech_in(message.guild)
-    try:
-        return await direct_speech(use_cases, str(message.author.id))
-    except StorageError:
-        return last_direct_speeches(use_cases, str(message.author.id))[0]
-
-
-def _locale_of(code: str | None) -> discord.Locale | None:
-    return discord.Locale(code) if code in _LOCALES else None
-
-
-_LOCALES = frozenset(locale.value for locale in discord.Locale)
 
 
 def server_of(interaction: discord.Interaction[Any]) -> discord.Guild | None:

@@ -42,12 +42,12 @@ from cogs.errors import (
     tells_of_outage,
     waiting_sentence,
 )
-from cogs.i18n import Speech, speech_in, speech_of
+from cogs.i18n import Speech, known_speeches_at, speech_at, speech_in, speech_of
 from cogs.interactions import acknowledge, allowed_by, not_here, on_custom_id, on_press, row, take_away
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.services import NotifyPrivately, RecentIds, ServingBot, known_speeches_at, shelf_of, speech_at
+from cogs.services import NotifyPrivately, RecentIds, ServingBot, shelf_of
 from cogs.threads import NO_THREADS_HERE, TitleUpdates, channel_for_threads
 from domain.book import personal_shelf
 from domain.conversation import Conversation

@@ -26,13 +26,13 @@ from cogs.delivery.message_group import Delivery, DeliveryError, DeliveryState, 
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.errors import DISCORD_ERRORS, is_away, sentence_for
-from cogs.i18n import Speech, later, speech_in
+from cogs.i18n import Speech, direct_speech, last_direct_speeches, later, speech_in
 from cogs.permissions import FOR_ANSWERS, granted_to, missing
 from cogs.removals import WAS_KNOWN, Removals
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line
 from cogs.rendering.inline import escape, inert
 from cogs.rendering.tool_calls import Press, ShownCall
-from cogs.services import ServingBot, direct_speech, last_direct_speeches
+from cogs.services import ServingBot
 from cogs.threads import thread_of
 from domain.book import Citation
 from domain.conversation import Conversation, Turn

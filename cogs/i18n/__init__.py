@@ -24,7 +24,8 @@ from discord import Locale, app_commands
 from discord.app_commands import TranslationContextLocation as Location
 from discord.app_commands import TranslationContextTypes, locale_str
 
-from domain.errors import MarginaliaError, StorageErrorCode, Worded
+from domain.errors import MarginaliaError, StorageError, StorageErrorCode, Worded
+from domain.use_cases import UseCases
 
 LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
 """The languages with a catalogue, by the name of its file."""
@@ -169,6 +170,41 @@ def choose_language(server_id: int, code: str) -> None:
 def speech_in(guild: discord.Guild) -> Speech:
     """The language of a server, for what everybody reads: messages do not tell their author's language."""
     return speech_for(_CHOSEN.get(guild.id, guild.preferred_locale))
+
+
+async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
+    """The language of a person's direct messages: that of the command by which they last started to talk."""
+    return speech_for(_locale_of(await use_cases.people.locale(person_id)) or discord.Locale.american_english)
+
+
+def last_direct_speeches(use_cases: UseCases, person_id: str) -> Sequence[Speech]:
+    """The same without the database: all languages if that person's is not known."""
+    known = _locale_of(use_cases.people.last_locale(person_id))
+    return [speech_for(known)] if known else speeches_in_all_languages()
+
+
+def known_speeches_at(use_cases: UseCases, message: discord.Message) -> Sequence[Speech]:
+    """The language to use where a message is, as far as it is known without the database; several if it is not."""
+    if message.guild is not None:
+        return [speech_in(message.guild)]
+    return last_direct_speeches(use_cases, str(message.author.id))
+
+
+async def speech_at(use_cases: UseCases, message: discord.Message) -> Speech:
+    """The language to use where a message is: while the database is away, the one last known."""
+    if message.guild is not None:
+        return speech_in(message.guild)
+    try:
+        return await direct_speech(use_cases, str(message.author.id))
+    except StorageError:
+        return last_direct_speeches(use_cases, str(message.author.id))[0]
+
+
+def _locale_of(code: str | None) -> discord.Locale | None:
+    return discord.Locale(code) if code in _LOCALES else None
+
+
+_LOCALES = frozenset(locale.value for locale in discord.Locale)
 
 
 def speech_for_all(interaction: discord.Interaction[Any]) -> Speech:

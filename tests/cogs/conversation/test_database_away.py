@@ -15,7 +15,7 @@ from cogs import removals, services
 from cogs.conversation import backfill, worker
 from cogs.conversation.buttons import hear_button, view_of
 from cogs.errors import sentence_for
-from cogs.i18n import speech_for
+from cogs.i18n import speech_at, speech_for
 from domain.errors import StorageError, StorageErrorCode
 from domain.leases import CURRENT_LEASE, HeldLease
 from storage.opening import open_storage
@@ -176,7 +176,7 @@ async def test_in_the_persons_language_in_direct_messages_and_in_all_if_it_is_no
     await ben.say(ben.direct_channel, "Who put the lamp out?")
     await room.double.until(lambda: room.double.said(ben.direct_channel)[-1:] == [f"{AWAY}\n{AWAY_IN_GERMAN}"])
     from_ann = cast(discord.Message, SimpleNamespace(guild=None, author=SimpleNamespace(id=ann.id)))
-    assert (await services.speech_at(room.state.bot.use_cases, from_ann))("Stop") == "Stopp"
+    assert (await speech_at(room.state.bot.use_cases, from_ann))("Stop") == "Stopp"
     wire.mend()
     await reader.heard("I do not know.")
 
