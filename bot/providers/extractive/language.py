@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache, reduce
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from domain.library.search.languages import in_one_spelling
@@ -230,6 +231,23 @@ def is_of_today(text: str) -> bool:
     """Whether a question in English tells nothing as past, or is about yesterday; "is there" asks about the book."""
     is_past = _PAST.search(text) or _IS_THERE.match(text)
     return _PRESENT.search(text) is not None and not is_past
+
+
+_PAIR_REACH = 4
+"""Words within which two neighbours count as being together."""
+
+
+def together(words: Sequence[str], others: Sequence[str]) -> float:
+    """The share of neighbouring words that are together in others, in that order."""
+    places: dict[str, list[int]] = {word: [] for word in words}
+    for place, other in enumerate(others):
+        if other in places:
+            places[other].append(place)
+    close = [
+        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
+        for a, b in pairwise(words)
+    ]
+    return sum(close) / len(close) if close else 0.0
 
 
 _FEW_PEOPLE = 0.005

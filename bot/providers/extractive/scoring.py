@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from itertools import pairwise
 
 from bot.providers.extractive.language import (
     FEATURES,
@@ -16,6 +15,7 @@ from bot.providers.extractive.language import (
     split_words,
     stems_of,
     tells_of_people,
+    together,
 )
 from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
@@ -171,7 +171,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
     return {
         "wide": evidence.wide[at],
         "behind": evidence.behind[at],
-        "pairs": _together([t.stem for t in question.terms if t.weight == 1.0], candidate.stems),
+        "pairs": together([t.stem for t in question.terms if t.weight == 1.0], candidate.stems),
         "names": evidence.share(question.names, at),
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
@@ -181,23 +181,6 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "where told": _where_told(evidence, at),
         "headed": evidence.share_above(at),
     }
-
-
-_PAIR_REACH = 4
-"""Words within which two neighbours count as being together."""
-
-
-def _together(words: Sequence[str], others: Sequence[str]) -> float:
-    """The share of neighbouring words that are together in others, in that order."""
-    places: dict[str, list[int]] = {word: [] for word in words}
-    for place, other in enumerate(others):
-        if other in places:
-            places[other].append(place)
-    close = [
-        any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b])
-        for a, b in pairwise(words)
-    ]
-    return sum(close) / len(close) if close else 0.0
 
 
 def _where_told(evidence: Evidence, at: int) -> float:
