@@ -1,4 +1,4 @@
-"""How pieces of the book are presented to a model, and how many of them."""
+"""What the tools over books share: how pieces of a book are presented to a model, and how arguments are read."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -9,7 +9,6 @@ from domain.tool_use import ToolDefinition
 
 WORD_BUDGET = 8_000
 """Words of the book that one answer may read: about 11,000 tokens, some 25 pages."""
-
 
 MOST_CHAPTERS_COUNTED = 40
 """Chapters whose counts are listed one by one: those with the highest."""
