@@ -196,7 +196,7 @@ async def test_what_comes_at_the_same_moment_or_back_stays_within_the_limits(
         async def add(number: int) -> str:
             file = double.file(f"{number}.md", TALE + f"\n\nTale {number}.".encode())
             added = await people[number % 3].slash("books add", file=file)
-            await double.until(lambda: "Dauer" in added.text or "Diese Grenze legt fest" in added.text)
+            await double.until(lambda: "Dauer" in added.text or "Diese Grenze setzt" in added.text)
             return added.text
 
         told = await asyncio.gather(*map(add, range(18)))
