@@ -243,19 +243,31 @@ class Wish:
 
 
 def wishes_of(transcript: Transcript) -> list[Wish]:
-    """The wishes in the message that is to be answered."""
-    transcript = replace(transcript, asked=_beside_place(transcript.asked, transcript.book["place"]))
+    """The wishes of everybody who is to be answered. Of several people, those have none who ask nothing."""
+    wishes = [wish for said in transcript.asked for wish in _wishes_in(said, transcript)]
+    asking = [wish for wish in wishes if not _asks_nothing(wish)] if len(transcript.asked) > 1 else []
+    return [*dict.fromkeys(asking or wishes)]
+
+
+def _asks_nothing(wish: Wish) -> bool:
+    is_unclear = isinstance(wish.intent, intents.Lookup) and intents.asks_nothing(wish.intent.question)
+    return is_unclear or isinstance(wish.intent, intents.Remark)
+
+
+def _wishes_in(said: str, transcript: Transcript) -> list[Wish]:
+    """The wishes of one person."""
+    said = _beside_place(said, transcript.book["place"])
     past, answer = _past(transcript)
-    words, passage = intents.parted(transcript.asked)
+    words, passage = intents.parted(said)
     if words and passage:
         question = in_context(words, analyse(passage))
         return [Wish(intents.about_passage(words, passage, question), question)]
-    whole = _wish(transcript.asked, past, answer, transcript)
+    whole = _wish(said, past, answer, transcript, is_whole=True)
     if not isinstance(whole.intent, intents.Lookup):
         return [whole]
     asked: list[Wish] = []
-    for part in questions_in(transcript.asked):
-        wish = _wish(part, past, answer, transcript)
+    for part in questions_in(said):
+        wish = _wish(part, past, answer, transcript, is_whole=part == said)
         past = past if isinstance(wish.intent, intents.Remark) else wish.question
         if ENDS_AS_QUESTION.search(part) or not isinstance(wish.intent, intents.Lookup | intents.Remark):
             asked.append(wish)
@@ -280,13 +292,13 @@ def _says_place(text: str, place: Mapping[str, str]) -> bool:
     return False
 
 
-def _wish(text: str, past: Question | None, answer: str, transcript: Transcript) -> Wish:
+def _wish(text: str, past: Question | None, answer: str, transcript: Transcript, *, is_whole: bool) -> Wish:
     question = in_context(text, past, answer, transcript.spoken)
     lines, told = transcript.last_lines, transcript.told
-    of_last = intents.of_last(text, lines, question) if text == transcript.asked else None
+    of_last = intents.of_last(text, lines, question) if is_whole else None
     intent = of_last or intents.intent_of(text, question, transcript.book, has_past=bool(lines))
     if isinstance(intent, intents.Lookup) and (printed := with_hyphens(as_printed(text, told), told)) != text:
-        return _wish(printed, past, answer, transcript)
+        return _wish(printed, past, answer, transcript, is_whole=False)
     return Wish(intent, question)
 
 

@@ -58,6 +58,7 @@ from bot.providers.extractive.wording import (
     Phrases,
     as_typed,
     book_told,
+    last_pages,
     lead_in,
     nothing_found,
     numbered,
@@ -264,7 +265,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
     pieces = [piece for each in told for piece in each]
     lead = phrases.line if stands_in(wish.text, hits[0].text) else phrases.line_similar
-    if hits[0].chapter and ASKS_FOR_CHAPTER.search(transcript.asked):
+    if hits[0].chapter and any(map(ASKS_FOR_CHAPTER.search, transcript.asked)):
         lead = f"{lead[:-1].rstrip()}, {phrases.in_chapter.format(hits[0].chapter)}:"
     return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
 
@@ -319,7 +320,7 @@ def cast(transcript: Transcript, language: Language) -> str:
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story, without its number and persons; empty where they were not looked for."""
     chapter = story_chapter(transcript.listed)
-    read = transcript.passages_of("read_pages")
+    read = transcript.passages_of("read_pages", **{"from": chapter.get("page", "1")})
     found = gather([read], language)
     opening = next((s.start for each in read for s in each.sentences if key_of(s) == chapter.get("key")), 0)
     story = [each for each in found if each.start >= opening and not each.is_heading]
@@ -330,10 +331,12 @@ def beginning(wish: Beginning, transcript: Transcript, language: Language) -> st
     return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
 
 
-def _whole_book(wish: Overview | Cast | Lookup, transcript: Transcript, language: Language) -> str:
+def _whole_book(wish: Overview | Cast | Lookup, choices: Choices, language: Language) -> str:
     """Of the whole book or a chapter; empty for a question that is none about all of a chapter."""
+    transcript = choices.transcript
     if isinstance(wish, Lookup):
-        return overview(Overview(None), transcript, language)
+        story, _ = choices.told_in(wish.question)
+        return overview(Overview(None), transcript, language) if story else ""
     if isinstance(wish, Cast):
         return cast(transcript, language) or PHRASES[language].no_cast
     return overview(wish, transcript, language) or PHRASES[language].no_summary
@@ -355,7 +358,7 @@ _THE_END = re.compile(r"\W*(?:the end|finis|fin|ende)\W*", re.IGNORECASE)
 
 def ending(transcript: Transcript, language: Language) -> str:
     """The last sentences of the story; empty where they were not looked for."""
-    read = transcript.passages_of("read_pages")
+    read = transcript.passages_of("read_pages", **last_pages(transcript.listed))
     story = takewhile(lambda each: not _THE_END.fullmatch(each.text), gather([read], language))
     told = [each for each in story if not each.is_heading]
     kept = _opening(told[::-1])[::-1] if told else []
@@ -405,7 +408,7 @@ def _told(wish: Wish, choices: Choices) -> str:
         case ContentsList():
             said = contents(transcript, phrases)
         case Overview() | Cast() | Lookup():
-            said = _whole_book(intent, transcript, wish.question.language)
+            said = _whole_book(intent, choices, wish.question.language)
         case Position():
             said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
         case Beginning() | StoryEnd():

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from bot.providers.extractive.language import TYPED, WORDINGS, Language, is_little, split_words, stem
@@ -256,10 +257,11 @@ class Transcript:
     """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with the
     question.
 
-    `book` is what is known of the book, and whether it is `open`: a reader has finished it.
+    `asked` is what each person has asked, in order, those who wrote while the answer before was being made. `book` is
+    what is known of the book, and whether it is `open`: a reader has finished it.
     """
 
-    asked: str
+    asked: tuple[str, ...]
     book: Mapping[str, Any]
     earlier: tuple[Exchange, ...] = ()
     looks: tuple[Look, ...] = ()
@@ -343,7 +345,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
     turns = list(_turns(spoken))
     asked, since = turns[-1] if turns else ([], [])
     return Transcript(
-        asked=_words(asked),
+        asked=tuple(_words([*said]) for _, said in groupby(asked, key=attrgetter("note"))) or ("",),
         book={"title": "", "author": "", "page": None, "place": {}, "open": True, **about},
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
         looks=tuple(looks_among(since)),

@@ -312,13 +312,14 @@ _SECOND_QUESTION = re.compile(
 )
 _BEGINS_AS_QUESTION = re.compile(rf"\W*(?:{'|'.join(_ASKS)})(?:['’]?s)? (?!(?:and|und|et|y)\b)", re.IGNORECASE)
 _QUOTES = re.compile('["“”„«»]')
+_NEXT_LINE = re.compile(r"(?<=[?？])\s*\n")
 ENDS_AS_QUESTION = re.compile(r"[?？][^\w?？]*$")
 
 
 def questions_in(text: str) -> Iterator[str]:
     """The sentences of a message; a sentence with several questions is divided, unless it quotes something."""
-    for start, end in split_sentences(text):
-        sentence = text[start:end]
+    lines = _NEXT_LINE.split(text)  # many type no capital
+    for sentence in (line[start:end] for line in lines for start, end in split_sentences(line)):
         asks = ENDS_AS_QUESTION.search(sentence) or _BEGINS_AS_QUESTION.match(sentence)  # many type no mark
         parts = _SECOND_QUESTION.split(sentence) if asks and not _QUOTES.search(sentence) else [sentence]
         yield from (

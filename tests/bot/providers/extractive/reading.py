@@ -48,12 +48,14 @@ class Talk:
     past: list[PromptMessage] = field(default_factory=list)
     dispatch: Dispatcher | None = None
 
-    async def ask(self, *messages: str) -> Turn:
+    async def ask(self, *messages: str, by: Sequence[str] = ()) -> Turn:
+        """The answer to messages that came together, `by` these people if there are several."""
         tools = book_toolbox(self.view)
         said = [*(m.content for m in self.past if m.role == "user"), *messages]
         talk = [ChatMessage("1", "1", MessageRole.USER, words, datetime.now(UTC)) for words in said]
         composition = compose(self.view.book, self.view, talk, None)
-        asked = [PromptMessage("user", message) for message in messages]
+        notes = [f"[{name}]" for name in by] or [""] * len(messages)
+        asked = [PromptMessage("user", each, note=note) for each, note in zip(messages, notes, strict=True)]
         about = self.view.book
         book = {"title": about.title, "author": about.author, "open": self.is_open}
         book |= {"page": self.page, "place": self.place}

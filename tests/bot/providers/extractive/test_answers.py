@@ -157,6 +157,32 @@ async def test_messages_that_came_together_are_answered_together(talk: Talk) -> 
     assert "It was Hobb" in turn.text
 
 
+async def test_each_of_several_people_is_answered_in_turn(talk: Talk) -> None:
+    said = ("who put the lamp out?", "ok thanks!", "how many steps are there to the lamp?", "what's on page 1?")
+    turn = await talk.ask(*said, by=("Ann", "Ben", "Cem", "Dora"))
+    hobb, steps, page = turn.text.split("\n\n", 2)
+    assert "It was Hobb" in hobb
+    assert "ninety-five steps" in steps
+    assert page.startswith(SAY.page)
+
+
+async def test_what_several_people_ask_is_answered_once(talk: Talk) -> None:
+    turn = await talk.ask("who put the lamp out?", "Who put the lamp out", by=("Ann", "Ben"))
+    assert turn.text == (await talk.ask("Who put the lamp out?")).text
+
+
+async def test_the_beginning_is_not_that_of_a_page_another_asks_for(talk: Talk) -> None:
+    turn = await talk.ask("What's on page 3?", "How does the book begin?", by=("Ann", "Ben"))
+    assert turn.text.endswith((await talk.ask("How does the book begin?")).text)
+
+
+async def test_lines_with_a_question_each_are_answered_one_by_one(talk: Talk) -> None:
+    turn = await talk.ask("how many steps are there to the lamp?\nwho put it out?")
+    assert "ninety-five steps" in turn.text
+    assert "It was Hobb" in turn.text
+    assert turn.tools.count("search_book") > 1
+
+
 async def test_a_follow_up_is_understood_from_the_talk(talk: Talk) -> None:
     await talk.ask("Who put the lamp out?")
     turn = await talk.ask("Why did he do it?")

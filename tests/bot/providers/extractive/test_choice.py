@@ -508,5 +508,5 @@ def test_a_line_is_known_among_a_part_of_the_candidates() -> None:
 def test_a_story_is_known_by_its_title_alone(chapter: str, unknown: list[str]) -> None:
     question = "Where did the doctor die in The Queer Bridge?"
     found = passage("The doctor died in Bremen that winter. Nobody answered.", chapter=chapter)
-    transcript = Transcript(question, {"title": "", "author": "", "open": True}, handed_over=(found,))
+    transcript = Transcript((question,), {"title": "", "author": "", "open": True}, handed_over=(found,))
     assert Choices(transcript, questions=1).unknown(analyse(question)) == unknown
