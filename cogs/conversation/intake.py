@@ -87,10 +87,10 @@ def is_repeated_in(message: discord.Message, questions: Sequence[str]) -> bool:
 
 
 def message_text(message: discord.Message, bot_id: int) -> str:
-    """The text without the mention of the bot or a command that asks, and with names for other mentions. Blank if
-    there is none.
+    """The text without the mention of the bot or a command that asks, and with names for other mentions, whose words
+    are joined by no-break spaces. Blank if there is none.
     """
-    names = {user.id: user.display_name for user in message.mentions}
+    names = {user.id: "\xa0".join(user.display_name.split()) for user in message.mentions}
     own_role = _own_role(message)
 
     def replace(match: re.Match[str]) -> str:

@@ -119,11 +119,13 @@ async def test_company_is_remembered_after_a_restart(double: DiscordDouble, tmp_
         ("<@{bot}> what does <@{ben}> think of <#{channel}>?", "what does @Ben think of #reading-room?"),
         ("<@{bot}> <:lamp:123456789012345678> </chat:123456789012345678>", ":lamp: /chat"),
         ("<@{bot}> - and then?", "and then?"),
+        ("<@{bot}> and <@{cy}>?", "and @Cy\xa0lee?"),
     ],
 )
 async def test_the_mention_is_no_part_of_the_question(room: Scene, text: str, kept: str) -> None:
     double = room.double
-    await room.ann.say(room.thread, text.format(bot=double.bot.id, ben=room.ben.id, channel=double.channel.id))
+    ids = {"bot": double.bot.id, "ben": room.ben.id, "cy": double.user("cy lee").id, "channel": double.channel.id}
+    await room.ann.say(room.thread, text.format(**ids))
     await room.until(lambda: room.said())
     assert (await room.kept())[0] == kept
 

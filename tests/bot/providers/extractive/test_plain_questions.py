@@ -224,6 +224,8 @@ async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> N
         "What was the wheel called, @Ben?",
         "@Ben wants to know what the wheel was called",
         "@Ben, @Cy: what was the wheel called?",
+        "@Ben\xa0Lee\xa0(he/him) what was the wheel called?",
+        "What was the wheel called, @Ben\xa0Lee?",
         "Can you tell @Ben and @Cy what the wheel was called?",
         "Please explain to @Ben and me what the wheel was called.",
     ],
