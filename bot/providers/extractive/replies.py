@@ -458,7 +458,8 @@ def _lookup(question: Question, choices: Choices) -> str:
     foreign = [phrases.foreign] if is_foreign else []
     if not answer:
         named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
-        words = (named if is_foreign else []) or unknown or missing
+        lost = [word for word in named if choices.transcript.missing.get(word) == []]
+        words = (lost or named if is_foreign else []) or unknown or missing
         is_general = least_together(question, choices.transcript.told) > 0  # of England, there is something else
         words = words or ([] if is_general else question.name_words)
         nothing = nothing_found(words, question.text, phrases, reading=reading)

@@ -69,6 +69,7 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("kürzer bitte", Remark("no_summary")),
         ("plus court s'il te plaît", Remark("no_summary")),
         ("in German please", Remark("languages")),
+        ("do you speak Polish?", Remark("languages")),
         ("could you translate that into Spanish?", Remark("languages")),
         ("kannst du das auf Englisch sagen?", Remark("languages")),
         ("en anglais, s'il vous plaît", Remark("languages")),

@@ -264,6 +264,12 @@ async def test_a_name_in_another_language_that_is_found_nowhere_is_said_to_be_in
     assert (await talk.ask(message)).text == f"{say.foreign} {say.nothing_about.format(f'*{name}*')}"
 
 
+async def test_a_name_that_the_book_has_is_not_said_to_be_missing(talk: Talk) -> None:
+    """Portuguese is taken for Spanish, in which "Quem" is no word."""
+    say = PHRASES[Language.SPANISH]
+    assert (await talk.ask("Quem é Wilhelmina?")).text == f"{say.foreign} {say.nothing_about.format('*Quem*')}"
+
+
 async def test_a_question_in_another_language_than_the_books_is_answered_as_far_as_names_go(talk: Talk) -> None:
     turn = await talk.ask("Wer ist Wilhelmina?")
     assert turn.text.startswith(PHRASES[Language.GERMAN].foreign)

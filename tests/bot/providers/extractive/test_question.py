@@ -214,6 +214,8 @@ def test_short_questions_and_remarks_tell_their_language(text: str, language: La
     [
         ("wer sagt the children of the night", Language.GERMAN),
         ("was trinkt alice?", Language.GERMAN),
+        ("kennst du Hobb?", Language.GERMAN),
+        ("¿conoces a Hobb?", Language.SPANISH),
         ("que significa what music they make", Language.SPANISH),
         ("qui dit it is not down in any map", Language.FRENCH),
         ("El Dorado, what is that?", Language.ENGLISH),
