@@ -1,6 +1,7 @@
 """Commands in the menus of messages and people: ask about it, find it in the book, see how far somebody has read."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import discord
@@ -20,6 +21,7 @@ from cogs.rendering.answers import page_name
 from cogs.services import ServingBot, is_guest, server_of, shelf_of
 from domain.book import Book, Citation
 from domain.chat import PlatformMessage, quoting
+from domain.ports import BookView
 from domain.spoilers.filter import without_covers
 from domain.use_cases import UseCases
 
@@ -33,8 +35,8 @@ MENUS = 5
 SPAN_END = 70
 """Characters of the first and of the last title, in the placeholder of a further menu."""
 MOST_PLACES = 5
-LEAST_WORDS = 3
-"""Words in a quotation that is searched by itself."""
+LEAST_WORDS, LEAST_OF_A_LINE = 3, 5
+"""Words in a quotation that is searched by itself, and in a line, which need not be of the book."""
 ALIKE = 0.7
 """How similar a message must be to a place in the book to be reported; below that, something is always found by
 chance.
@@ -137,12 +139,8 @@ class ContextMenus(commands.Cog):
             await interaction.response.defer(ephemeral=True, thinking=True)
         file = await self._use_cases.shelf.open(book)
         view = file.view(await self._own_bound(interaction, book))
-        found: list[Citation] = []
-        for phrase in _phrases(text):
-            hits = [hit for hit in await view.find_phrase(phrase, limit=MOST_PLACES) if hit.similarity >= ALIKE]
-            best = max((hit.similarity for hit in hits), default=0.0)
-            found += [hit.citation for hit in hits if hit.similarity == best]
-        await self._tell_places(interaction, book, list(dict.fromkeys(found)))
+        found = await _places(_phrases(text), view) or await _places(_lines(text), view)
+        await self._tell_places(interaction, book, found)
 
     async def _cited_by(
         self, interaction: discord.Interaction[Any], message: discord.Message
@@ -282,6 +280,24 @@ def _quoted_in(interaction: discord.Interaction[Any]) -> str:
     """The quotations in the chosen message."""
     lines = interaction.message.content.splitlines() if interaction.message else []
     return "\n".join(line[2:] for line in lines if line.startswith("> "))
+
+
+async def _places(phrases: Sequence[str], view: BookView) -> list[Citation]:
+    """Where each of these phrases is most alike, each place once."""
+    found: list[Citation] = []
+    for phrase in phrases:
+        hits = [hit for hit in await view.find_phrase(phrase, limit=MOST_PLACES) if hit.similarity >= ALIKE]
+        best = max((hit.similarity for hit in hits), default=0.0)
+        found += [hit.citation for hit in hits if hit.similarity == best]
+    return list(dict.fromkeys(found))
+
+
+def _lines(text: str) -> list[str]:
+    """What to search of a message that is not found as a whole: people write below what they paste, and e-readers put
+    there what it is from.
+    """
+    lines = [line for line in text.splitlines() if len(line.split()) >= LEAST_OF_A_LINE]
+    return lines[:MOST_PLACES]
 
 
 def _phrases(text: str) -> list[str]:

@@ -46,6 +46,20 @@ class TestWhereIsThis:
         assert "The Lamp" in text_of(told)
         assert "In “The Dark Lamp”:" in text_of(told)
 
+    @pytest.mark.parametrize(
+        "below",
+        [
+            "where in the book was this again, do you remember?",
+            "Excerpt From\nThe Dark Lamp\nNobody\nThis material may be protected by copyright.",
+            "Nobody, Anne. The Dark Lamp (Classics of the Sea Book 3) (p. 12). Some Publisher Ltd. Kindle Edition.",
+        ],
+    )
+    async def test_a_line_is_found_above_what_is_not_of_the_book(self, stage: Stage, below: str) -> None:
+        await stage.book()
+        message = await stage.ben.send(stage.channel, f"{passage('The lamp had been dark')}\n\n{below}")
+        told = text_of(await stage.ann.context_menu(stage.channel, WHERE, message))
+        assert told.count("**p. ") == told.count("**p. 2**") == 1
+
     async def test_what_lies_ahead_is_not_in_what_they_have_read(self, stage: Stage) -> None:
         book = await stage.book()
         await at(stage, stage.ann, book, KEEPER)
