@@ -48,6 +48,9 @@ _NOT_ASKED = re.compile(
 )
 """What is not asked: code, Discord's mentions, times, emoji, links (but for their words), the middle of many marks."""
 
+_ATTRIBUTION = re.compile(WORDINGS["attribution"][0], re.IGNORECASE | re.DOTALL | re.MULTILINE)
+"""What e-readers put below a passage that is copied from them: title, author and page."""
+
 _OTHER_PERSON = re.compile(WORDINGS["other_person"][0], re.IGNORECASE)
 """Somebody else in the room, who is mentioned beside what is asked: "can you tell @Ben who Hobb is?"."""
 
@@ -65,12 +68,25 @@ MOST_CHARACTERS = 2_000
 
 
 def as_meant(message: str) -> str:
-    """A message without mentions, links, code, slang and shouting, and with words in full that are typed in haste."""
-    text = _OTHER_PERSON.sub(_instead_of, _NOT_ASKED.sub(" ", message[:MOST_CHARACTERS])).strip()
+    """A message without mentions, links, code, slang and shouting, with words in full that are typed in haste, and with
+    what is copied from an e-reader as a quotation.
+    """
+    said = _as_quotation(message[:MOST_CHARACTERS])
+    text = _OTHER_PERSON.sub(_instead_of, _NOT_ASKED.sub(" ", said)).strip()
     text = _SHOUTED.sub(lambda found: found[0].lower(), text)
     plain = _SLANG.sub("", text).strip(" ,")
     text = plain if words_of(plain) else text
     return _TYPED_WORD.sub(lambda found: TYPED[found[0]], _SALUTATION.sub("", text))
+
+
+def _as_quotation(message: str) -> str:
+    """A message with the passage that is copied from an e-reader as a quotation."""
+    added = _ATTRIBUTION.search(message)
+    if added is None:
+        return message
+    before, _, passage = message[: added.start()].rstrip().rpartition("\n\n")
+    quoted = [f"> {line.lstrip('> ')}" for line in passage.splitlines()]
+    return "\n".join([before, *quoted, message[added.end() :]])
 
 
 def _instead_of(mentioned: re.Match[str]) -> str:

@@ -137,6 +137,21 @@ async def test_a_question_about_a_passage_is_answered_from_there(talk: Talk, wor
     assert {citation.page for citation in turn.citations} == {"2"}
 
 
+@pytest.mark.parametrize(
+    "added",
+    [
+        "Excerpt From\nA Small Book\nNobody\nhttps://books.apple.com/1\nThis material may be protected by copyright.",
+        "Excerpt From: Nobody. “A Small Book.” Apple Books.",
+        "Auszug aus\nA Small Book\nNobody\nDieses Material ist möglicherweise urheberrechtlich geschützt.",
+        "Nobody, Anne. A Small Book (p. 3). Some Publisher Ltd. Kindle Edition. ",
+    ],
+)
+async def test_what_is_copied_from_an_e_reader_is_a_passage(talk: Talk, added: str) -> None:
+    copied = f"“Marta found a brass key under the stairs.”\n\n{added}"
+    asked = [f"{copied}\nWhat did it open?", f"What did it open?\n\n{copied}"]
+    assert [(await talk.ask(each)).text for each in asked] == [(await talk.ask(f"What did it open?\n\n{KEY}")).text] * 2
+
+
 async def test_a_question_about_a_passage_is_no_other_question(talk: Talk) -> None:
     """What the passage does not have to do with is looked up elsewhere, and so is what stands nowhere in the book."""
     assert "who drowned in 1887" in (await talk.ask(f"When did Lucian drown?\n\n{KEY}")).text
