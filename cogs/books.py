@@ -352,6 +352,8 @@ class Books(
                 "This takes it off the shelf at once, with any conversations about it. You can undo this with "
                 "/books restore for 7 days; after that it's erased for good."
             )
+        if await self._use_cases.clubs.store.get_by_book(found.id):
+            goes = f"{say('The club that reads it will stop.')} {goes}"
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
         view = confirmation("book-remove", found.id, say("Remove it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)

@@ -403,6 +403,7 @@ class TestEnding:
         await reading.start()
         asked = await manager.slash(reading.channel, "books remove", book=reading.book.id)
         assert asked.response is not None
+        assert "The club that reads it will stop." in text_of(asked)
         await manager.click(asked.response, label="Remove it")
         await reading.stage.env.settle()
         [card] = [each for each in reading.channel.history() if "the club has stopped" in each.content]
