@@ -243,10 +243,14 @@ class Wish:
 
 
 def wishes_of(transcript: Transcript) -> list[Wish]:
-    """The wishes of everybody who is to be answered. Of several people, those have none who ask nothing."""
-    wishes = [wish for said in transcript.asked for wish in _wishes_in(said, transcript)]
-    asking = [wish for wish in wishes if not _asks_nothing(wish)] if len(transcript.asked) > 1 else []
-    return [*dict.fromkeys(asking or wishes)]
+    """The wishes of everybody who is to be answered. Of several people, those have none who ask nothing; and all wait
+    until it is settled where one of them is, who reads the answers to the others, too.
+    """
+    wishes = [*dict.fromkeys(wish for said in transcript.asked for wish in _wishes_in(said, transcript))]
+    if len(transcript.asked) == 1:
+        return wishes
+    places = [wish for wish in wishes if isinstance(wish.intent, intents.Position)]
+    return places or [wish for wish in wishes if not _asks_nothing(wish)] or wishes
 
 
 def _asks_nothing(wish: Wish) -> bool:

@@ -181,6 +181,11 @@ async def test_each_of_several_people_is_answered_in_turn(talk: Talk) -> None:
     assert page.startswith(SAY.page)
 
 
+async def test_nobody_is_told_anything_before_it_is_settled_where_another_is(talk: Talk) -> None:
+    turn = await talk.ask("who put the lamp out?", "I'm on page 1", by=("Ann", "Ben"))
+    assert turn.text == SAY.position
+
+
 async def test_what_several_people_ask_is_answered_once(talk: Talk) -> None:
     turn = await talk.ask("who put the lamp out?", "Who put the lamp out", by=("Ann", "Ben"))
     assert turn.text == (await talk.ask("Who put the lamp out?")).text
