@@ -319,7 +319,10 @@ def event_text(scene: ClubScene, section: Section, say: Speech) -> str:
 def poll_choices(typed: str) -> list[str]:
     """The choices of a vote, without duplicates, cut to the length a poll allows."""
     parts = (" ".join(part.split()) for part in typed.split(";"))
-    return list(dict.fromkeys(_clipped_units(part, POLL_ANSWER_LENGTH) for part in parts if part))
+    choices: dict[str, str] = {}
+    for choice in (_clipped_units(part, POLL_ANSWER_LENGTH) for part in parts if part):
+        choices.setdefault(choice.casefold(), choice)
+    return list(choices.values())
 
 
 def completions(typed: str, titles: Sequence[str]) -> list[str]:
