@@ -45,7 +45,7 @@ from cogs.interactions import (
 )
 from cogs.permissions import everywhere, lacking_to_post, manages_shelf, may_remove_book
 from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
-from cogs.threads import close_thread, thread_of
+from cogs.threads import thread_of
 from domain.book import Book, DownloadedFile
 from domain.conversation import Conversation
 from domain.leases import is_lease_lost
@@ -421,7 +421,7 @@ class Books(
         )
         for talk in talks:
             if thread := await thread_of(server, talk):
-                await close_thread(thread, farewell)
+                await _close(thread, farewell)
 
     async def _removable(self, interaction: discord.Interaction[Any], reference: str) -> Book:
         book, say = await access.resolve_book(interaction, reference), speech_of(interaction)
@@ -482,3 +482,12 @@ class Books(
 
 def _by(book: Book) -> str:
     return f" · {clipped(plain(book.author), 100)}" if book.author else ""
+
+
+async def _close(thread: discord.Thread, farewell: str) -> None:
+    """Post a last word in a thread that is no longer answered, and archive it, as far as Discord allows."""
+    try:
+        await thread.send(farewell, silent=True)
+        await thread.edit(archived=True)
+    except DISCORD_ERRORS as error:
+        logger.info("thread %s was not closed: %s", thread.id, error)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Collection, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import compress
 from typing import Any, Literal, TypeAlias
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import discord
 
 from cogs.cards import TITLE_LENGTH, book_title, clipped, plain
-from cogs.errors import DISCORD_ERRORS, DiscordCode, Refusal, bot_lacks, edit_reply, retry_transient
+from cogs.errors import DISCORD_ERRORS, PASSING_SOON, DiscordCode, Refusal, bot_lacks, edit_reply, retry_transient
 from cogs.i18n import Speech, later, speech_for_all, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD,
@@ -42,6 +42,11 @@ many of them, so many at once, and within this time.
 CARDS_AMONG = 10
 """The first messages of a thread, among which its card and its first question are looked for."""
 NO_THREADS_HERE = later("I can't open a thread here. Please use a text channel, or /ask, which works here, too.")
+ThreadKind: TypeAlias = Literal[
+    discord.ChannelType.news_thread, discord.ChannelType.public_thread, discord.ChannelType.private_thread
+]
+LIBRARY_REPEATS_AFTER, LOST_LATELY = timedelta(seconds=1), timedelta(minutes=5)
+"""discord.py repeats a request that long after an error of the server, even if the request had taken effect."""
 A_WEEK: Literal[10080] = 10080
 """Minutes without a message after which Discord archives a thread: the longest option."""
 
@@ -164,9 +169,7 @@ async def announce(interaction: discord.Interaction[Any], book: Book) -> discord
 
 async def open_private_thread(channel: discord.TextChannel, name: str, reader: discord.abc.User) -> discord.Thread:
     """A thread for one reader, and for people added by its moderators."""
-    thread = await channel.create_thread(
-        name=name, type=discord.ChannelType.private_thread, invitable=False, auto_archive_duration=A_WEEK
-    )
+    thread = await create_thread(channel, name, discord.ChannelType.private_thread)
     await retry_transient(partial(thread.add_user, reader))
     return thread
 
@@ -177,12 +180,36 @@ async def open_public_thread(
     """A thread for everybody, started from a message if there is one."""
     if message is not None:
         return await _open_from(message, name)
-    return await channel.create_thread(name=name, type=public_kind(channel), auto_archive_duration=A_WEEK)
+    return await create_thread(channel, name, public_kind(channel))
 
 
-def public_kind(
-    channel: discord.TextChannel,
-) -> Literal[discord.ChannelType.news_thread, discord.ChannelType.public_thread]:
+async def create_thread(
+    channel: discord.TextChannel, name: str, kind: ThreadKind, *, found_again: bool = False
+) -> discord.Thread:
+    """A new thread. What an attempt has made whose response was lost is archived, unless it is `found_again`."""
+    began = discord.utils.utcnow()
+    try:
+        made = await channel.create_thread(name=name, type=kind, invitable=False, auto_archive_duration=A_WEEK)
+    except PASSING_SOON:
+        if not found_again:
+            await _archive_lost(channel, name)
+        raise
+    if discord.utils.utcnow() - began >= LIBRARY_REPEATS_AFTER:
+        await _archive_lost(channel, name, but=made.id)
+    return made
+
+
+async def _archive_lost(channel: discord.TextChannel, name: str, but: int = 0) -> None:
+    """Archive empty threads of this name that were just made here, as far as Discord allows. A message opens them."""
+    since = discord.utils.time_snowflake(discord.utils.utcnow() - LOST_LATELY)
+    with contextlib.suppress(*DISCORD_ERRORS):
+        for each in await channel.guild.active_threads():
+            is_ours = (each.owner_id, each.parent_id, each.name) == (channel.guild.me.id, channel.id, name)
+            if is_ours and each.id > since and not each.message_count and each.id != but:
+                await each.edit(archived=True)
+
+
+def public_kind(channel: discord.TextChannel) -> ThreadKind:
     """The type of threads that everybody sees; announcement channels have their own, and refuse others."""
     return discord.ChannelType.news_thread if channel.is_news() else discord.ChannelType.public_thread
 
@@ -398,15 +425,6 @@ async def delete_thread(thread: discord.Thread, say: Speech) -> str:
     except discord.NotFound:  # nothing is left to change
         pass
     return ""
-
-
-async def close_thread(thread: discord.Thread, farewell: str) -> None:
-    """Post a last word in a thread that is no longer answered, and archive it, as far as Discord allows."""
-    try:
-        await thread.send(farewell, silent=True)
-        await thread.edit(archived=True)
-    except DISCORD_ERRORS as error:
-        logger.info("thread %s was not closed: %s", thread.id, error)
 
 
 PlaceToTalk: TypeAlias = discord.Thread | discord.PartialMessageable

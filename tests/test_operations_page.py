@@ -131,6 +131,7 @@ TESTS = {
     "tests/cogs/conversation/test_opening.py": {
         "test_an_interaction_that_has_expired_is_carried_out_all_the_same": ["an interaction has expired"],
         "test_an_acknowledgement_that_is_lost_is_said_again": ["an acknowledgement of a command"],
+        "test_a_thread_whose_response_was_lost_is_archived": ["the response to the creation of a thread"],
     },
     "tests/cogs/conversation/test_answering.py": {
         "test_an_event_that_comes_twice_is_answered_once": ["events arrive twice"],

@@ -21,7 +21,7 @@ from cogs.i18n import Speech
 from cogs.permissions import FOR_A_CARD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, has_private_threads, missing
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
-from cogs.threads import A_WEEK, public_kind
+from cogs.threads import create_thread, public_kind
 from domain.clubs.plan import Club, Post, PostState, Section, midnight
 from domain.ports import ClubRepository
 from domain.reading.companion import Asker
@@ -211,9 +211,7 @@ class ClubWork:
         thread = None if post.is_new else await self._standing_thread(section, post)
         if thread is None:
             kind = discord.ChannelType.private_thread if section.private else public_kind(self.channel)
-            thread = await self.channel.create_thread(
-                name=name, type=kind, invitable=False, auto_archive_duration=A_WEEK
-            )
+            thread = await create_thread(self.channel, name, kind, found_again=True)
         section = replace(section, thread_id=str(thread.id), private=thread.is_private())
         await self.use_cases.conversations.bind(
             conversation.id,

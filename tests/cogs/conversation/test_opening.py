@@ -1,6 +1,7 @@
 """/chat where Discord stumbles, tells things twice, or people are quicker: one thread, one answer, no text lost."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from bot.client import client
 from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Channel, ChannelType, DiscordDouble, Interaction, Message
+from tests.doubles.discord_api.faults import Fault, Moment
 from tests.journeys.reading_room import TALE
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
@@ -216,3 +218,17 @@ async def test_in_an_announcement_channel_threads_are_of_its_kind(room: Scene) -
     await room.until(lambda: len([each for each in room.double.threads() if each.parent is news]) == 1 + 3)
     assert {each.type for each in room.double.threads() if each.parent is news} == {ChannelType.ANNOUNCEMENT_THREAD}
     assert room.double.violations == []
+
+
+@pytest.mark.parametrize("status", [0, 502])
+async def test_a_thread_whose_response_was_lost_is_archived(room: Scene, status: int) -> None:
+    """Discord has made it at an attempt that discord.py, or the person, repeats."""
+    fault = Fault("POST /channels/{channel}/threads", status, moment=Moment.AFTER)
+    room.double.rest.faults.add(fault)
+    book = await room.book()
+    for _ in range(1 if status else 2):
+        replied = await room.ann.slash("chat", book=book.id, title="Night", private=True)
+        await room.until(partial(getattr, replied, "messages"))
+    [first, second] = [each for each in room.double.threads() if each.name == "Night"]
+    assert (first.archived, first.messages) == (True, {})
+    assert (second.archived, second.mention in replied.text) == (False, True)
