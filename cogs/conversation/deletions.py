@@ -314,6 +314,8 @@ class Corrections:
         taken = await self._use_cases.chat.take_back(question.external_id or "")
         self._removals.wake()  # of what repeats it, and of a title that may have been made of it
         await self._go_on(taken)
+        if taken is None and question.turn_id is not None:  # others asked, too, whose answer stays
+            await self._workers.offer_again(question.turn_id)
 
     async def _revise(self, question: ChatMessage, words: str, *, asks: bool) -> None:
         if question.content == words:

@@ -52,6 +52,21 @@ class TestQuestions:
         assert reply.content.startswith("I do not know.\n\n-# 🗑 The question was deleted.")
         assert await in_storage(room, "Hobb") == set()
 
+    async def test_one_of_several_leaves_the_answer_to_the_others_who_may_have_it_again(self, room: Scene) -> None:
+        go_on = await room.hold()
+        await room.ann.say(room.thread, "Who?")
+        await room.until_asked(1)
+        mine = await room.ann.say(room.thread, SECRET)
+        await room.ben.say(room.thread, "When?", mention=room.double.bot)
+        await room.until_kept("Who?", SECRET, "When?")
+        go_on.set()
+        await room.until_delivered(2)
+        reply = room.replies()[-1]
+        await room.ann.delete(mine)
+        await room.until(lambda: [each.label for each in reply.buttons] == ["Answer again"])
+        assert await in_storage(room, "Hobb") == set()
+        assert reply.content == "I do not know."
+
     @pytest.mark.parametrize("words_left", ["", "<@{bot}>"])
     async def test_so_it_is_when_all_its_words_are_taken_out(self, room: Scene, words_left: str) -> None:
         question, reply = await answered(room)
