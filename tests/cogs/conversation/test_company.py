@@ -333,6 +333,11 @@ class TestWithoutTheContentIntent:
         await room.until_said("I do not know.", "I do not know.")
         assert await room.kept() == ["who was it?", "I do not know.", "Why?", "I do not know."]
 
+    async def test_a_mention_is_added_by_an_edit(self, room: Scene) -> None:
+        said = await room.ann.say(room.thread, "Who?")
+        await room.ann.edit(said, f"<@{room.double.bot.id}> who was it?")
+        await room.until_said("I do not know.")
+
     async def test_a_reply_that_cannot_be_read_is_told_so(self, room: Scene) -> None:
         await room.ann.say(room.thread, "who was it?", mention=room.double.bot)
         await room.until_said("I do not know.")

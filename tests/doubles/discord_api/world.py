@@ -335,7 +335,10 @@ class World:
         """Change fields of a message; `changes` holds entities, not wire forms."""
         if "content" in changes:
             message.revisions.append(message.content)
-            changes = changes | {"content": (changes["content"] or "").strip()}
+            content = (changes["content"] or "").strip()
+            replied = [message.reference.author] if message.reference else []
+            kept = [user for user in replied if user in message.mentions]
+            changes |= {"content": content, "mentions": [*dict.fromkeys([*kept, *self._mentioned(content)])]}
         for name, value in changes.items():
             setattr(message, name, value)
         message.edited_at = self.now()
