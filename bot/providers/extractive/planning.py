@@ -46,6 +46,8 @@ class Choices:
         self._most_words = MOST_WORDS if questions <= 1 else MOST_WORDS * 2 // 3
         self._chosen: dict[Question, Choice] = {}
         self.quoted: set[Candidate] = set()
+        self.explained: set[str] = set()
+        """What need not be said again for another question."""
 
     def of(self, question: Question) -> Choice:
         if question not in self._chosen:

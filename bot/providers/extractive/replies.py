@@ -455,7 +455,8 @@ def _lookup(question: Question, choices: Choices) -> str:
     absent = [] if is_foreign else missing
     answer = "" if unknown else _quoted(asked, _still_to_quote(choice, choices.quoted), phrases, is_rest=bool(absent))
     choices.quoted.update(choice.candidates)
-    foreign = [phrases.foreign] if is_foreign else []
+    foreign = [phrases.foreign] if is_foreign and phrases.foreign not in choices.explained else []
+    choices.explained.update(foreign)
     if not answer:
         named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
         lost = [word for word in named if choices.transcript.missing.get(word) == []]

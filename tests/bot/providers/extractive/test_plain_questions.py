@@ -264,6 +264,13 @@ async def test_a_name_in_another_language_that_is_found_nowhere_is_said_to_be_in
     assert (await talk.ask(message)).text == f"{say.foreign} {say.nothing_about.format(f'*{name}*')}"
 
 
+async def test_that_the_book_is_in_another_language_is_said_once(talk: Talk) -> None:
+    told = (await talk.ask("Wer ist Wilhelmina? Wo wohnt Ahrens?")).text
+    assert told.count(PHRASES[Language.GERMAN].foreign) == 1
+    assert "Wilhelmina was the miller’s daughter." in told
+    assert "Bremen" in told
+
+
 async def test_a_name_that_the_book_has_is_not_said_to_be_missing(talk: Talk) -> None:
     """Portuguese is taken for Spanish, in which "Quem" is no word."""
     say = PHRASES[Language.SPANISH]
