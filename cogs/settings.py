@@ -18,7 +18,14 @@ from cogs.cards import INK
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, choose_language, later, set_languages, speech_for, speech_in, speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.permissions import granted_to, in_servers, manages_shelf, missing, permission_names
+from cogs.permissions import (
+    FOR_A_PUBLIC_THREAD,
+    granted_to,
+    in_servers,
+    manages_shelf,
+    missing,
+    permission_names,
+)
 from cogs.services import ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
 from domain.usage import ServerSettings
@@ -27,6 +34,8 @@ from domain.use_cases import UseCases
 logger = logging.getLogger("marginalia.audit")
 
 FOR_THE_LOG = ("view_channel", "send_messages")
+TROUBLES_SHOWN = 10
+"""Channels that are named with the permissions missing there."""
 TROUBLE_AGAIN_AFTER_S = 600.0
 """How long the same failure is not logged again: while the model cannot be reached, every question meets it."""
 
@@ -238,7 +247,8 @@ def _managed(interaction: discord.Interaction[Any]) -> discord.Guild:
 
 def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: UseCases, say: Speech) -> discord.Embed:
     """Everything that is set for a server, and the operator's limits."""
-    card = discord.Embed(title=say("Settings of this server"), colour=INK)
+    trouble = _trouble(settings, server, say)
+    card = discord.Embed(title=say("Settings of this server"), description=trouble, colour=INK)
     everyone, channels = say("everyone"), say.listed([f"<#{each}>" for each in settings.channels])
     role = f"<@&{settings.adder_role}>"
     chosen = (
@@ -255,6 +265,21 @@ def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: Us
     card.add_field(name=say("Limits set by the bot's operator"), value=_limits(use_cases, say), inline=False)
     card.set_footer(text=say("To change a setting, use the command shown next to it."))
     return card
+
+
+def _trouble(settings: ServerSettings, server: discord.Guild, say: Speech) -> str | None:
+    """In which of the chosen channels it is of no use, and why; None if all is well."""
+    known = [channel for each in settings.channels if (channel := server.get_channel(int(each)))]
+    if settings.channels and not known:
+        return "⚠️ " + say("The channels I may be used in are gone. Choose others with /settings channels.")
+    lines = []
+    for channel in known:
+        lacking = missing(granted_to(server.me, channel), FOR_A_PUBLIC_THREAD)
+        if lacking and isinstance(channel, discord.TextChannel):
+            names = permission_names(lacking, say)
+            problem = say("I'm missing permissions there: {permissions}", permissions=names)
+            lines.append(f"⚠️ {channel.mention} · {problem}")
+    return "\n".join(lines[:TROUBLES_SHOWN]) or None
 
 
 def _verbose(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:

@@ -150,6 +150,18 @@ async def test_the_log_says_who_changed_which_setting_and_show_says_what_it_lack
     assert "missing permissions" in text_of(await manager.slash(stage.channel, "settings show"))
 
 
+async def test_channels_where_it_is_of_no_use_are_named(stage: Stage, manager: MemberActor) -> None:
+    denied = discord.PermissionOverwrite(create_public_threads=False)
+    shut = stage.guild.create_text_channel("shut", overwrites={stage.guild.me: denied})  # type: ignore[dict-item]
+    shown = await manager.slash(stage.channel, "settings channels", add=shut)
+    assert f"⚠️ {shut.mention} · I'm missing permissions there: “Create Public Threads”" in text_of(shown)
+    channel = stage.bot.get_channel(shut.id)
+    assert isinstance(channel, discord.TextChannel)
+    await channel.delete()
+    await stage.env.settle()
+    assert "The channels I may be used in are gone." in text_of(await manager.slash(stage.channel, "settings show"))
+
+
 async def test_they_are_there_after_a_restart(stage: Stage, manager: MemberActor) -> None:
     await manager.slash(stage.channel, "settings tokens", person=1_234)
     await stage.restart()
