@@ -208,6 +208,23 @@ async def test_a_manual_that_asks_its_questions_in_the_readers_name_answers_them
         assert answer in (await talk.ask(question)).text
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "marginalia {}",
+        "hey um so i was wondering {}",
+        "Hey Marginalia, quick question: {}",
+        "ok so basically my question is {}",
+        "sorry to bother you but could you maybe tell me {}",
+        "{} asap thx",
+    ],
+)
+async def test_what_people_say_around_a_question_is_not_looked_for(talk: Talk, around: str) -> None:
+    plain = (await talk.ask("who was Wilhelmina")).text
+    talk.past.clear()
+    assert (await talk.ask(around.format("who was Wilhelmina"))).text == plain
+
+
 async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> None:
     plain = await talk.ask("What was the wheel called?")
     talk.past.clear()
