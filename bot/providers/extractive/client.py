@@ -103,7 +103,7 @@ def _title_of(text: str) -> str:
 
     question = analyse(as_meant(text))
     words = [word.strip(_EDGES) for word in question.text.split()]
-    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
+    telling = {word.strip(_EDGES) for term in question.terms for word in (*term.word.split(), term.particle)} - {""}
     places = [place for place, word in enumerate(words) if word in telling]
     if not places:
         return "About the book"

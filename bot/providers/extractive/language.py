@@ -4,7 +4,7 @@ import json
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache, reduce
 from importlib.resources import files
@@ -104,13 +104,29 @@ def _alike(language: Language) -> dict[str, frozenset[str]]:
     return {each: frozenset(others - {each}) for each, others in found.items()}
 
 
-def alike(stem: str, language: Language) -> frozenset[str]:
-    """The stems of words that may occur in an answer instead of this one in the question."""
-    return _alike(language).get(stem, frozenset())
+def alike(stems: Collection[str], language: Language) -> frozenset[str]:
+    """The stems of words that may occur in an answer instead of a word of the question, which has these stems."""
+    return frozenset().union(*(_alike(language).get(each, frozenset()) for each in stems)).difference(stems)
 
 
-_PARTICLE_REACH = 5
+@cache
+def _written(language: Language) -> dict[str, str]:
+    return {stem(word, language): word for group in _WORDS["alike"][language] for word in reversed(group.split())}
+
+
+def written(stems: Collection[str], language: Language) -> list[str]:
+    """Words with these stems, to search for, since a search has stems of its own."""
+    return [_written(language).get(each, each) for each in sorted(stems)]
+
+
+_PARTICLE_REACH = 8
 """Words behind a verb among which its particle is: "put the old brass lamp out"."""
+
+
+def has_particle(verbs: Collection[str], particle: str, stems: Sequence[str]) -> bool:
+    """Whether one of these verbs (stems) is among these words, and its particle in it or behind it."""
+    places = [at for at, each in enumerate(stems) if each in verbs]
+    return any(stems[at].startswith(particle) or particle in stems[at + 1 : at + 1 + _PARTICLE_REACH] for at in places)
 
 
 @cache

@@ -13,6 +13,7 @@ from bot.providers.extractive.language import (
     DENSE_KINDS,
     FILLERS,
     KINDS,
+    LITTLE_WORDS,
     MACROS,
     POINTS_BACK,
     PORTRAITS,
@@ -20,6 +21,7 @@ from bot.providers.extractive.language import (
     Language,
     alike,
     any_accents,
+    has_particle,
     is_little,
     is_of_today,
     language_of,
@@ -30,6 +32,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from bot.providers.extractive.signs import names_in, relation_in
+from domain.library.search.languages import german_forms, separable_german
 from domain.library.search.phrases import LEAST_RUN, POINTING, quoted_in
 from domain.library.search.words import fold, without_possessive, words_of
 
@@ -67,7 +70,8 @@ class Term:
     """A meaningful word of a question.
 
     `weight` is below 1 if it comes from an earlier question; `others` are the stems of words that may replace it in an
-    answer, `particle` is what belongs to a verb ("put the lamp out").
+    answer, `forms` those of the same word that its stem leaves apart, `particle` what belongs to a verb ("put the lamp
+    out").
     """
 
     stem: str
@@ -75,12 +79,17 @@ class Term:
     weight: float = 1.0
     others: frozenset[str] = frozenset()
     particle: str = ""
+    forms: frozenset[str] = frozenset()
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The stems that are this word."""
+        return self.forms | {self.stem}
 
     def strength_in(self, stems: Sequence[str]) -> float:
         """How much of the word a sentence has, given its stems: 1 if all, 0 if nothing."""
-        if self.stem in stems:
-            is_whole = not self.particle or self.particle in phrasal_verbs(stems).get(self.stem, ())
-            return 1.0 if is_whole else _PARTED
+        if self.stem in stems or not self.forms.isdisjoint(stems):
+            return 1.0 if not self.particle or has_particle(self.stems, fold(self.particle), stems) else _PARTED
         return 0.0 if self.others.isdisjoint(stems) else ALIKE
 
 
@@ -341,13 +350,27 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
     terms = {stem(word, language): word for word in reversed(telling)}
     measure = _MEASURE.search(text)
     verbs = phrasal_verbs(stems_of(text, language)) if language is Language.ENGLISH else {}
+    parted = separable_german(every) if language is Language.GERMAN else ("", "")
     found: list[Term] = []
-    particles = {particle for particle, _ in verbs.values()}
+    particles = {particle for particle, _ in verbs.values()} | {fold(parted[1])}
     for key in dict.fromkeys(key for word in telling if (key := stem(word, language)) not in particles):
-        particle, others = verbs.get(key, ("", alike(key, language)))
         weight = MEASURED if measure and terms[key] in measure.groups() else 1.0
-        found.append(Term(key, terms[key], weight, others, particle))
+        if key in verbs:
+            particle, others = verbs[key]
+            found.append(Term(key, terms[key], weight, others, particle))
+        else:
+            found.append(_term(terms[key], language, weight, parted[1] if terms[key] == parted[0] else ""))
     return tuple(found)
+
+
+def _term(word: str, language: Language, weight: float = 1.0, particle: str = "") -> Term:
+    key = stem(word, language)
+    forms = frozenset[str]()
+    if language is Language.GERMAN and word.islower():  # a verb, or typed in haste
+        written = (form for each in {"", particle} for form in german_forms(word, each))
+        forms = frozenset(stem(form, language) for form in written) - LITTLE_WORDS[language] - {key}
+    meant = {form for form in forms if form.startswith(fold(particle))} if particle else {key, *forms}
+    return Term(key, word, weight, alike(meant, language), particle, forms)
 
 
 def _names(text: str, language: Language) -> set[str]:
@@ -438,8 +461,7 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
 
 
 def _translated(term: Term, language: Language) -> Term:
-    key = stem(term.word, language)
-    return replace(term, stem=key, others=alike(key, language))
+    return _term(term.word, language, term.weight)
 
 
 _FEW_PLACES = 3

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
@@ -71,8 +70,8 @@ class Evidence:
         self.texts, self.candidates = without_others(question, candidates)
         self._runs = [candidate.run for candidate in candidates]
         self.sets = [frozenset(candidate.stems) for candidate in candidates]
-        known = Counter(stem for stems in self.sets for stem in stems)
-        self.weight = {term.stem: term.weight * _rarity(known[term.stem], len(candidates)) for term in question.terms}
+        held = {term.stem: sum(not term.stems.isdisjoint(each) for each in self.sets) for term in question.terms}
+        self.weight = {term.stem: term.weight * _rarity(held[term.stem], len(candidates)) for term in question.terms}
         self._hits = {
             term.stem: [term.strength_in(candidate.stems) for candidate in candidates] for term in question.terms
         }
@@ -251,17 +250,19 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
 
 
 def _has_new_name(evidence: Evidence, text: str) -> float:
-    return float(any(name.lower() not in evidence.asked for name in _NAME.findall(text)))
+    return float(_has_new(evidence, _NAME.findall(text)))
 
 
 def _names_the_holder(evidence: Evidence, at: int) -> float:
     """Whether a sentence names somebody for a role that is asked about: "who is the captain": "Captain Ahab"."""
-    question, text = evidence.question, evidence.candidates[at].text
-    roles = [term.word for term in question.terms if is_role(term.word)]
-    holders = [name for name in role_holders(roles, text) if name.lower() not in evidence.asked] if roles else []
-    if question.language is Language.GERMAN:  # where every noun has a capital
-        holders = [name for name in holders if fold(name) in evidence.known_names]
-    return float(bool(holders))
+    roles = [term.word for term in evidence.question.terms if is_role(term.word)]
+    return float(bool(roles) and _has_new(evidence, role_holders(roles, evidence.candidates[at].text)))
+
+
+def _has_new(evidence: Evidence, capitalised: Sequence[str]) -> bool:
+    """Whether one of these words is new; in German, where every noun has a capital, whether one is a new name."""
+    new = (word for word in capitalised if word.lower() not in evidence.asked)
+    return any(evidence.question.language is not Language.GERMAN or fold(word) in evidence.known_names for word in new)
 
 
 def _names_a_relative(evidence: Evidence, at: int) -> float:
@@ -413,7 +414,7 @@ def _shows_it(evidence: Evidence, at: int) -> bool:
         case QuestionKind.LOOKS | QuestionKind.FELT if question.names:
             return _is_theirs(evidence, at, cues.looks if question.kind is QuestionKind.LOOKS else cues.feeling)
     shows_it = not signs or any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
-    others = {key for term in question.terms if term.stem not in question.names for key in (term.stem, *term.others)}
+    others = {key for term in question.terms if term.stem not in question.names for key in term.stems | term.others}
     if not (shows_it and question.names and others) or question.kind is QuestionKind.WHO_IS:
         return shows_it
     deeds = "|".join(map(re.escape, _words_of(evidence, at, others)))

@@ -5,10 +5,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Any
 
-from bot.providers.extractive.language import ANSWERING, NUMBERS, WORDINGS, Language, is_little, stems_of
+from bot.providers.extractive.language import ANSWERING, NUMBERS, WORDINGS, Language, is_little, stems_of, written
 from bot.providers.extractive.question import (
     FULL_NAME,
     MEASURED,
@@ -22,6 +22,7 @@ from bot.providers.extractive.quotation import Choice, Confidence
 from bot.providers.extractive.signs import CAUSE, CUES, has_number, relation_in
 from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
+from domain.library.search.languages import german_forms, is_strong_german
 from domain.library.search.phrases import LEAST_RUN, quoted_in
 from domain.library.search.words import fold, is_dense, without_possessive, words_of
 from domain.library.summaries import FEWEST_OF_A_STORY, FRONT_WORDS
@@ -227,8 +228,9 @@ def last_pages(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def is_replaceable(term: Term, question: Question) -> bool:
-    """Whether an answer may have other words instead; no other word replaces a name."""
-    return bool(term.others) and term.stem not in question.names
+    """Whether an answer may have other words or forms instead; nothing else replaces a name."""
+    has_forms = bool(term.particle) or (question.language is Language.GERMAN and is_strong_german(term.word))
+    return (bool(term.others) or has_forms) and term.stem not in question.names
 
 
 def absent(question: Question, missing: Mapping[str, Sequence[str]], told: Collection[str]) -> list[Term]:
@@ -237,7 +239,7 @@ def absent(question: Question, missing: Mapping[str, Sequence[str]], told: Colle
 
     `missing` are words that the book does not have, each with similar ones that it has.
     """
-    own = (term for term in question.terms if term.weight == 1.0 and term.stem not in told)
+    own = (term for term in question.terms if term.weight == 1.0 and term.stems.isdisjoint(told))
     spelt = respelt(question, missing).keys()
     lost = {word for word, each in missing.items() if not each or word not in spelt}
     gone = (term for term in own if without_possessive(term.word) in lost)
@@ -281,7 +283,7 @@ def answer_queries(question: Question) -> list[str]:
         if (term.stem not in question.names or term.stem in relation)
         and not (question.kind is QuestionKind.HOW_MUCH and term.weight == MEASURED)
     ]
-    own += [other for term in question.terms if term.stem in relation for other in sorted(term.others)[:_MOST_ALIKE]]
+    own += [other for term in question.terms if term.stem in relation for other in _instead_of(term, question)]
     queries = (" ".join([*names, *own, words]) for names in ([], question.name_words))
     return list(dict.fromkeys(queries)) if words else []
 
@@ -289,14 +291,29 @@ def answer_queries(question: Question) -> list[str]:
 _MOST_ALIKE = 6
 """Alternatives searched for one word of the question."""
 
+_MOST_VERBS = 2
+"""Verbs of a question that are searched for in other forms: of all phrasings, a search takes four."""
+
+
+def _instead_of(term: Term, question: Question) -> list[str]:
+    return written(term.others, question.language)[:_MOST_ALIKE]
+
+
+def _forms_of(verb: Term, question: Question) -> list[str]:
+    """What to search for besides a verb itself; empty if its forms are alike."""
+    if question.language is not Language.GERMAN:
+        return [f'"{verb.word} {verb.particle}"'] if verb.particle else []
+    is_apart = verb.forms and (verb.particle or is_strong_german(verb.word))
+    return german_forms(verb.word, verb.particle) if is_apart else []
+
 
 def other_phrasings(question: Question) -> list[str]:
     """What a question has in quotation marks, all of it as typed if it may be a line, and words of an answer to it."""
-    answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
+    answer = [word for term in question.terms for word in _instead_of(term, question) or [term.word]]
     parts: list[list[str]] = []
-    for verb in (term for term in question.terms if term.particle):
-        rest = [term.word for term in question.terms if term is not verb]
-        parts.append([f'"{verb.word} {verb.particle}"', *rest])
+    verbs = ((verb, forms) for verb in question.terms if (forms := _forms_of(verb, question)))
+    for verb, forms in islice(verbs, _MOST_VERBS):
+        parts.append([*forms, *(term.word for term in question.terms if term is not verb)])
     if question.language is Language.GERMAN and relation_in(question.text):
         parts.append([term.word for term in question.terms])
         answer = [question.searched(word) for word in answer]

@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -291,3 +291,43 @@ def _languages_by_word() -> dict[str, list[str]]:
 @cache
 def _codes() -> dict[str, str]:
     return {name: code for code, names in LANGUAGES.items() for name in names.split()}
+
+
+@cache
+def _german_verbs() -> tuple[dict[str, list[str]], frozenset[str]]:
+    """The forms of verbs that change their vowel, by each of them without its ending; and particles of other verbs."""
+    known = json.loads(Path(__file__).with_name("german_verbs.json").read_text(encoding="utf-8"))
+    verbs = [verb.split() for verb in known["strong"]]
+    return {_without_ending(form): verb for verb in verbs for form in verb}, frozenset(known["separable"].split())
+
+
+_VERB_ENDING = re.compile(r"(?<=\w{3})(?:en?|e?s?t(?:en?)?)$")
+_PARTICIPLE = re.compile(r"^ge(?=\w{3,}t$)")
+
+
+def _without_ending(verb: str) -> str:
+    return _VERB_ENDING.sub("", verb.lower())
+
+
+def is_strong_german(verb: str) -> bool:
+    return _without_ending(verb) in _german_verbs()[0]
+
+
+def german_forms(verb: str, particle: str = "") -> list[str]:
+    """A German verb in its forms that differ in more than an ending: "singt" and "sang", "putzt" and "geputzt"; of one
+    with a particle ("hört ... auf") those that are written as one word.
+    """
+    root = _without_ending(_PARTICIPLE.sub("", verb.lower()))
+    forms = _german_verbs()[0].get(
+        _without_ending(verb), [f"{root}en", f"{root}t", f"{root}et", f"ge{root}t", f"ge{root}et"]
+    )
+    return [particle + form for form in forms]
+
+
+def separable_german(words: Sequence[str]) -> tuple[str, str]:
+    """The verb of a question in German and its particle, if that is the last word: "wacht" and "auf"; else empty."""
+    if not words or words[-1].lower() not in _german_verbs()[1]:
+        return "", ""
+    others = (word for word in words[:-1] if word.islower() and fold(word) not in _function_words()["de"])
+    verb = next((word for word in others if is_strong_german(word) or word.endswith(("t", "e", "en"))), "")
+    return (verb, words[-1].lower()) if verb else ("", "")

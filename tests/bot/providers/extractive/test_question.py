@@ -5,7 +5,7 @@ import pytest
 from bot.providers.extractive.language import Language, language_of, stem, stems_of
 from bot.providers.extractive.question import QuestionKind, analyse, as_printed, asked_in
 from bot.providers.extractive.transcript import as_meant
-from bot.providers.extractive.wording import answer_queries
+from bot.providers.extractive.wording import answer_queries, other_phrasings
 from domain.library.search.words import length_of
 
 
@@ -48,6 +48,7 @@ from domain.library.search.words import length_of
         ("Whereabouts is the mill?", QuestionKind.WHERE),
         ("Did he cry when she left?", QuestionKind.OTHER),
         ("Wer ist Hans?", QuestionKind.WHO_IS),
+        ("woran ist Hans gestorben?", QuestionKind.HAPPENED),
         ("Wer hat den Schlüssel gefunden?", QuestionKind.WHO),
         ("Warum ging er fort?", QuestionKind.WHY),
         ("Wie viele Söhne hatte der König?", QuestionKind.HOW_MANY),
@@ -133,6 +134,30 @@ def test_a_particle_belongs_to_its_verb() -> None:
     assert [term.particle for term in apart.terms] == ["out", "", ""]
     assert [term.word for term in analyse("Who gave the boat away?").terms] == ["gave", "boat"]
     assert not any(term.particle for term in analyse("Where did he put the lamp?").terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "other"),
+    [
+        ("wann wacht hans auf", "Hans wachte am Morgen langsam auf.", "Hans wachte bei ihr."),
+        ("wann wacht hans auf", "Er war aufgewacht.", "Er ging auf und ab."),
+        ("Warum zieht Hans aus?", "Hans zog endlich aus.", "Hans zog den Wagen."),
+        ("wo singt hans", "Hans hat gesungen.", "Hans sah die Sänfte."),
+        ("wo trage ich das ein", "Das wird dort eingetragen.", "Das trug er."),
+        ("wer hat das Fenster geputzt", "Sie putzten es.", "Der Pudel fiel ab."),
+        ("Was ist in der nacht?", "In dieser Nacht kam er.", "Er ging nach Hause."),
+    ],
+)
+def test_a_german_verb_is_the_same_in_all_its_forms(text: str, told: str, other: str) -> None:
+    term = max(analyse(text).terms, key=lambda term: term.strength_in(stems_of(told, Language.GERMAN)))
+    assert term.strength_in(stems_of(told, Language.GERMAN)) == 1.0
+    assert term.strength_in(stems_of(other, Language.GERMAN)) < 0.5
+
+
+def test_a_german_verb_is_looked_for_in_its_forms() -> None:
+    assert "singen singt sang gesungen Hans" in other_phrasings(analyse("wo singt Hans"))
+    assert any("ausgezogen" in phrasing for phrasing in other_phrasings(analyse("Warum zieht Hans aus?")))
+    assert "erwachen erwacht Hans" in other_phrasings(analyse("wann wacht Hans auf"))
 
 
 def test_names_are_told_by_their_capitals() -> None:
@@ -224,6 +249,11 @@ def test_short_questions_and_remarks_tell_their_language(text: str, language: La
 )
 def test_the_first_words_of_a_question_tell_its_language(text: str, language: Language) -> None:
     assert asked_in(text) is language
+
+
+def test_words_of_two_languages_are_in_that_of_the_talk() -> None:
+    assert asked_in("was will hans", Language.GERMAN) is Language.GERMAN
+    assert asked_in("was will there", Language.ENGLISH) is Language.ENGLISH
 
 
 @pytest.mark.parametrize(
