@@ -417,6 +417,8 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
         return wording.people(tools) if may_be_foreign else []
     if (confidence := choices.of(question).confidence) is Confidence.FIRM:
         return calls
+    if known := wording.in_known_words(question, transcript.missing):
+        calls += tools.call("search_book", query=known, top_k=wording.PASSAGES)
     if expected := wording.answer_queries(question):
         calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
     one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one

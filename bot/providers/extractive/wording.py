@@ -327,6 +327,15 @@ def other_phrasings(question: Question) -> list[str]:
     return [phrasing for phrasing in phrasings if phrasing != question.query]
 
 
+def in_known_words(question: Question, missing: Mapping[str, Sequence[str]]) -> str:
+    """What to search for where the book lacks a word, but may have others for it: "Tom brother sister" for "Tom's
+    siblings"; empty if enough is left without it.
+    """
+    gone = [term for term in absent(question, missing, ()) if is_replaceable(term, question)]
+    words = (_instead_of(term, question) if term in gone else [term.word] for term in question.terms)
+    return " ".join(word for each in words for word in each) if gone and len(question.terms) <= len(gone) + 1 else ""
+
+
 PASSAGES = 20
 """Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
 

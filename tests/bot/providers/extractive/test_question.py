@@ -5,7 +5,7 @@ import pytest
 from bot.providers.extractive.language import Language, language_of, stem, stems_of
 from bot.providers.extractive.question import QuestionKind, analyse, as_printed, asked_in
 from bot.providers.extractive.transcript import as_meant
-from bot.providers.extractive.wording import answer_queries, other_phrasings
+from bot.providers.extractive.wording import answer_queries, in_known_words, other_phrasings
 from domain.library.search.words import length_of
 
 
@@ -307,6 +307,13 @@ def test_many_marks_are_no_matter_to_any_wording(mark: str) -> None:
 def test_an_answer_is_also_looked_for_by_words_that_it_may_have(text: str, query: str) -> None:
     first, with_names = (*answer_queries(analyse(text)), "", "")[:2]
     assert (first, with_names) == (query, f"Hobb {query}" if query else "")
+
+
+def test_a_word_that_the_book_lacks_gives_way_to_those_it_may_have_where_little_else_is_asked() -> None:
+    missing: dict[str, list[str]] = {"siblings": []}
+    assert in_known_words(analyse("Does Tom have siblings?"), missing) == "Tom brother sister"
+    assert not in_known_words(analyse("Does Tom have siblings?"), {})
+    assert not in_known_words(analyse("Where did Tom hide from his siblings?"), missing)
 
 
 @pytest.mark.parametrize("text", ["What country is Hobb from?", "Which year did Hobb sail?", "What town is Hobb in?"])
