@@ -129,8 +129,9 @@ class Choices:
         """The language of the passages; None if there are none, or too little text to tell."""
         found = self.transcript.results if self.transcript.told else [past.passages for past in self.transcript.earlier]
         text = " ".join(passage.text for each in found for passage in each)
-        latin = sum("a" <= letter <= "ÿ" for letter in text)  # not the French of a Russian novel
-        return language_of(text) if len(text) >= _TELLING_CHARACTERS and latin > len(text) / 2 else None
+        letters = [letter for letter in text.lower() if letter.isalpha()]
+        latin = sum("a" <= letter <= "ÿ" for letter in letters)  # not the French of a Russian novel
+        return language_of(text) if len(text) >= _TELLING_CHARACTERS and latin > len(letters) / 2 else None
 
     def is_elsewhere(self, text: str) -> bool:
         """Whether a message is about a famous work, person or place of which the book has nothing."""

@@ -661,3 +661,10 @@ async def test_of_a_name_that_is_there_it_does_not_say_that_nothing_is_found(tmp
 async def test_two_words_that_are_nowhere_are_no_two_others_misspelt(talk: Talk) -> None:
     assert (await talk.ask("who wrote briege morneng")).text == SAY.nothing_about.format("*briege morneng*")
     assert (await talk.ask("who mended the brigde")).text.startswith(SAY.did_you_mean.format("brigde", "bridge"))
+
+
+async def test_an_index_full_of_dots_does_not_hide_what_language_a_manual_is_in(tmp_path: Path) -> None:
+    index = "\n".join(f"jobs, looping over files {'. ' * 40}{page}" for page in range(30))
+    story = f"A for loop runs over files, and is used for each of them.\n\n{index}"
+    async with reading(tmp_path, {"1. Loops": story}) as talk:
+        assert (await talk.ask("how do i loop over files")).citations
