@@ -299,7 +299,8 @@ def _folded(title: str) -> str:
 
 
 _NTH_CHAPTER = re.compile(
-    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) (?P<kind>chapter|kapitel|chapitre|capítulo)\b(?! (?:\d|[ivxlc]+\b))",
+    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) (?P<kind>chapter|kapitel|chapitre|capítulo)(?:(?<=kapitel)s)?\b"
+    r"(?! (?:\d|[ivxlc]+\b))",
     re.IGNORECASE,
 )
 """A chapter by a number before it, unless it has one behind it: "part 2 chapter 5"."""
