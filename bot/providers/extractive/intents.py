@@ -6,7 +6,6 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from bot.providers.extractive import language
@@ -20,11 +19,9 @@ from bot.providers.extractive.question import (
     analyse,
     asked_in,
     cut_at_pauses,
-    is_title,
     without_fillers,
 )
 from bot.providers.extractive.quotation import Candidate
-from bot.providers.extractive.signs import relation_in
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import in_figures, number_value
 from domain.library.search.phrases import POINTING
@@ -188,14 +185,17 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How the story begins; `narrator`: and thereby who tells it, or where and when it happens."""
+    """How the story begins, or a chapter; `narrator`: and thereby who tells it, or where and when it happens."""
 
     narrator: bool = False
+    chapter: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StoryEnd:
-    """How the story ends."""
+    """How the story ends, or a chapter."""
+
+    chapter: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +235,8 @@ def intent_of(text: str, question: Question, book: Mapping[str, Any] | None = No
         return Beginning(narrator=True)
     if (of_people := _cast(text)) is not None:
         return of_people
-    for edge, asked in ((Beginning(), BEGINNING), (StoryEnd(), ENDING)):
-        if any(map(asked.fullmatch, named)):
-            return edge
+    if edge := _edge(text, named):
+        return edge
     if has_past and ONWARD.fullmatch(text):
         return Onward()
     found = _count(text) or _line(text, question) or _structure(text) or _pages(text, question)
@@ -252,6 +251,19 @@ def names_author(question: Question, author: str, told: Collection[Candidate]) -
     own = {term.stem for term in question.terms if term.weight == 1.0}
     surname = own.intersection(language.stems_of(author, question.language)[-1:])
     return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
+
+
+_A_CHAPTER = re.compile(rf"(?:\b(?:the|das|des|dem|le|el) )?(?:{CHAPTER.pattern})", re.IGNORECASE)
+
+
+def _edge(text: str, named: Sequence[str]) -> Beginning | StoryEnd | None:
+    """How the book begins or ends, or a chapter, which then stands in its place."""
+    numbered = with_chapter_numbers(text[:_MOST_OF_REMARK])
+    if chapter := _chapter(numbered):
+        named = [_A_CHAPTER.sub("this work", numbered)]
+    if any(map(BEGINNING.fullmatch, named)):
+        return Beginning(chapter=chapter)
+    return StoryEnd(chapter) if any(map(ENDING.fullmatch, named)) else None
 
 
 def _place_in(text: str, *, is_open: bool) -> Position | Remark | None:
@@ -357,23 +369,6 @@ def least_together(question: Question, told: str) -> float:
     if not (is_general and _is_whole(question)) or _PAST.search(question.text) or _names_somebody(question, told):
         return 0.0
     return _TOGETHER if is_indefinite(question) and _ANYBODY.search(question.text) else _MOSTLY_TOGETHER
-
-
-def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, str], told: str) -> list[str]:
-    """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
-    if question.language is language.Language.GERMAN and question.kind is not QuestionKind.WHO_IS:
-        return []  # "Effis Grabstein": every noun has a capital
-    names = [word for word in question.name_words if not (is_title(word) or relation_in(f"{word} of all"))]
-    pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
-    lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
-    as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
-    return [] if all(fold(each) in fold(told.replace("-", " ")) for each in as_spelt) else names
-
-
-def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:
-    """Whether two words that are typed as a name are none in the book: an iron will and a man are no Iron Man."""
-    are_typed = all(word[0].isupper() for word in pair) and any(term.word[0].islower() for term in question.terms)
-    return are_typed and not any(re.search(rf"[a-zà-ÿ,;] {re.escape(word)}\b", told) for word in pair)
 
 
 def _count(text: str) -> Count | None:

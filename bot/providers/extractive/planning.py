@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 
 from bot.providers.extractive import intents, quotation, wording
 from bot.providers.extractive.language import WORDINGS, Language, is_little, language_of, stems_of
@@ -23,6 +23,7 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
+from bot.providers.extractive.signs import relation_in
 from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of, typed_small
 from domain.book import Passage, Sentence
 from domain.citations.quotations import fold
@@ -162,7 +163,7 @@ class Choices:
         gone, respelt = self._gone(question), wording.respelt(question, self.transcript.missing)
         lost = wording.essential(question, gone, respelt, is_foreign=is_foreign)
         _, told_of = self.told_in(question)  # a story of the book may be named in it by its title alone
-        lost = lost or intents.half_known(told_of, [term.word for term in gone], respelt, self.transcript.told)
+        lost = lost or _half_known(told_of, [term.word for term in gone], respelt, self.transcript.told)
         return lost or (self.missing(question) if intents.is_indefinite(question) else [])
 
     def namesake(self, name: str) -> str:
@@ -174,6 +175,23 @@ class Choices:
     def _gone(self, question: Question) -> list[Term]:
         stems = ((*each.stems, *stems_of(each.words, question.language)) for each in self.of(question).candidates)
         return wording.absent(question, self.transcript.missing, {*chain.from_iterable(stems)})
+
+
+def _half_known(question: Question, gone: Collection[str], respelt: Mapping[str, str], told: str) -> list[str]:
+    """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
+    if question.language is Language.GERMAN and question.kind is not QuestionKind.WHO_IS:
+        return []  # "Effis Grabstein": every noun has a capital
+    names = [word for word in question.name_words if not (is_title(word) or relation_in(f"{word} of all"))]
+    pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
+    lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
+    as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
+    return [] if all(fold(each) in fold(told.replace("-", " ")) for each in as_spelt) else names
+
+
+def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:
+    """Whether two words that are typed as a name are none in the book: an iron will and a man are no Iron Man."""
+    are_typed = all(word[0].isupper() for word in pair) and any(term.word[0].islower() for term in question.terms)
+    return are_typed and not any(re.search(rf"[a-zà-ÿ,;] {re.escape(word)}\b", told) for word in pair)
 
 
 _CONTEXT_WORDS = 30
@@ -339,7 +357,7 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) ->
 
 def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     match wish.intent:
-        case intents.StoryEnd() if not choices.transcript.book["open"]:
+        case intents.StoryEnd(None) if not choices.transcript.book["open"]:
             return []
         case intents.Position(page, chapter):
             place = {"page": page} if page else {"chapter": chapter} if chapter else {"finished": True}
@@ -357,7 +375,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
         case intents.Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
         case intents.ContentsList() | intents.Beginning() | intents.StoryEnd():
-            calls = tools.call("table_of_contents")
+            calls = _contents(wish.intent, tools)
         case intents.Onward():
             calls = _onward(choices.transcript, tools)
         case intents.Lookup(question) if not intents.asks_nothing(question):
@@ -365,6 +383,14 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
         case intents.Remark() | intents.Lookup():
             return []
     return calls or wording.search(wish.question, tools)
+
+
+def _contents(
+    wish: intents.ContentsList | intents.Beginning | intents.StoryEnd, tools: OfferedTools
+) -> list[ToolInvocation]:
+    """The table of contents, and the story of a chapter, which tells which one of these is meant."""
+    of = None if isinstance(wish, intents.ContentsList) else wish.chapter
+    return tools.call("table_of_contents") + (tools.call("story_so_far", chapter=of) if of else [])
 
 
 def _story(wish: intents.Overview | intents.Cast, book: str, tools: OfferedTools) -> list[ToolInvocation]:
@@ -397,10 +423,12 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             looks = transcript.looks_for("count_mentions", term=term)
             hits = [quotation.first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
-        case intents.Beginning():
-            return tools.call("read_pages", **{"from": wording.story_chapter(transcript.listed).get("page", "1")})
-        case intents.StoryEnd():
-            return tools.call("read_pages", **wording.last_pages(transcript.listed))
+        case intents.Beginning(chapter=of):
+            first = transcript.chapter if of else wording.story_chapter(transcript.listed)
+            return tools.call("read_pages", **{"from": first.get("page", "1")}) if first else []
+        case intents.StoryEnd(of):
+            last = transcript.chapter if of else wording.story_chapter(transcript.listed, last=True)
+            return tools.call("read_pages", **wording.last_pages(last)) if last or not of else []
         case _:
             return _onward(transcript, tools) if isinstance(wish.intent, intents.Onward) else []
 

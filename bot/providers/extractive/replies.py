@@ -1,6 +1,7 @@
 """The built-in answerer's replies: a paragraph for each wish, quotations, overviews, counts and lists."""
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -71,10 +72,8 @@ from domain.library.numerals import number_value
 from domain.library.search.words import words_of
 from domain.library.summaries import is_of_names, most_salient, weights_of
 
-_MOST_TOLD = 6
-"""Telling sentences of few chapters: as many as fit on a screen."""
-
-_MOST_CHAPTERS = 12
+_MOST_TOLD, _MOST_CHAPTERS = 6, 12
+"""Telling sentences of few chapters, and chapters that are told of: as many as fit on a screen."""
 _FEWEST_OPENING = 12  # words that tell something; of fewer, what stands behind a gap is told as well
 _ROOM = 1_500
 """Characters of a story told by its chapters, without references: with them it fits into one message on Discord."""
@@ -319,16 +318,21 @@ def cast(transcript: Transcript, language: Language) -> str:
 
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story, without its number and persons; empty where they were not looked for."""
-    chapter = story_chapter(transcript.listed)
+    chapter = transcript.chapter if wish.chapter else story_chapter(transcript.listed)
     read = transcript.passages_of("read_pages", **{"from": chapter.get("page", "1")})
     found = gather([read], language)
-    opening = next((s.start for each in read for s in each.sentences if key_of(s) == chapter.get("key")), 0)
-    story = [each for each in found if each.start >= opening and not each.is_heading]
+    story = [each for each in found if each.start >= _start_of(chapter, read, 0) and not each.is_heading]
     told = [
         *dropwhile(lambda c: (c.length == 1 and c.raw[0].isalnum()) or is_of_names(words_of(c.raw)), story)
     ] or story
     lead = PHRASES[language].narrator if wish.narrator else PHRASES[language].begins
     return introduce(lead, render(quotations(_opening(told)), language)) if told else ""
+
+
+def _start_of(chapter: Mapping[str, Any], read: Sequence[Passage], otherwise: int) -> int:
+    """Where a chapter of the table of contents opens in what was read."""
+    opening = (each.start for passage in read for each in passage.sentences if key_of(each) == chapter.get("key"))
+    return next(opening, otherwise)
 
 
 def _whole_book(wish: Overview | Cast | Lookup, choices: Choices, language: Language) -> str:
@@ -347,20 +351,24 @@ def _at_place(wish: Line | Cited, transcript: Transcript, language: Language) ->
 
 
 def _edge(wish: Beginning | StoryEnd, transcript: Transcript, language: Language) -> str:
+    if wish.chapter and not transcript.chapter:
+        return overview(Overview(wish.chapter), transcript, language)
     if isinstance(wish, Beginning):
         return beginning(wish, transcript, language)
-    return PHRASES[language].end_ahead if not transcript.book["open"] else ending(transcript, language)
+    return PHRASES[language].end_ahead if transcript.is_ahead(wish.chapter) else ending(wish, transcript, language)
 
 
 _THE_END = re.compile(r"\W*(?:the end|finis|fin|ende)\W*", re.IGNORECASE)
 """What a printed book may say between its story and its advertisements."""
 
 
-def ending(transcript: Transcript, language: Language) -> str:
-    """The last sentences of the story; empty where they were not looked for."""
-    read = transcript.passages_of("read_pages", **last_pages(transcript.listed))
+def ending(wish: StoryEnd, transcript: Transcript, language: Language) -> str:
+    """The last sentences of the story, or of a chapter; empty where they were not looked for."""
+    own, following = (transcript.chapter, transcript.next_chapter) if wish.chapter else ({}, {})
+    read = transcript.passages_of("read_pages", **last_pages(own or story_chapter(transcript.listed, last=True)))
+    begins, ends = _start_of(own, read, 0), _start_of(following, read, sys.maxsize)
     story = takewhile(lambda each: not _THE_END.fullmatch(each.text), gather([read], language))
-    told = [each for each in story if not each.is_heading]
+    told = [each for each in story if begins <= each.start < ends and not each.is_heading]
     kept = _opening(told[::-1])[::-1] if told else []
     return introduce(PHRASES[language].ends, render(quotations(kept), language)) if kept else ""
 

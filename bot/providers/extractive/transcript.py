@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -33,6 +33,7 @@ from bot.providers.extractive.signs import CAUSE, is_role, relation_in
 from domain.book import Passage, Sentence
 from domain.chat import Look, PromptKind, PromptMessage, looks_among
 from domain.citations.quotations import fold
+from domain.library.addressing import is_same_number
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive, words_of
 
@@ -327,6 +328,25 @@ class Transcript:
         """The chapters in the table of contents, if it was looked up."""
         looks = self.looks_for("table_of_contents")
         return (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
+
+    @property
+    def chapter(self) -> Mapping[str, Any]:
+        """The chapter whose story was told, from the table of contents; empty if there is none."""
+        told = {passage.chapter for passage in self.passages_of("story_so_far")}
+        return next((each for each in self.listed if {each["title"]} == told), {})
+
+    @property
+    def next_chapter(self) -> Mapping[str, Any]:
+        """The one behind it in the table of contents; empty if there is none."""
+        return next((behind for each, behind in pairwise(self.listed) if each is self.chapter), {})
+
+    def is_ahead(self, chapter: int | str | None) -> bool:
+        """Whether the end of the book, or of a chapter that was looked up, lies beyond what has been read."""
+        if self.book["open"] or not chapter:
+            return not self.book["open"]
+        at_end_of = self.book["place"].get("chapter")
+        is_last = self.chapter is self.listed[-1]
+        return is_last and not (at_end_of and is_same_number(self.chapter["printed"], at_end_of))
 
     @property
     def has_failed(self) -> bool:

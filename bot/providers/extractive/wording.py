@@ -216,11 +216,8 @@ def numbered(listed: Sequence[Mapping[str, Any]], chapter: int | str | None) -> 
     ]
 
 
-def last_pages(listed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The last two pages of the last chapter that does not call itself an afterword or the like, because the last one
-    may be a line; one if they are not numbered.
-    """
-    chapter = story_chapter(listed, last=True)
+def last_pages(chapter: Mapping[str, Any]) -> dict[str, str]:
+    """The last two pages of a chapter, because the last one may be a line; one if they are not numbered."""
     first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
     if not (first.isdecimal() and last.isdecimal()):
         return {"from": last, "to": last}

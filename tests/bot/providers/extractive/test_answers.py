@@ -10,7 +10,7 @@ from bot.providers.extractive.language import Language
 from bot.providers.extractive.transcript import last_quoted
 from bot.providers.extractive.wording import PHRASES
 from domain.tools.registry import error_output
-from tests.bot.providers.extractive.reading import Talk, opened_view, reading
+from tests.bot.providers.extractive.reading import Talk, book_text, opened_view, reading
 
 SAY = PHRASES[Language.ENGLISH]
 
@@ -114,6 +114,25 @@ async def test_the_end_is_not_told_to_somebody_who_has_not_read_it(tmp_path: Pat
         turn = await talk.ask("How does the book end?")
     assert turn.text == SAY.end_ahead
     assert not turn.tools
+
+
+async def test_a_chapter_begins_and_ends_where_it_does_and_not_where_the_book_does(tmp_path: Path) -> None:
+    parts = ("I. The Mill", "II. The Rain", "III. The Key")
+    talked = " ".join(f"Marta and old Hobb carried {number} oars up to the lamp of the light." for number in range(30))
+    story = {title: f"Hobb opened {title[-4:]}. {talked} Marta shut {title[-4:]}." for title in parts}
+    async with reading(tmp_path, story, ("1", "2", "3"), is_open=False) as talk:
+        ends, begins = await talk.ask("How does chapter 2 end?"), await talk.ask("wie beginnt das zweite Kapitel")
+        assert (await talk.ask("How does chapter 7 end?")).text == SAY.no_chapter
+    assert ends.text.startswith(SAY.ends)
+    assert "Marta shut Rain." in ends.text
+    assert "Key" not in ends.text
+    assert begins.text.startswith(PHRASES[Language.GERMAN].begins)
+    assert "Hobb opened Rain." in begins.text
+    assert "Mill" not in begins.text
+    half = len(book_text(story).text) // 2
+    async with reading(tmp_path, story, ("1", "2", "3"), half, is_open=False) as talk:
+        assert (await talk.ask("How does chapter 2 end?")).text == SAY.end_ahead
+        assert "Marta shut Mill." in (await talk.ask("How does chapter 1 end?")).text
 
 
 KEY = "> “Marta found a brass key under the stairs.”"
