@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from bot.providers.extractive.language import (
@@ -108,6 +109,7 @@ _RELATION = re.compile(
 )
 
 
+@lru_cache(maxsize=16)  # a turn asks for the same question with each of its words
 def relation_in(text: str) -> str:
     """The word for what somebody is to somebody else: "sister" in "Ann's younger sister"; empty if there is none."""
     found = _RELATION.search(text)
