@@ -17,7 +17,7 @@ from bot.providers.base import (
     OpenRequest,
     WireChat,
     arriving_events,
-    cut_errors,
+    bound_length,
     never_connected,
     refuse_long_waits,
     retry_after,
@@ -327,7 +327,7 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
         timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
         max_retries=max_retries,
         open_telemetry=False,
-        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits, cut_errors]}),
+        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits, bound_length]}),
     )
     _ = client.messages  # the SDK imports the resource on first use, which takes a while
     return client

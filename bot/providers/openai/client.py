@@ -20,7 +20,7 @@ from bot.providers.base import (
     OpenRequest,
     WireChat,
     arriving_events,
-    cut_errors,
+    bound_length,
     encoded,
     read_out,
     refuse_long_waits,
@@ -495,5 +495,5 @@ def _open_client(
         default_headers=headers,
         timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
         max_retries=max_retries,
-        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits, cut_errors]}),
+        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits, bound_length]}),
     )

@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import gzip
 import re
 import time
 
@@ -16,6 +17,7 @@ from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from tests.doubles.ports import held_port
 
+TOO_LONG = "The reply is longer than 32,000,000 bytes"
 SERVICE = Service("Anthropic", "claude-x", key_setting="ANTHROPIC_API_KEY", url_setting="ANTHROPIC_BASE_URL")
 WITHOUT_STATUS = {
     *(LLMErrorCode.CONNECTION_LOST, LLMErrorCode.API_CALL_FAILED),
@@ -175,19 +177,33 @@ async def test_what_tls_says_of_a_connection_is_passed_on(
 
 
 @pytest.mark.parametrize("make", [AnthropicChat, OpenAIChat])
-async def test_an_error_without_end_is_not_read_to_the_end(make: type[AnthropicChat | OpenAIChat]) -> None:
-    async def fail(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\nThe flux is out. ")
+@pytest.mark.parametrize(
+    ("head", "more", "said"),
+    [
+        pytest.param(b"400 Bad Request\r\n\r\nThe flux is out. ", b"y" * 100_000, "The flux is out.", id="error"),
+        pytest.param(b"200 OK\r\nContent-Type: application/json\r\n\r\n{", b" " * 100_000, TOO_LONG, id="one piece"),
+        pytest.param(b"200 OK\r\n\r\ndata: {\n", b"data: 1,\n" * 10_000, TOO_LONG, id="event"),
+        pytest.param(b"200 OK\r\n\r\n: ", b" " * 100_000, TOO_LONG, id="line"),
+        pytest.param(
+            b"200 OK\r\nContent-Encoding: gzip\r\n\r\n", gzip.compress(b" " * 100_000_000), TOO_LONG, id="compressed"
+        ),
+    ],
+)
+async def test_what_a_server_sends_without_end_is_not_read_to_the_end(
+    make: type[AnthropicChat | OpenAIChat], head: bytes, more: bytes, said: str
+) -> None:
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 " + head)
         with contextlib.suppress(ConnectionError):
             while not writer.is_closing():
-                writer.write(b"y" * 100_000)
+                writer.write(more)
                 await writer.drain()
         writer.close()
 
-    async with await asyncio.start_server(fail, "127.0.0.1") as server:
+    async with await asyncio.start_server(answer, "127.0.0.1") as server:
         host, port = server.sockets[0].getsockname()
         chat = make(api_key="k", model="m", base_url=f"http://{host}:{port}", max_retries=0)
         with pytest.raises(LLMError) as failed:
             await chat.chat([PromptMessage(MessageRole.USER, "Who is Hobb?")])
         await chat.aclose()
-    assert failed.value.said.startswith("The flux is out.")
+    assert said in failed.value.said

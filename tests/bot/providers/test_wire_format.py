@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.base import DONE, EventDecoder, arriving_events, encoded
+from bot.providers.base import DONE, arriving_events, encoded
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -116,13 +116,3 @@ async def test_a_wrong_byte_costs_a_character_and_not_the_reply() -> None:
     sent = b'data: {"text": "H\xffobb"}\n\n'
     [[event]] = [batch async for batch in arriving_events(httpx2.Response(200, content=sent))]
     assert event == ("", {"text": "H\ufffdobb"})
-
-
-async def test_a_line_without_an_end_takes_no_room_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.providers.base.LONGEST_LINE", 1_000)
-    decoder = EventDecoder()
-    for _ in range(500):
-        assert decoder.feed(b"data: x" * 50) == []
-    assert len("".join(decoder._line)) < 2_000
-    [*_, event] = [*decoder.end(), *decoder.feed(b'data: {"text": "Hobb"}\n\n')]
-    assert event == ("", {"text": "Hobb"})
