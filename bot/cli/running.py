@@ -213,9 +213,11 @@ async def said_yes(question: str) -> bool:
 
 
 async def standard_input() -> AsyncIterator[str]:
-    """The lines of standard input; the wait for one can be cancelled."""
+    """The lines of standard input, without the byte order mark of programs for Windows; the wait for one can be
+    cancelled.
+    """
     # Not sys.stdin: a thread that still waits for a line holds the lock of its buffer, also against the end.
-    lines = io.TextIOWrapper(io.FileIO(sys.stdin.fileno(), closefd=False), "utf-8", "replace")
+    lines = io.TextIOWrapper(io.FileIO(sys.stdin.fileno(), closefd=False), "utf-8-sig", "replace")
     while line := await in_daemon_thread(lines.readline):
         yield line
 

@@ -327,9 +327,10 @@ class _Unanswered:
             self._at_work -= has_an_end
 
     async def follow(self, lines: AsyncIterator[str]) -> AsyncGenerator[str, None]:
-        """The lines; their end comes when the last of them is answered and the answer is written."""
+        """The lines that are not blank; their end comes when the last is answered and the answer is written."""
         async for line in lines:
-            yield line
+            if line.strip():
+                yield line
         for _ in range(round(FINISH_S / LOOK_S)):
             await asyncio.sleep(LOOK_S)
             if not self._at_work:

@@ -603,7 +603,7 @@ class TestTransports:
         assert "nowhere.invalid cannot be used: " in ran.err
         assert "Unknown error" not in ran.err
 
-    async def test_half_a_character_gets_an_error_reply_and_the_next_message_its_answer(
+    async def test_a_broken_line_gets_an_error_reply_a_blank_one_none_and_the_next_message_its_answer(
         self, environment: dict[str, str], book: Book, tmp_path: Path
     ) -> None:
         process = await asyncio.create_subprocess_exec(
@@ -616,7 +616,7 @@ class TestTransports:
             '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_books","arguments":{"a":"\\ud800"}}}'
         )
         listed = '{"jsonrpc":"2.0","id":10,"method":"tools/call","params":[1,2]}'
-        process.stdin.write(f'{half}\nno json\n{{"jsonrpc":"2.0","id":9}}\n{listed}\n'.encode())
+        process.stdin.write(f'\ufeff{half}\r\n\r\nno json\n{{"jsonrpc":"2.0","id":9}}\n{listed}\n'.encode())
         replies = [json.loads(await process.stdout.readline()) for _ in range(4)]
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         initialize = {"jsonrpc": "2.0", "id": 8, "method": "initialize", "params": hello}
