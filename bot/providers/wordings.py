@@ -41,7 +41,7 @@ _SAID: Final = (
         r"|input (?:is|was) too long"
         r"|too many (?:input )?tokens|(?:inputs?|tokens)\W.{0,60}must (?:be|have).{0,20}(?:<=|less than|at most)\s*\d"
         r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
-        r"|max_tokens must be at least 1, got -|max(?:imum)? model length"
+        r"|max_tokens must be at least 1, got -|max(?:imum)?(?: supported)? (?:model|sequence) length"
         r"|(?:input is|prompt is|prompt|request(?: body)?) too (?:large|long)"
         r"|too large (?:for model|to process)|reduce (?:the|your) (?:length|messages?|prompt|input)"
         # Kimi, xAI, Z.ai, Copilot, Qwen
@@ -178,7 +178,7 @@ _NOT_READY: Final = re.compile(
 _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
     re.compile(
-        r"(?:context (?:length|size|window)|(?:model|prompt) length|max size|<=|at most|less than"
+        r"(?:context (?:length|size|window)|(?:model|prompt|sequence) length|max size|<=|at most|less than"
         r"|tokens allowed|: limit|tokens? limit|limit (?:is|of)|cannot exceed|input length should be \[1|up to)"
         r"(?:(?!\bby\b)\D){0,40}?(?<!limit \()(\d{3,8})",  # MiniMax has its code behind "limit"
         re.IGNORECASE,

@@ -354,6 +354,12 @@ OVERFLOWS = [
         4096,
         5012,
     ),
+    (  # SambaNova
+        "The provided prompt is 5000 tokens long, so generating 12 tokens requires a sequence length of 5012, but the "
+        "maximum supported sequence length is just 4096!",
+        4096,
+        5012,
+    ),
     ("输入长度超过模型限制", 0, 0),
     ("Die Eingabe ist zu lang für dieses Modell.", 0, 0),
     ("Le contexte dépasse la limite : entrée trop longue", 0, 0),
