@@ -119,6 +119,7 @@ class ContextWindow:
         self._ratios: dict[str, float] = {}
         self._refused = 0
         self._guessed = 0
+        self._longest: dict[str, int] = {}
 
     @property
     def prompt_tokens(self) -> int:
@@ -161,6 +162,14 @@ class ContextWindow:
             self._refused, self._guessed = sent, 0
             self._guess()
 
+    def answered(self, estimated: int, model: str) -> None:
+        """Note the length of a request that was answered, in tokens that we estimated."""
+        self._longest[model] = max(self.longest_answered(model), estimated)
+
+    def longest_answered(self, model: str) -> int:
+        """Of the model's requests so far; 0: none was answered."""
+        return self._longest.get(model, 0)
+
     def _learn(self, ratio: float, model: str) -> None:
         new, known = min(max(ratio, 1.0), MOST_PER_ESTIMATED), self._ratios.get(model, 1.0)
         self._ratios[model] = max(new, known + (new - known) * FORGETTING)
@@ -189,7 +198,8 @@ async def stream_within(
     call_tools: bool = True,
     arrange: Arrange = list,
 ) -> AsyncGenerator[StrategyEvent | ChatResponse, None]:
-    """Ask with as many of the messages as fit, and again with less if that was too much.
+    """Ask with as many of the messages as fit, and again with less if that was too much. Some servers fail without a
+    reason then: a request that fails so, and is longer than any that was answered, is sent again no longer than that.
 
     `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
     messages into what is sent. Each reply's usage is reported, also of those that are not taken.
@@ -197,12 +207,13 @@ async def stream_within(
     Raises:
         LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
     """
-    size: int | None = None
+    size, budget = 0, window.prompt_tokens
+    failure: LLMError | None = None
     for _ in range(MOST_TRIES):
-        fitted = fit(messages, tools, newest, window.prompt_tokens)
-        if size is not None and estimate(fitted, tools) >= size:
+        fitted = fit(messages, tools, newest, budget)
+        before, size, said = size, estimate(fitted, tools), ""
+        if 0 < before <= size:
             break
-        said = ""
         try:
             async with aclosing(events_of_reply(provider, arrange(fitted), tools, call_tools=call_tools)) as events:
                 async for event in events:
@@ -214,17 +225,22 @@ async def stream_within(
                         said += event.text
                     # without calls, some servers are asked twice, and both requests are in one count
                     if isinstance(event, UsageReported) and call_tools and not event.usage.estimated:
-                        window.counted(estimate(fitted, tools), event.usage.input_tokens, event.model)
+                        window.counted(size, event.usage.input_tokens, event.model)
                     yield event
+            window.answered(size, provider.model_name)
             return
         except LLMError as error:
-            if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
+            longest = window.longest_answered(provider.model_name)
+            if error.code is LLMErrorCode.CONTEXT_EXCEEDED:
+                window.overflowed(size, error.window, error.counted, provider.model_name)
+                budget = window.prompt_tokens
+            elif error.code is LLMErrorCode.API_CALL_FAILED and 0 < longest < size and not said:
+                budget, failure = longest, error
+            else:
                 raise
-            size = estimate(fitted, tools)
-            window.overflowed(size, error.window, error.counted, provider.model_name)
         if said:
             yield DraftDiscarded(said, again=True)
-    raise _too_long()
+    raise failure or _too_long()
 
 
 def goes_on_for_ever(text: str) -> bool:

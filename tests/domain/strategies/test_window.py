@@ -21,6 +21,7 @@ from domain.tool_use import (
 )
 from tests.doubles.scripted_chat import ScriptedChat
 
+C = LLMErrorCode
 SYSTEM = PromptMessage("system", "You read. " * 20)
 ASKED = PromptMessage("user", "Who put out the lamp? " * 10, note="[Ann · has read to page 2 · 2026-01-01]")
 
@@ -94,8 +95,11 @@ SPENT = TokenUsage(900, 3)
 class Small(ScriptedChat):
     """A model with a window: whatever is longer is refused, or breaks off in the middle."""
 
-    def __init__(self, window: int, *, told: bool = False, mid_stream: bool = False) -> None:
+    def __init__(
+        self, window: int, *, told: bool = False, mid_stream: bool = False, code: LLMErrorCode = C.CONTEXT_EXCEEDED
+    ) -> None:
         super().__init__("So it was.")
+        self._code = code
         self._window = window
         self._told = told
         self._mid_stream = mid_stream
@@ -112,7 +116,7 @@ class Small(ScriptedChat):
             yield TextChunk("So it")
             yield ChatResponse("So it", usage=SPENT, stop_reason=StopReason.CONTEXT_EXCEEDED)
             return
-        raise LLMError(LLMErrorCode.CONTEXT_EXCEEDED, "Too long.", window=self._window if self._told else 0)
+        raise LLMError(self._code, "Too long.", window=self._window if self._told else 0)
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -125,6 +129,21 @@ async def test_an_overflow_is_tried_again_with_less_and_remembered(told: bool) -
     assert window.prompt_tokens
     assert estimate(model.requests[-1]) <= 1_500
     assert model.requests[-2:-1] == [model.requests[-1]], "the second time it fits at once"
+
+
+async def test_what_fails_for_no_known_reason_is_tried_once_more_no_longer_than_what_was_answered() -> None:
+    model, window = Small(1_500, code=C.API_CALL_FAILED), ContextWindow()
+    with pytest.raises(LLMError):  # nothing was answered yet: it need not be the length
+        [e async for e in stream_within(window, model, TALK, newest=NEWEST)]
+    [e async for e in stream_within(window, model, [SYSTEM, *turn(0)[:1], ASKED], newest=2)]
+    [*_, response] = [e async for e in stream_within(window, model, TALK, newest=NEWEST)]
+    assert isinstance(response, ChatResponse)
+    assert [len(request) for request in model.requests] == [len(TALK), 3, len(TALK), 2]
+    model = Small(0, code=C.API_CALL_FAILED)
+    with pytest.raises(LLMError) as caught:
+        [e async for e in stream_within(window, model, TALK, newest=NEWEST)]
+    assert caught.value.code is C.API_CALL_FAILED
+    assert len(model.requests) == 2
 
 
 async def test_what_was_said_of_an_answer_that_did_not_fit_is_taken_back() -> None:
