@@ -349,7 +349,8 @@ def known_window(settings: Settings) -> int:
 
 
 def open_provider(settings: Settings) -> ChatProvider:
-    """The configured model. Each SDK is imported only when it is used.
+    """The configured model. Each SDK is imported only when it is used. A server may be silent as long as a turn takes:
+    without a graphics card, one reads for minutes before its first word. Anthropic's own says meanwhile that it works.
 
     Raises:
         LLMError: API_KEY_MISSING.
@@ -369,6 +370,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 base_url=settings.anthropic_base_url or None,
                 supports_tools=supports_tools,
                 **({"max_tokens": reply} if reply else {}),
+                timeout=settings.turn_timeout_s if settings.anthropic_base_url else 60.0,
             )
         case "openai":
             from bot.providers.openai.client import OpenAIChat
@@ -379,6 +381,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 base_url=settings.openai_base_url or None,
                 supports_tools=supports_tools,
                 max_tokens=reply,
+                timeout=settings.turn_timeout_s,
             )
         case "extractive":
             from bot.providers.extractive.client import ExtractiveChat

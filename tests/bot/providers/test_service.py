@@ -2,6 +2,7 @@ import asyncio
 import contextlib
 import gzip
 import re
+import socket
 import time
 
 import discord
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.app import open_provider
 from bot.providers.anthropic.client import AnthropicChat
 from bot.providers.openai.client import OpenAIChat
 from bot.providers.wordings import LONGEST_HEARD, STATUS_CODES, Service, sentence_in, shortened, without_echo
+from bot.settings import Settings
 from cogs.i18n import speech_for
 from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -207,3 +210,16 @@ async def test_what_a_server_sends_without_end_is_not_read_to_the_end(
             await chat.chat([PromptMessage(MessageRole.USER, "Who is Hobb?")])
         await chat.aclose()
     assert said in failed.value.said
+
+
+@pytest.mark.parametrize("service", ["anthropic", "openai"])
+async def test_a_server_of_ones_own_may_be_silent_as_long_as_a_turn_takes(service: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = {f"{service}_base_url": f"http://127.0.0.1:{silent.getsockname()[1]}", f"{service}_api_key": "k"}
+        settings = Settings(_env_file=None, llm_provider=service, turn_timeout_s=0.1, **address)  # type: ignore[call-arg, arg-type]
+        chat = open_provider(settings)
+        async with asyncio.timeout(30):
+            with pytest.raises(LLMError) as failed:
+                await chat.chat([PromptMessage(MessageRole.USER, "Who is Hobb?")])
+        await chat.aclose()
+    assert failed.value.code is LLMErrorCode.TIMEOUT
