@@ -365,6 +365,13 @@ _OF_TALK = re.compile(
 )
 """What is said to the reader rather than of the book, as it reads; who tells a story may be an "I", too."""
 _ASIDE = re.compile(r",\s(?:i\s(?:think|believe|suppose|guess)|you\sknow)(?=\W*\Z)|\A\W*you\ssee,\s", re.IGNORECASE)
+_QUOTES = r"(?:says|said|writes|wrote|replies|replied|sagt|sagte|schreibt|schrieb|dit|écrit|dice|escribe)"
+_REPORTED = re.compile(
+    rf"(?<!\bi )(?<!\bwe )(?<!\byou )\b{_QUOTES}[,:]?\s(?:I|you|my|your|ich|du|meine?|deine?|je|tu|yo)\b"
+    rf"|[,.!?]\s{_QUOTES}\s[^\W\d_]",
+    re.IGNORECASE,
+)
+"""What somebody in the book says is a claim, also by "I" and "you"; its marks are gone if it does not stand there."""
 _SAYS_NOTHING = re.compile(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)
 """What follows "I find" in an answer that claims nothing."""
 
@@ -414,4 +421,5 @@ def _is_of_talk(sentence: str) -> bool:
     """Whether a sentence is said to the reader. "I think that" is, but not what follows."""
     told = _introduced(sentence)
     claim = sentence if _SAYS_NOTHING.match(told) else told or sentence
-    return _OF_TALK.search(fold_letters(_ASIDE.sub("", claim))) is not None
+    is_reported = _REPORTED.search(sentence) is not None
+    return not is_reported and _OF_TALK.search(fold_letters(_ASIDE.sub("", claim))) is not None

@@ -66,6 +66,8 @@ def test_words_that_introduce_a_claim_make_it_none_the_less(claim: str) -> None:
 @pytest.mark.parametrize(
     "claim",
     [
+        "The Count says, I have no need of mirrors.",
+        "You have bewitched me, body and soul, says Darcy.",
         "Dracula is dead.",
         "Van Helsing shot him.",
         "Quincey married Lucy.",
