@@ -71,6 +71,8 @@ _MOST_SHORTENED = 2
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PAGE_IN_RESULT = re.compile(r'"(?:last_)?page": "(\d{1,6})"')
+_LISTS_AS_WORDS = str.maketrans("[]", "  ")
+"""A list in JSON has the brackets of a reference."""
 _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
 _QUOTED = re.compile(f"{BLANK}+")
 _REFUSED = "\ue000"
@@ -140,7 +142,7 @@ class AnswerComposer:
         numbers stand beside the same words.
         """
         self._spoken += [(part, False) for part in parts_of(text)]
-        self._numbers.learn(text, is_given=True)
+        self._numbers.learn(text.translate(_LISTS_AS_WORDS), is_given=True)
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""

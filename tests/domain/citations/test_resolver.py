@@ -771,9 +771,9 @@ async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
 
 async def test_the_numbers_of_another_tool_stand_beside_the_words_they_had_there() -> None:
     made = composer()
-    made.learn_elsewhere('{"shelf": 34, "copies": 2}')
-    shown = await made.feed(TextChunk("It is on shelf 34, with 2 copies. Ann leaves at 34."))
-    assert shown + await made.finish() == "It is on shelf 34, with 2 copies. Ann leaves in the book."
+    made.learn_elsewhere('{"shelf": 34, "rolls": [17, 18]}')
+    shown = await made.feed(TextChunk("It is on shelf 34. You rolled 17 and 18. Ann leaves at 34."))
+    assert shown + await made.finish() == "It is on shelf 34. You rolled 17 and 18. Ann leaves in the book."
 
 
 async def test_what_a_reader_says_of_a_books_share_is_no_licence_for_one() -> None:
