@@ -90,6 +90,7 @@ _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
 _DECADE = re.compile(rf"[1-9]0['’]?(?:s|{FOREIGN_SHORT})")
 _NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
+_DECADE_OF_LIFE = re.compile(r"\b(?:anfang|mitte|ende) \Z")
 _FIRST_WORDS = re.compile(
     r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
@@ -157,7 +158,8 @@ class Number:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
             is_name = _NAME_BEFORE.search(self.before) and max(self.values, default=_MOST_KINGS) < _MOST_KINGS
             return _IS_ROMAN.fullmatch(self.read) is not None and (is_short or bool(is_name))
-        if context.OTHER_WORD.search(self.written) or (self.left == "\n" and _WHOLE.match(self.words_after)):
+        is_title = self.left == "\n" and _WHOLE.match(self.words_after) is not None
+        if is_title or context.OTHER_WORD.search(self.written) or _DECADE_OF_LIFE.search(self.left):
             return True
         return are_small(self.values, self.written)
 
@@ -326,7 +328,8 @@ class Number:
     def _is_plainly_dated(self) -> bool:
         """Whether it is a year in which no book has pages, a date with one, or an hour that is not all that is said."""
         is_all = context.OPENS.search(self.left[: self.leads[0] - self.start]) if self.form else None
-        is_hour = HOUR.fullmatch(self.read) and not (is_all and ENDS.match(self.right))
+        is_apart = is_all or self.form in ("open", "joint", "sign")  # in "…, 2:34." it is chapter and page
+        is_hour = HOUR.fullmatch(self.read) and not (is_apart and ENDS.match(self.right))
         return bool(DATE.fullmatch(self.read) or is_hour or self.is_of_a_month)
 
     @property

@@ -410,7 +410,7 @@ def test_a_number_that_was_given_is_no_typed_page() -> None:
         "Rated:\n1. Ann – 10/10\n2. Ben – 8/10\n3. The cook: 3/5",
         "That's 60%. Losing 40% is deadly. Ann: 35%, Ben: 27%, the others, i.e. 67%.",
         "Sie haben 40 % gelesen. Der Zug geht um 12 Uhr 10. ISBN 978-0-14-143984-6, at https://books.test/ebooks/1342.",
-        "If you read 20 pages a day, you need 17 days.",
+        "If you read 20 pages a day, you need 17 days. Sie ist Mitte dreißig, er Ende vierzig.",
         *("Echo 82.", "word12 word13 word214", "He leaves. Answer 346 is right. Reply 120."),
         "The audience grew by 12%. Line 14 of your poem is good; so is your third paragraph.",
     ],

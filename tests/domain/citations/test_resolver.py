@@ -657,6 +657,7 @@ COUNTED = " ".join(f"chunk {number}" for number in range(1, 50))
         ("Ann is 47. By 38 she had left. Ben 47.", "Ann is …. By … she had left. Ben."),
         ("She ate 47 fish in room 38 (47 men).", "She ate … fish in room … (… men)."),
         ("Laut 38 ging sie. في 47 رحلت.", "Laut … ging sie. في … رحلت."),
+        ("Ann leaves, 2:38. She left at 8:38. (2:38)", "Ann leaves. She left at 8:38."),
         ("Laut XLII blieb sie. She ate 42 fish.", "Laut … blieb sie. She ate … fish."),
         ("| Ann leaves | 47 |\n| Ben stays | 38 |", "| Ann leaves | |\n| Ben stays | |"),
         ("Dunmore paid 38 crowns; it was 1893, at 8:35.", "Dunmore paid 38 crowns; it was 1893, at 8:35."),
