@@ -124,6 +124,8 @@ PAGES_IN = re.compile(
     r"|(?:spater|weiter|fruher|zuvor|plus (?:loin|tard)|despues|mas adelante|dopo|depois|verder|later|senare)\b)"
 )
 """What follows on a number of pages that lie between two places: "42 pages later"."""
+UNIT = re.compile(rf"\s?[°€$£]|[\s-]{any_of('units')}(?!\s(?:in|into|through|on|later)\b)")
+"""What stands behind so much of something, not behind how far into a book somebody is."""
 TELLS = re.compile(
     rf"\s(?!{any_of('units')})[^\W\d_]+(?:s|ed)\s(?:that|how|what|why|where|us|it|clear|plain|so|him|his|her|of the"
     r"|about the|the|an?)\b"

@@ -91,6 +91,7 @@ _BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|ell
 _DECADE = re.compile(rf"[1-9]0['’]?(?:s|{FOREIGN_SHORT})")
 _NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
 _DECADE_OF_LIFE = re.compile(r"\b(?:anfang|mitte|ende) \Z")
+_SO_MUCH = re.compile(r"(?:[$£€]|\d\s(?:is|are|makes?|gives?|equals?|=))\s?\Z")
 _FIRST_WORDS = re.compile(
     r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
@@ -208,6 +209,12 @@ class Number:
             return True
         is_sum = any(sign in self.written for sign in "+×*") and RESULT_OF_A_SUM.match(self.words_after) is not None
         return is_sum or context.PART_OF_MEASURE.match(self.words_after) is not None
+
+    @property
+    def is_of_a_unit(self) -> bool:
+        """Whether it is so much of a unit, or of a sum: "38 miles", "£38", "19 + 19 is 38"; no page is told so."""
+        is_unit = context.UNIT.match(self.words_after) is not None and not self._is_too_large
+        return (is_unit and self.read.isdecimal()) or self.is_measure or _SO_MUCH.search(self.left) is not None
 
     @property
     def is_placed(self) -> bool:

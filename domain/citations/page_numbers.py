@@ -268,13 +268,14 @@ class TypedPages:
     `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
-    def __init__(self, is_known: Callable[[Number], bool], question: str = "", seen: Set[int] = frozenset()) -> None:
-        self._is_known, self._seen = is_known, seen
+    def __init__(self, is_known: Callable[[Number], bool], question: str = "") -> None:
+        self._is_known = is_known
         self._tells_ages, self._asks_count = context.tells_ages(question), context.COUNTS.search(question) is not None
         self._asked_for = context.ASKS_FOR_ONE.search(question)
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._items, self._counted, self.are_pages_told = 0, 0, False
+        self.seen: Set[int] = frozenset()
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
@@ -315,8 +316,9 @@ class TypedPages:
             return True
         if self.are_pages_told:
             return self._is_plainly_none(number)
-        if number.is_one_of(self._seen):
-            return self._is_plainly_none(number) or self._is_age(number) or number.is_of_something_said
+        if number.is_one_of(self.seen):
+            is_other = number.is_of_something_said or number.is_of_a_unit or self._is_age(number)
+            return is_other or self._is_plainly_none(number)
         if number.is_share:
             return not number.is_placed or self._is_cell(number) or self._is_known(number)
         if number.is_placed or number.is_near_page:

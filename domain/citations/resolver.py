@@ -71,6 +71,7 @@ _MOST_SHORTENED = 2
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PAGE_IN_RESULT = re.compile(r'"(?:last_)?page": "(\d{1,6})"')
+_FIGURES = re.compile(r"(?<![\d.,])\d{1,4}(?!\d)")
 _LISTS_AS_WORDS = str.maketrans("[]", "  ")
 """A list in JSON has the brackets of a reference."""
 _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
@@ -100,7 +101,7 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._numbers = KnownNumbers()
-        self._pages_seen = set[int]()
+        self._pages_seen, self._told_elsewhere = set[int](), set[int]()
         self._last_said = self._asked = ""
         self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
@@ -139,8 +140,9 @@ class AnswerComposer:
 
     def learn_elsewhere(self, text: str) -> None:
         """Add what a tool that is not of the book has told: its page numbers are no more than a model's, and its other
-        numbers stand beside the same words.
+        numbers stand beside the same words, or as others do.
         """
+        self._told_elsewhere.update(map(int, _FIGURES.findall(text)))
         self._spoken += [(part, False) for part in parts_of(text)]
         self._numbers.learn(text.translate(_LISTS_AS_WORDS), is_given=True)
 
@@ -243,8 +245,8 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._pages_seen)
-        pages.are_pages_told = self._are_pages_told
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked)
+        pages.are_pages_told, pages.seen = self._are_pages_told, self._pages_seen - self._told_elsewhere
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)

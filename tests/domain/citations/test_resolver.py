@@ -655,13 +655,15 @@ COUNTED = " ".join(f"chunk {number}" for number in range(1, 50))
     ("answer", "shown"),
     [
         ("Ann is 47. By 38 she had left. Ben 47.", "Ann is …. By … she had left. Ben."),
-        ("She ate 47 fish in room 38 (47 men).", "She ate … fish in room … (… men)."),
+        ("She ate 47 fish in room 38 (47 boats).", "She ate … fish in room … (… boats)."),
         ("Laut 38 ging sie. في 47 رحلت.", "Laut … ging sie. في … رحلت."),
         ("Ann leaves, 2:38. She left at 8:38. (2:38)", "Ann leaves. She left at 8:38."),
         ("Laut XLII blieb sie. She ate 42 fish.", "Laut … blieb sie. She ate … fish."),
         ("| Ann leaves | 47 |\n| Ben stays | 38 |", "| Ann leaves | |\n| Ben stays | |"),
         ("Dunmore paid 38 crowns; it was 1893, at 8:35.", "Dunmore paid 38 crowns; it was 1893, at 8:35."),
         (COUNTED, COUNTED),
+        ("It is 38 miles, 47 years ago, for £38 (38 €); 9 + 38 is 47.",) * 2,
+        ("She leaves 38 minutes in. 38 lines on, 47 words.", "She leaves … minutes in. … lines on, … words."),
         ("Answer 38. This is reply-47, question 38, not Ann 47.", "Answer 38. This is reply-47, question 38, not Ann."),
         ("She was 37, he is aged 47. 47% of the men left.", "She was 37, he is aged 47. 47% of the men left."),
     ],
@@ -775,6 +777,14 @@ async def test_the_numbers_of_another_tool_stand_beside_the_words_they_had_there
     made.learn_elsewhere('{"shelf": 34, "rolls": [17, 18]}')
     shown = await made.feed(TextChunk("It is on shelf 34. You rolled 17 and 18. Ann leaves at 34."))
     assert shown + await made.finish() == "It is on shelf 34. You rolled 17 and 18. Ann leaves in the book."
+
+
+async def test_what_another_tool_has_told_is_no_page_for_standing_on_a_page_of_that_number() -> None:
+    made = composer()
+    made.learn([replace(passage(), page="38", last_page="39")])
+    made.learn_elsewhere('{"degrees": 38}')
+    shown = await made.feed(TextChunk("It is 38 degrees warm, and Ann ate 39 fish."))
+    assert shown + await made.finish() == "It is 38 degrees warm, and Ann ate … fish."
 
 
 async def test_what_a_reader_says_of_a_books_share_is_no_licence_for_one() -> None:
