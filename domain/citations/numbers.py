@@ -48,7 +48,8 @@ _NEAR_PAGE = re.compile(
 _SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
 _RIGHT_BESIDE_PAGE = re.compile(rf"{FOREIGN}{{2,}}\s(?:[^\W\d_]{{1,6}}[\s-])?\Z")
 _BESIDE_PAGE = re.compile(
-    rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|\s{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})(?:\[\d)?\Z"
+    rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|[^\S\n]{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})"
+    r"(?:\[\d)?\Z"
     rf"|{FOREIGN}{{2,}}\s[^\W\d_]{{1,6}}[\s-]\Z"
 )
 MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
@@ -61,7 +62,7 @@ _LEAD_IN = re.compile(
     r"|\b(?P<goes>(?:see|compare|vide|cf\.?|(?:turn|go|refer|back|return|skip|jump|look)\s(?:to|at))(?:\salso)?)"
     rf"\s{NUMBER_SIGN}\Z"
     rf"|(?P<sign>{_BLANK}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){_BLANK}?)\Z"
-    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]\s?[\"'\[]{{0,2}})\Z"
+    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]{_BLANK}?[\"'\[]{{0,2}})\Z"
     rf"|(?P<joint>(?:{_BLANK}?(?:[,;:·…]|\.{{2,}}){_BLANK}?|\t|{_BLANK}[–—-]{_BLANK}?|{_BLANK}{{2,}}|—"
     rf"|(?<=[\"”’»]){_BLANK}){MARK}?)\Z)"
 )

@@ -228,7 +228,7 @@ ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i
 DIGITS = (
     rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
     rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
-    rf"|(?:\s\d){{0,3}}(?![%]|[^\W{DENSE}])))"
+    rf"|(?:[^\S\n]\d){{0,3}}(?![%]|[^\W{DENSE}])))"
 )
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
 HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
