@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from bot.parsers.draft import Block, clean, has_words
 from bot.parsers.headings import (
+    NAMED_PARTS,
     RANK_OF,
     Heading,
     Label,
@@ -165,7 +166,7 @@ def joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
     A title of another level belongs to a chapter only if most chapters have one.
     """
     ends = [0, *(heading.end for heading in headings)]
-    known = {letters(heading.title) for heading in headings}
+    known = NAMED_PARTS.union(letters(heading.title) for heading in headings)
     headings = [_with_label_above(text, end, heading, known) for end, heading in zip(ends, headings, strict=False)]
     titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
     bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
@@ -215,18 +216,19 @@ def stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
 
 def _with_label_above(text: str, end: int, heading: Heading, known: Container[str]) -> Heading:
     """The heading with a label that is printed above its title, as in books whose outline has only the titles or
-    numbers; `end` is that of the last heading. A `known` title is another chapter's, at the end of the contents.
+    numbers; `end` is that of the last heading. A `known` title is that of a preface, or a line of contents.
     """
     found = _LINE_ABOVE.search(text, max(end, heading.start - _LONGEST_LABEL_ABOVE), heading.start)
-    above, own = parse_label(found["label"]) if found else None, label_of(heading)
-    if found is None or above is None or above.rank is None or above.title or letters(found["label"]) in known:
+    line = found["label"] if found else ""
+    above, own = parse_label(line), label_of(heading)
+    if not found or not above or above.title or (above.number and not above.rank) or letters(line) in known:
         return heading
     number = own or counted(heading.title)
     is_same = number is not None and number.rank is Rank.NUMERAL and number.value == above.value
-    is_titled_so = own is not None and own.rank is None and above.rank is Rank.CHAPTER  # "Introduction" of Chapter 1
+    is_titled_so = own is not None and own.rank is None and above.rank in (Rank.CHAPTER, None)  # "Notes" of Appendix A
     if own and not is_same and not is_titled_so:
         return heading
-    title = with_subtitle(found["label"], number.title if number and is_same else heading.title)
+    title = with_subtitle(line, number.title if number and is_same else heading.title)
     return replace(heading, start=found.start("label"), title=title, label=None)
 
 
@@ -292,8 +294,7 @@ def book_title(declared: str, author: str = "") -> tuple[str, str]:
 
     The declared `author` may have any name: "Ashes by moonlit_owl".
     """
-    title = _GUTENBERG.sub("", _GUTENBERG_BEHIND.sub("", one_line(declared)), count=1)
-    title = _FULL_TEXT.sub(r"\1", title)
+    title = _FULL_TEXT.sub(r"\1", _GUTENBERG.sub("", _GUTENBERG_BEHIND.sub("", one_line(declared)), count=1))
     if not title or _JUNK.fullmatch(title) or is_name_of_file(title):
         return "", ""
     if author and title.casefold().endswith(f" by {author}".casefold()):
@@ -329,8 +330,7 @@ def last_component(filename: str) -> str:
 
 def title_from_filename(filename: str) -> str:
     """ "war_peace.txt" is "War Peace"; a name without letters is "Untitled"."""
-    stem = _EXTENSION.sub("", last_component(filename))
-    words = one_line(re.sub(r"[_+]+|%20", " ", stem)).strip(" .-")
+    words = one_line(re.sub(r"[_+]+|%20", " ", _EXTENSION.sub("", last_component(filename)))).strip(" .-")
     if words != words.lower():
         return words
     spaced = words if " " in words else words.replace("-", " ")

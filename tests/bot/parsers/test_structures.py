@@ -709,6 +709,12 @@ def test_a_label_above_a_title_of_any_name_gives_its_number(title: str) -> None:
     ]
 
 
+def test_an_appendix_begins_with_the_label_above_its_title() -> None:
+    page = "".join(f"<h2>{at} {name}</h2><p>{prose(at)}</p>" for at, name in enumerate(MANUAL, 1))
+    page += f"<p>Appendix A</p><h2>Knots</h2><p>{prose(8)}</p><p>Anhang B</p><h2>Anhang</h2><p>{prose(9)}</p>"
+    assert titles(check(read_book(page.encode(), "a.html")))[-2:] == ["Appendix A. Knots", "Anhang B. Anhang"]
+
+
 def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
     page = "<p>Part One</p><h2>Introduction</h2>" + "".join(
         f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
