@@ -360,7 +360,8 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     sections: set[int] = set()
     for headings in draft.outlines:
         found = chapters_from(draft.text, headings, title)
-        if len(best) < _FEWEST_CHAPTERS or sum(each.start not in sections for each in found) > _FAR_MORE * len(best):
+        added = {each.start if each.printed else each.title for each in found if each.start not in sections}
+        if len(best) < _FEWEST_CHAPTERS or len(added) > _FAR_MORE * len(best):
             best = max(best, found, key=len)
         sections |= {heading.start for heading in headings} - {chapter.start for chapter in best}
     if len(best) >= _FEWEST_CHAPTERS and len(draft.text) < len(best) * _VERY_LONG_CHAPTER and not _only_parts(best):
@@ -477,9 +478,8 @@ def _only_parts(chapters: Sequence[Chapter]) -> bool:
 
 
 def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:
-    if len(chapters) < _FEWEST_CHAPTERS:
-        return read_title_page(text[:_READ], has_prose=True)
-    return read_title_page(text[: chapters[0].start])
+    has_prose = len(chapters) < _FEWEST_CHAPTERS
+    return read_title_page(text[: _READ if has_prose else chapters[0].start], has_prose=has_prose)
 
 
 def _pages(text: str, marks: Sequence[PageMark], chapters: Sequence[Chapter]) -> tuple[tuple[Page, ...], bool]:

@@ -323,6 +323,16 @@ def test_an_outline_takes_its_numbers_from_the_pages_and_leaves_out_numbered_sec
     assert all(book.text.startswith(chapter.title, chapter.start) for chapter in book.chapters)
 
 
+def test_signs_of_formulas_in_large_type_are_no_chapters() -> None:
+    pages = []
+    for number in range(1, 10):
+        head = [PdfLine(f"The {_NAMES[number - 1]} tide", 50, 580, 18)] if number % 3 == 1 else []
+        signs = [part for y in (440, 380, 320) for part in (PdfLine("Y", 150, y, 18), PdfLine("is large.", 50, y - 30))]
+        pages.append([*head, *body_page(number), *signs])
+    book = read(build(pages, outline=[("The one tide", 0), ("The four tide", 3), ("The seven tide", 6)]))
+    assert titles(book) == ["The one tide", "The four tide", "The seven tide"]
+
+
 def test_a_title_made_by_a_program_gives_way_to_the_file_name() -> None:
     data = build([body_page(1)], title="Microsoft Word - draft.docx")
     assert parser.read(data, "the_long_night.pdf").title == "The Long Night"
