@@ -18,7 +18,7 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
-from bot.parsers.headings import Heading
+from bot.parsers.headings import Heading, Rank, parse_label
 from bot.parsers.pdf.document import NOTE_GAP, NOTE_SIZE, Bookmark, PdfDocument, PdfLine, PdfPage, read_document
 from bot.parsers.pdf.layout import (
     PdfBlock,
@@ -45,6 +45,9 @@ _NUMBER = re.compile(r"[a-z]?\d{1,5}")
 _SECTION = re.compile(r"(?:[A-Z]|\d{1,3})\.\d")
 _LONG_ENOUGH = 60
 """Letters of a title that goes on, so that they can be those of no other."""
+_LONGEST_SIGN = 2
+"""Letters that may be a formula."""
+_WORD = re.compile(r"\w+")
 _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
 _MOST_PAGES_A_PICTURE = 10
@@ -369,8 +372,12 @@ def _add_blocks(blocks: Sequence[PdfBlock], builder: TextBuilder, body: float) -
 def _styled_lines(blocks: Iterable[PdfBlock]) -> Iterator[StyledLine]:
     """The paragraphs with what they look like: titles may be as small as the text, and bold."""
     for block in blocks:
-        text = " ".join(block.text.replace(MARK, "").split())
+        text = _one_line(block)
         yield StyledLine(text if len(text) <= LONGEST_TITLE else "", (block.is_bold, block.is_inset), block.is_bold)
+
+
+def _one_line(block: PdfBlock) -> str:
+    return " ".join(block.text.replace(MARK, "").split())
 
 
 def _is_heading(block: PdfBlock, body: float) -> bool:
@@ -398,7 +405,7 @@ def _outlined(
         if following == len(pages):
             continue
         number = _block_of(bookmark, blocks, first_on_page[pages[following]])
-        printed, start = " ".join(blocks[number].text[:_LONGEST_HEADING].split()), starts[number]
+        printed, start = _one_line(blocks[number])[:_LONGEST_HEADING], starts[number]
         is_numbered = _numbers(_letters_of(printed), _letters_of(bookmark.title))
         if start > last and not (is_numbered and bookmark.depth > 1 and _SECTION.match(printed)):
             last = start
@@ -406,24 +413,43 @@ def _outlined(
 
 
 def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int:
-    """The block on the page with the bookmark's title, else the first one below the place it points to."""
+    """The block on the page that says just the bookmark's title, or most like it, else the first one below the place
+    it points to. Below "Chapter 12", that is the title, which outlines shorten.
+    """
     title = _letters_of(bookmark.title)
     page = blocks[first].page
-    below = None
+    alike = below = None
     for number in range(first, min(first + _MOST_BLOCKS_SEARCHED, len(blocks))):
         block = blocks[number]
         if block.page != page:
             break
         said = _letters_of(block.text[:_LONGEST_HEADING])
-        if said and (title.startswith(said) or said.startswith(title) or _ends(title, said) or _numbers(said, title)):
+        if said and (said == title or _numbers(said, title)):
             return number
+        if alike is None and said and (_begins(bookmark.title, said) or said.startswith(title) or _ends(title, said)):
+            alike = number
         if below is None and bookmark.top is not None and block.top <= bookmark.top + block.size:
             below = number
-    return first if below is None else below
+    if alike is None and below is not None and _is_label_of_chapter(_one_line(blocks[below])):
+        alike = min(below + 1, len(blocks) - 1)
+    return next((found for found in (alike, below) if found is not None), first)
+
+
+def _is_label_of_chapter(text: str) -> bool:
+    label = parse_label(text)
+    return label is not None and label.rank is Rank.CHAPTER and not label.title
+
+
+def _begins(title: str, said: str) -> bool:
+    """Whether the title begins with all that a block says; a letter or two of a formula are no word of it."""
+    if len(said) > _LONGEST_SIGN:
+        return _letters_of(title).startswith(said)
+    first = _WORD.search(title)
+    return first is not None and said == _letters_of(first[0])
 
 
 def _ends(title: str, said: str) -> bool:
-    """Where the title may begin on the page: "1. Dusk" may be printed as "Dusk"."""
+    """Whether the title may begin on the page: "1. Dusk" may be printed as "Dusk"."""
     return title.endswith(said) and len(said) * 2 >= len(title)
 
 
