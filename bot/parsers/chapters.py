@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 
-from bot.parsers.draft import has_words, middle
+from bot.parsers.draft import has_words, middle, tells
 from bot.parsers.headings import (
     Heading,
     Label,
@@ -36,7 +36,6 @@ _FEWEST_LEVELS = 2
 _DEEPEST = 12
 _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
-_SHORT_PARAGRAPH = 120
 _LONG_SECTION = 6_000
 _SHORTEST_NOVEL = 100_000
 _LONGEST_FRONT_OF_NOVEL = 2_000
@@ -95,17 +94,10 @@ def _with_chapters_named_as_matter(text: str, headings: Sequence[Heading]) -> li
         before = result[-1] if result and not _is_outside(result[-1]) else None
         named = _NAMED_AS_MATTER if heading.start < last else _NAMED_AS_END
         may_be_chapter = before and (heading.start < last or not label_of(before)) and named.fullmatch(heading.title)
-        if before and may_be_chapter and _tells(text[heading.end : after.start if after else len(text)]):
+        if before and may_be_chapter and tells(text[heading.end : after.start if after else len(text)]):
             heading = replace(heading, level=before.level, label=Label(None, heading.title, "", ""))
         result.append(heading)
     return result
-
-
-def _tells(text: str) -> bool:
-    """Whether it is prose: long paragraphs without the many numbers of an index."""
-    paragraphs = text.count("\n\n") + 1
-    is_prose = len(text) > _SHORTEST_STORY and len(text) > _SHORT_PARAGRAPH * paragraphs
-    return is_prose and sum(map(str.isdecimal, text)) * 50 < len(text)
 
 
 def _is_outside(heading: Heading) -> bool:
@@ -161,7 +153,8 @@ def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
         values = [0, *((label.value or 0) if (label := labels[at]) else 0 for at in series), 0]
         for place, at in enumerate(series, start=1):
             before, value, after = values[place - 1 : place + 2]
-            if headings[at].level != usual and before == value - 1 and after in (value + 1, 0):
+            near = {headings[other].level for other in series[max(0, place - 2) : place + 1]}
+            if headings[at].level != usual and usual in near and before == value - 1 and after in (value + 1, 0):
                 result[at] = replace(headings[at], level=usual)
     return result
 
@@ -175,13 +168,14 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
             headings = headings[1:]  # the author, below the title
     first_label = next((at for at, heading in enumerate(headings) if label_of(heading)), 0)
     titled = Counter(heading.level for heading in headings[first_label:] if not label_of(heading))
+    firsts = Counter(heading.level for heading in headings if (label := label_of(heading)) and label.value == 1)
     front = [
         heading
         for heading, below in pairwise(headings[: first_label + 1])
         if _is_outside(heading)
         or heading in works
         or not (_is_front_matter(text, heading, below) or _is_author(text, heading))
-        or (below.level > heading.level and titled[heading.level] >= _FEW_STORIES)
+        or (below.level > heading.level and (titled[heading.level] >= _FEW_STORIES or firsts[below.level] > 1))
     ]
     return [*front, *headings[first_label:]]
 
@@ -287,8 +281,7 @@ def _without_subdivisions(text: str, headings: Sequence[_Placed]) -> list[_Place
     kept = list(headings)
     for level in sorted({heading.level for heading in headings})[1:]:
         families = _families(kept, level)
-        left_out = _sections_of(text, kept, families, level)
-        if left_out:
+        if families and (left_out := _sections_of(text, kept, families, level)):
             kept = _without_descendants(kept, left_out)
     return kept
 
@@ -317,7 +310,7 @@ def _sections_of(
     for start, children in families.items():
         kinds.setdefault(_kind(children), []).append(start)
     lengths = _lengths(text, headings)
-    left_out: set[int] = set()
+    left_out = _sections_of_preface(headings, families, parents)
     for kind, starts in kinds.items():
         group = {start: families[start] for start in starts}
         beside = [
@@ -328,6 +321,21 @@ def _sections_of(
         if not _holds_chapters(text, kind, group, parents, beside, lengths, others=len(families) - len(group)):
             left_out |= {child.start for children in group.values() for child in children}
     return left_out
+
+
+def _sections_of_preface(
+    headings: Sequence[_Placed], families: Mapping[int, Sequence[_Placed]], parents: Mapping[int, _Placed]
+) -> set[int]:
+    """Where sections of a preface start: behind it, the chapters count from one again, less deep or in parts."""
+    first, *others = families
+    sections = families[first]
+    behind = [each for each in headings if each.start > sections[-1].start and each.start not in families]
+    chapters = [(each.level, each.label.value) for each in behind if each.label and not _is_part(each)]
+    values = [value for _, value in chapters if value]
+    goes_on = any((label := families[start][0].label) and (label.value or 0) > 1 for start in others)
+    counts = values[:1] == [1] and values.count(1) == 1 and (goes_on or chapters[0][0] < sections[0].level)
+    is_preface = counts and parents[first].rank is None and sections[0].rank is Rank.NUMERAL
+    return {section.start for section in sections if is_preface}
 
 
 def _kind(children: Sequence[_Placed]) -> str:

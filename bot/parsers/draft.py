@@ -94,12 +94,20 @@ _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
 _WORD = re.compile(r"\w")
 _TWICE_AS_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
 """East Asian letters and signs, as wide as two others in a terminal."""
+_SHORTEST_PROSE = 2_000
+_SHORT_PARAGRAPH = 120
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def has_words(text: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` contains a word."""
     return bool(_WORD.search(text, start, end))
+
+
+def tells(text: str) -> bool:
+    """Whether it is prose: long paragraphs without the many numbers of an index."""
+    is_prose = len(text) > max(_SHORTEST_PROSE, _SHORT_PARAGRAPH * (text.count("\n\n") + 1))
+    return is_prose and sum(map(str.isdecimal, text)) * 50 < len(text)
 
 
 def width_of(line: str) -> int:

@@ -715,6 +715,20 @@ def test_an_appendix_begins_with_the_label_above_its_title() -> None:
     assert titles(check(read_book(page.encode(), "a.html")))[-2:] == ["Appendix A. Knots", "Anhang B. Anhang"]
 
 
+@pytest.mark.parametrize("parts", [("Part I. Lower", "Part II. Upper"), ("", "")])
+@pytest.mark.parametrize("word", ["", "Chapter "])
+def test_numbered_sections_of_a_preface_are_no_chapters(parts: tuple[str, str], word: str) -> None:
+    preface = "".join(f"<h3>{at}. {name}</h3><p>{prose(at)}</p>" for at, name in enumerate(MANUAL[:2], 1))
+    heads = [f"{word}{at}. {name}" for at, name in enumerate([*MANUAL, *MANUAL], 1)]
+    level = 3 if parts[0] else 2
+    told = [f"<h{level}>{head}</h{level}><p>{prose(at)}</p>" for at, head in enumerate(heads)]
+    halves = zip(parts, (told[: len(MANUAL)], told[len(MANUAL) :]), strict=True)
+    page = "".join(f"<h2>{part}</h2>{''.join(half)}" if part else "".join(half) for part, half in halves)
+    book = check(read_book(f"<h1>A Manual</h1><h2>Foreword</h2>{preface}{page}".encode(), "a.html"))
+    found = [title.strip() for title in titles(book)]
+    assert found == ["Foreword", *filter(None, [parts[0], *heads[: len(MANUAL)], parts[1], *heads[len(MANUAL) :]])]
+
+
 def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
     page = "<p>Part One</p><h2>Introduction</h2>" + "".join(
         f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
