@@ -8,6 +8,7 @@ from itertools import pairwise, zip_longest
 
 from bot.parsers.draft import has_words, middle, tells
 from bot.parsers.headings import (
+    CLOSING,
     Heading,
     Label,
     Rank,
@@ -117,13 +118,15 @@ def _has_content(text: str, start: int, end: int) -> bool:
 
 
 def _without_lists_of_sections(text: str, headings: Sequence[Heading]) -> Sequence[Heading]:
-    """The headings without "Contents" where several chapters open with one, as in manuals."""
+    """The headings without "Contents" where several chapters open with one, and "Notes" where several close so."""
     lists = {
         below
         for above, below in pairwise(headings)
         if is_contents(below.title) and label_of(above) and not has_words(text, above.end, below.start)
     }
-    return [heading for heading in headings if heading not in lists] if len(lists) > 1 else headings
+    notes = {heading for heading in headings if letters(heading.title) in CLOSING}
+    left_out = {heading for several in (lists, notes) if len(several) > 1 for heading in several}
+    return [heading for heading in headings if heading not in left_out]
 
 
 def _without_numbered_sections(headings: Sequence[Heading]) -> Sequence[Heading]:
@@ -446,14 +449,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     keys = _beside_numbers(keys, headings, ranks)
     position = {key: at for at, key in enumerate(sorted(set(keys))[:_DEEPEST], start=1)}
     return [
-        _Placed(
-            heading.start,
-            heading.end,
-            heading.title,
-            position.get(key, _DEEPEST),
-            label,
-            _is_outside(heading),
-        )
+        _Placed(heading.start, heading.end, heading.title, position.get(key, _DEEPEST), label, _is_outside(heading))
         for heading, key, label in zip(headings, keys, labels, strict=True)
     ]
 

@@ -31,8 +31,8 @@ class Rank(IntEnum):
 
 _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_LISTS = ("parts", "appendices", "cjk_parts", "written_small", "cardinals", "number_follows", "no_numbers", "pages")
-_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS, _NO_NUMBERS, _PAGES = (
+_LISTS = "parts appendices cjk_parts written_small cardinals number_follows no_numbers pages closing".split()  # noqa: SIM905
+_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS, _NO_NUMBERS, _PAGES, CLOSING = (
     " ".join(_WORDS[name]).split() for name in _LISTS
 )
 

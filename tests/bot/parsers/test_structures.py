@@ -729,6 +729,14 @@ def test_numbered_sections_of_a_preface_are_no_chapters(parts: tuple[str, str], 
     assert found == ["Foreword", *filter(None, [parts[0], *heads[: len(MANUAL)], parts[1], *heads[len(MANUAL) :]])]
 
 
+@pytest.mark.parametrize("name", ["Notes", "References"])
+def test_notes_that_close_several_chapters_are_none(name: str) -> None:
+    told = [f"Chapter {at}\n\n{prose(at)}\n\n{name}:\n\n  o  {paragraph(at)}" for at in (1, 2, 3)]
+    assert titles(check(read_plain("\n\n".join(told)))) == ["Chapter 1", "Chapter 2", "Chapter 3"]
+    page = "".join(f"<h2>Chapter {at}</h2><p>{prose(at)}</p><h2>{name}</h2><p>{prose(9)}</p>" for at in (1, 2, 3))
+    assert titles(check(read_book(page.encode(), "a.html"))) == ["Chapter 1", "Chapter 2", "Chapter 3"]
+
+
 def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
     page = "<p>Part One</p><h2>Introduction</h2>" + "".join(
         f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
