@@ -93,6 +93,7 @@ _OF_A_PART = re.compile(
     r"(?:of|to)\s+(?:the\s+)?(?:[^\W\d_]+\s+)?(?:part|volume|vol\.?|book|edition|reader)\b\W*(?:\w+\W*)?$",
     re.IGNORECASE,
 )
+_FIRST_VERSE = re.compile(r"1\.\s\D{40,}")
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _WITHIN_NUMBER = re.compile(r"-?[ \t\u00a0]*")
 _PLURALS = frozenset("volumes cantos chants".split())  # noqa: SIM905
@@ -352,9 +353,9 @@ def _is_numbered_title(name: str, number: str, joint: str, title: str) -> bool:
 
 
 def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
-    """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Preface to what follows"."""
+    """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Ch. 1. 1. The Master said"."""
     if not title or mark.strip():
-        return False
+        return rank is Rank.CHAPTER and bool(_FIRST_VERSE.fullmatch(title))
     if rank is None and title[-1] not in ",;" and (_OF_A_PART.match(title) or number_value(title) is not None):
         return False  # "Dedication of Part II", "Preface to the Second Edition", "Interlude 3"
     return rank is None or title[0].islower() or (title[-1] in ".,;" and title != title.upper())
