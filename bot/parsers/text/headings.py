@@ -71,6 +71,7 @@ _SHORTEST_NUMBERED_SECTION = 200
 _LONGEST_STEP = 2_000
 _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』"
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
+_WHOLE = re.compile(rf"[{re.escape(_ENDS_OF_SENTENCES)}][\d\s,–-]{{0,16}}\Z")  # verses end so: "… be pure. 183"
 _WORDS = re.compile(LETTERS)
 _LONGEST_OPENING = 32
 _Parse = Callable[[str], Label | None]
@@ -423,9 +424,8 @@ def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[HeadingCand
     """Whether numbers are those of pages: they run on through the book, close like paragraphs, and titles do not."""
     usual = usual_gap(blocks)
     apart = sum(blocks[each.block].gap > usual for each in numbers)
-    if apart * 4 > len(numbers) or sum(each.label.value == 1 for each in numbers) > 1:
-        return False
-    if any(each.label.title for each in numbers):
+    is_titled = any(each.label.title for each in numbers)
+    if is_titled or apart * 4 > len(numbers) or sum(each.label.value == 1 for each in numbers) > 1:
         return False
     starts = [each.heading.start for each in numbers]
     titles = max((titles_in_capitals(text, blocks), titles_set_apart(text, blocks)), key=len)
@@ -487,7 +487,7 @@ def _numeral_heading(block: Block, first: str, label: Label) -> Heading:
 
 
 def _may_end_before_heading(text: str, block: Block | None, ends_of_headings: Container[int]) -> bool:
-    return block is None or block.end in ends_of_headings or text[block.end - 1] in _ENDS_OF_SENTENCES
+    return block is None or block.end in ends_of_headings or bool(_WHOLE.search(text, block.start, block.end))
 
 
 def _wrapping_of(blocks: Sequence[Block], found: Sequence[Heading]) -> list[Heading]:

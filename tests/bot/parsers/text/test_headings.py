@@ -663,3 +663,20 @@ def test_a_manual_in_chinese_has_the_chapters_of_its_contents() -> None:
             parts += [f"{number}.{at}. {each}", *["\n".join([line] * 4) + "。"] * 4]
     book = check(read_plain("\n\n".join(parts)))
     assert titles(book) == ["Chapter 1. 概覽", "Chapter 2. 各種橋樑", "Chapter 3. 各種水閘"]
+
+
+def test_numbers_count_though_the_paragraphs_end_with_those_of_verses() -> None:
+    titles_ = ("1. The Pairs", "2. Attention", "3. Thoughts")
+    told = [
+        f"{title}\n\n{paragraph(3 * at)} {at}7\n\n{paragraph(3 * at + 1)}\n{at}8, {at}9"
+        for at, title in enumerate(titles_)
+    ]
+    assert titles(read_plain("\n\n".join(told))) == list(titles_)
+
+
+def test_a_label_in_front_of_a_first_verse_is_no_title() -> None:
+    """The labels of the Analects stand in the first line of what is told; its books are what divides it."""
+    verse = "1. The Master said that the river ran slowly past the mill, and that\nnobody on the bank thought of it."
+    told = f"CHAPTER I. {verse}\n\n2. {paragraph(1)}\n\nCHAP. II. {verse}\n\n2. {paragraph(2)}"
+    text = f"BOOK I. HSIO R.\n\n{told}\n\nBOOK II. WEI CHANG.\n\n{told}"
+    assert titles(read_plain(text)) == ["Book I. Hsio R", "Book II. Wei Chang"]
