@@ -284,7 +284,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
         BookError: UNSUPPORTED_FORMAT, these bytes are no text.
     """
     text, warnings = _decoded(data)
-    text = _decoded_again(text)
+    text = _in_own_letters(_decoded_again(text))
     if not _has_commands(text):
         return text, warnings
     if len(_CONTROL.findall(text)) > _MOST_CONTROLS * len(text):
@@ -306,7 +306,7 @@ def decode_document(data: bytes) -> str:
     Raises:
         BookError: UNSUPPORTED_FORMAT, its encoding cannot be determined.
     """
-    return _decoded_again(_decode_markup(data) or _decoded(data)[0])
+    return _in_own_letters(_decoded_again(_decode_markup(data) or _decoded(data)[0]))
 
 
 _AS_BYTES = {ord(bytes([byte]).decode("cp1252", "ignore") or chr(byte)): byte for byte in range(0x80, 0xA0)}
@@ -332,6 +332,30 @@ def _decoded_again(text: str) -> str:
 
 def _from_bytes(text: str, *, final: bool) -> str:
     return codecs.getincrementaldecoder("utf-8")().decode(text.translate(_AS_BYTES).encode("latin-1"), final)
+
+
+_MISREAD = re.compile("[À-ÿ]{4,}")
+"""What is no word in any language with Latin letters."""
+_FEWEST_MISREAD = 20
+_LEAST_MISREAD = 0.1
+
+
+def misread_letters(text: str) -> dict[int, str]:
+    """What stands for the letters of a text in Cyrillic or Greek that was read as Western ("Ïðåñòóïëåíèå"), as from
+    PDFs whose fonts say nothing else; empty for any other text.
+    """
+    words = [] if text.isascii() else _MISREAD.findall(text)
+    if len(words) < _FEWEST_MISREAD or sum(map(len, words)) < _LEAST_MISREAD * len(text):
+        return {}
+    guess = guess_encoding(" ".join(words).encode("latin-1"))
+    if guess is None or _SINGLE_BYTE.get(guess.encoding) not in (_CYRILLIC, _GREEK):
+        return {}
+    encoding = guess.encoding.replace("mac_cyrillic", "cp1251")  # which have most small letters in common
+    return {byte: bytes([byte]).decode(encoding, "replace") for byte in range(0xA1, 0x100)}
+
+
+def _in_own_letters(text: str) -> str:
+    return text.translate(letters) if (letters := misread_letters(text)) else text
 
 
 def decode_markup(data: bytes) -> str:

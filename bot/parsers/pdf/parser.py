@@ -18,6 +18,7 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
+from bot.parsers.encoding import misread_letters
 from bot.parsers.headings import Heading, Rank, parse_label
 from bot.parsers.pdf.document import NOTE_GAP, NOTE_SIZE, Bookmark, PdfDocument, PdfLine, PdfPage, read_document
 from bot.parsers.pdf.layout import (
@@ -70,6 +71,7 @@ def read(
         BookError: the file is locked, damaged, too long, or pictures of pages without text.
     """
     document = read_document(data, limits, report)
+    document = _in_own_letters(document)
     pages = without_line_numbers(without_running_lines(with_printed_labels(with_first_signs(document.pages))))
     _refuse_pictures(pages)
     pictures = sum(page.is_picture for page in pages)
@@ -157,6 +159,22 @@ def read_pages(
         warnings=warnings,
     )
     return assemble(draft, filename, limits)
+
+
+def _in_own_letters(document: PdfDocument) -> PdfDocument:
+    """The document with the letters of its alphabet, where its fonts name Western ones in their place."""
+    letters = misread_letters("\n".join(line.text for page in document.pages for line in page.lines))
+    if not letters:
+        return document
+    return replace(
+        document,
+        pages=tuple(
+            replace(page, lines=tuple(line._replace(text=line.text.translate(letters)) for line in page.lines))
+            for page in document.pages
+        ),
+        outline=tuple(replace(each, title=each.title.translate(letters)) for each in document.outline),
+        title=document.title.translate(letters),
+    )
 
 
 _DROP_CAPITAL = re.compile(r"[\"'“‘«„]?[^\W\d_]")

@@ -204,6 +204,14 @@ def test_what_was_encoded_twice_is_read_as_it_was(text: str) -> None:
     assert decode_document(encoded_twice(f"<p>{text}</p>")) == f"<p>{text}</p>"
 
 
+@pytest.mark.parametrize(("text", "encoding"), [(_RUSSIAN, "cp1251"), (_RUSSIAN, "koi8_r"), (_GREEK, "cp1253")])
+def test_an_alphabet_read_as_western_letters_is_read_as_its_own(text: str, encoding: str) -> None:
+    misread = f"{text} " * 4
+    saved = misread.encode(encoding).decode("latin-1").encode()
+    assert decode(saved) == (misread, ())
+    assert decode_document(b"<p>" + saved) == f"<p>{misread}"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -357,6 +357,13 @@ def test_signs_of_formulas_in_large_type_are_no_chapters() -> None:
     assert titles(book) == ["The one tide", "The four tide", "The seven tide"]
 
 
+def test_letters_that_the_fonts_call_western_are_read_as_cyrillic() -> None:
+    told = [f"Мальчик {at} долго смотрел на звезду над лесом и думал о реке" for at in range(20)]
+    lines = [line.encode("cp1251").decode("cp1252") for line in told]
+    book = read(build([lines, lines]))
+    assert book.text.startswith("Мальчик 0 долго смотрел на звезду над лесом и думал о реке")
+
+
 def test_a_title_made_by_a_program_gives_way_to_the_file_name() -> None:
     data = build([body_page(1)], title="Microsoft Word - draft.docx")
     assert parser.read(data, "the_long_night.pdf").title == "The Long Night"
