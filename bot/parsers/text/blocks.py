@@ -30,13 +30,15 @@ _BLANK_LINE = re.compile(r"\n[ \t\r\f\v\u3000\xa0]*\n")
 _BLANK_LINE_WITH_SPACES = re.compile(r"\n[ \t\r\f\v\u3000\xa0]+\n")
 _START_OF_TEXT = 99
 _FEWEST_LINES = 20
+_MOST_WORDS = 50_000
+_LONGEST_WORD = 12
 _LONGEST_PRINTED_LINE = 160
 """Longer lines are whole paragraphs."""
 
 
 def blocks_of(text: str) -> list[Block]:
     """All blocks; of those too long to be a heading, the lines are left out. If hardly any line is blank, or
-    paragraphs are lines, each line is a block.
+    paragraphs are lines, each line is a block. A long list of words has none: it has no chapters, either.
     """
     result: list[Block] = []
     end = 0
@@ -49,7 +51,8 @@ def blocks_of(text: str) -> list[Block]:
         gap = text.count("\n", end, at) - 1 if result else _START_OF_TEXT
         end = at + len(stripped)
         result.append(Block(at, end, gap, _heading_lines(stripped)))
-    return result
+    letters = sum(block.end - block.start for block in result)
+    return [] if len(result) > _MOST_WORDS and letters < len(result) * _LONGEST_WORD else result
 
 
 def usual_gap(blocks: Sequence[Block]) -> int:

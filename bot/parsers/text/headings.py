@@ -383,6 +383,7 @@ def _counted(
     ends_of_headings = {heading.end for heading in labelled}
     found: list[HeadingCandidate] = []
     outer: dict[_Series, int] = {}
+    running: tuple[bool, ...] = ()
     for number, block in enumerate(blocks):
         first = _first_line(text, block)
         label = parse(first) if first and (parse is by_a_word or _may_be_numeral(first)) else None
@@ -391,7 +392,6 @@ def _counted(
         if not _is_set_above_prose(block, label) and (not block.is_short or len(block.lines) > 1 + (not label.title)):
             continue
         style = _style_of_numeral(blocks, number, label)
-        running = _style_of_numeral(blocks, found[-1].block, found[-1].label) if found else style
         before = _Series(label.value - 1, style)
         if label.value == 1 and last:
             outer.setdefault(_Series(last, running), len(found))
@@ -401,7 +401,7 @@ def _counted(
                 continue
         elif label.value not in (last + 1, last + 2 if last > 2 else 0):
             continue
-        last = label.value
+        last, running = label.value, style
         found.append(HeadingCandidate(_numeral_heading(block, first, label), label, number))
     numbers, found = found, without_lines_of_contents(blocks, found, labelled)
     if len(found) * 2 < len(numbers) and all(each.label.value != 1 for each in found):

@@ -5,6 +5,7 @@ from textwrap import fill
 import pytest
 
 from bot.parsers.headings import Heading, label_of, with_numbers
+from bot.parsers.text.blocks import blocks_of
 from bot.parsers.text.parser import read_plain
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
@@ -680,3 +681,9 @@ def test_a_label_in_front_of_a_first_verse_is_no_title() -> None:
     told = f"CHAPTER I. {verse}\n\n2. {paragraph(1)}\n\nCHAP. II. {verse}\n\n2. {paragraph(2)}"
     text = f"BOOK I. HSIO R.\n\n{told}\n\nBOOK II. WEI CHANG.\n\n{told}"
     assert titles(read_plain(text)) == ["Book I. Hsio R", "Book II. Wei Chang"]
+
+
+def test_a_long_list_of_words_is_not_searched_for_chapters() -> None:
+    assert not blocks_of("Day 1\n" * 60_000)
+    verses = "The river ran\n" * 60_000
+    assert len(blocks_of(verses)) == 60_000
