@@ -25,6 +25,8 @@ from bot.parsers.titles import BY_ELSEWHERE, calm, chapter_title, joined, letter
 from domain.book import Chapter
 
 MOST_CHAPTERS = 5_000
+_MOST_HEADINGS = 50_000
+"""Of more headings, none is one: every other line of a list looks so."""
 _FRONT_MATTER_CHARACTERS = 6_000
 _TITLE_PAGE_CHARACTERS = 400
 _LINES_OF_CONTENTS = 3
@@ -78,6 +80,8 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
     named = [each for each in headings if _WORD.search(each.title) and not _LEADERS.search(each.title)]
+    if len(named) > _MOST_HEADINGS:
+        return ()
     told = without_letters_of_index(_with_chapters_named_as_matter(text, named))
     whole = _without_numbered_sections(_without_lists_of_sections(text, told))
     titled = joined(text, _on_one_level(with_numbers(whole)))

@@ -737,6 +737,11 @@ def test_notes_that_close_several_chapters_are_none(name: str) -> None:
     assert titles(check(read_book(page.encode(), "a.html"))) == ["Chapter 1", "Chapter 2", "Chapter 3"]
 
 
+def test_a_pile_of_headings_is_no_table_of_contents() -> None:
+    page = "".join(f"<h2>{at} o</h2>x" for at in range(50_001))
+    assert not check(read_book(page.encode(), "a.html")).chapters
+
+
 def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
     page = "<p>Part One</p><h2>Introduction</h2>" + "".join(
         f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
