@@ -48,6 +48,8 @@ _LONG_ENOUGH = 60
 """Letters of a title that goes on, so that they can be those of no other."""
 _LONGEST_SIGN = 2
 """Letters that may be a formula."""
+_LONGEST_LABEL = 12
+"""Letters of "Chapter 12" and "Приложение A"."""
 _WORD = re.compile(r"\w+")
 _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
@@ -442,7 +444,7 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
         if block.page != page:
             break
         said = _letters_of(block.text[:_LONGEST_HEADING])
-        if said and (said == title or _numbers(said, title)):
+        if said == title or _numbers(said, title) or _is_labelled(said, title):
             return number
         if alike is None and said and (_begins(bookmark.title, said) or said.startswith(title) or _ends(title, said)):
             alike = number
@@ -456,6 +458,11 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
 def _is_label_of_chapter(text: str) -> bool:
     label = parse_label(text)
     return label is not None and label.rank is Rank.CHAPTER and not label.title
+
+
+def _is_labelled(said: str, title: str) -> bool:
+    """Whether the page has a word in front of the title: "Appendix B Index" may be "B Index" in the outline."""
+    return said.endswith(title) and len(title) > _LONGEST_SIGN and len(said) - len(title) <= _LONGEST_LABEL
 
 
 def _begins(title: str, said: str) -> bool:

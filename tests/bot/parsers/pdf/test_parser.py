@@ -326,6 +326,7 @@ def test_an_outline_takes_its_numbers_from_the_pages_and_leaves_out_numbered_sec
 def test_an_outline_is_placed_at_the_titles_and_not_at_what_else_says_their_words() -> None:
     """A list may name the next chapter on the same page, and a formula is a letter that a title begins with."""
     listed = [PdfLine("• Sluices at Night, which are closed", 50, 440), PdfLine("3 Sluices at Night", 50, 400, 18)]
+    appendix = [PdfLine("B", 150, 580), PdfLine("Appendix B Names", 50, 560, 18)]
     formula = [
         PdfLine("f", 150, 580),
         PdfLine("Chapter 4", 50, 560, 18),
@@ -335,16 +336,26 @@ def test_an_outline_is_placed_at_the_titles_and_not_at_what_else_says_their_word
         [PdfLine("1 Tides", 50, 580, 18), *body_page(1)],
         [PdfLine("2 Weirs", 50, 580, 18), *body_page(2), *listed, *body_page(3)[1:]],
         [*formula, *body_page(4)],
+        [*appendix, *body_page(5)],
     ]
     writer = PdfWriter(io.BytesIO(build(pages)))
-    for title, page, top in (("Tides", 0, 590), ("Weirs", 1, 590), ("Sluices at Night", 1, 410), ("Fords", 2, 575)):
+    entries = [
+        ("Tides", 0, 590),
+        ("Weirs", 1, 590),
+        ("Sluices at Night", 1, 410),
+        ("Fords", 2, 575),
+        ("B Names", 3, 590),
+    ]
+    for title, page, top in entries:
         writer.add_outline_item(title=title, page_number=page, fit=Fit.xyz(top=top))
     out = io.BytesIO()
     writer.write(out)
     book = read(out.getvalue())
-    assert titles(book) == ["1 Tides", "2 Weirs", "3 Sluices at Night", "Chapter 4. Fords"]
+    names = ["1 Tides", "2 Weirs", "3 Sluices at Night", "Chapter 4. Fords", "B Names"]
+    assert [title.strip() for title in titles(book)] == names
     assert book.text[book.chapters[2].start :].startswith("3 Sluices at Night")
     assert book.text[book.chapters[3].start :].startswith("Chapter 4")
+    assert book.text[book.chapters[4].start :].startswith("Appendix B Names")
 
 
 def test_signs_of_formulas_in_large_type_are_no_chapters() -> None:
