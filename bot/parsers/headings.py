@@ -94,6 +94,7 @@ _OF_A_PART = re.compile(
     re.IGNORECASE,
 )
 _FIRST_VERSE = re.compile(r"1\.\s\D{40,}")
+_TITLE_JOINT = re.compile(r"[.:,;!?—–]")
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _WITHIN_NUMBER = re.compile(r"-?[ \t\u00a0]*")
 _PLURALS = frozenset("volumes cantos chants".split())  # noqa: SIM905
@@ -311,9 +312,6 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
     return (unknown, end_of_line, False) if is_alone and not _TITLE_JOINT.search(unknown) else None
 
 
-_TITLE_JOINT = re.compile(r"[.:,;!?—–]")
-
-
 def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank | None, str, int, bool] | None:
     """The number before a division's word: "First Act", "1. Kapitel", "Ein und dreißigstes Kapitel"."""
     for end in range(at + 1, min(at + 1 + _MOST_WORDS_OF_NUMBER + 1, len(words))):
@@ -427,7 +425,7 @@ def without_letters_of_index(headings: Sequence[Heading]) -> list[Heading]:
 
 
 _COUNTED = re.compile(
-    r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|[IVXLC]{1,7})[.>/]?(?:\s+[—–-])?\s+(?=[^\W\d_])|"
+    r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|(?![CL]\b)[IVXLC]{1,7})[.>/]?(?:\s+[—–-])?\s+(?=[^\W\d_])|"
     r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*(?!\d)|\s+-\s+)(?=\S)|"
     rf"(?P<kind>§|[^\W\d_]\S*?(?:\s[^\W\d_]+(?=\s\d))?)"
     rf"(?:\s+(?:the\s|(?:N[or]\.|[№#])\s?)?(?P<of_kind>[^\s.:—–-]+)|(?P<han>[{HAN}]{{1,5}})(?!\S))[\s.:—–-]*"
@@ -435,23 +433,25 @@ _COUNTED = re.compile(
 
 
 def with_numbers(headings: Sequence[Heading]) -> list[Heading]:
-    """The headings, with labels where only their counting shows that there is a number: "1 Markets", "One: Fog", and
-    "Chương 1", by a word of whatever language.
-
-    Such numbers are those of a series only if they count 1, 2, 3 on one level; they may begin again.
+    """The headings, with labels where only counting 1, 2, 3 on one level, perhaps several times, shows that there is a
+    number: "1 Markets", "One: Fog", and "Chương 1", by a word of whatever language.
     """
     known = [*map(label_of, headings)]
     labels = [label or counted(heading.title) for label, heading in zip(known, headings, strict=True)]
-    found: dict[tuple[int, str], list[int]] = {}
+    found: dict[tuple[int, str, bool], list[int]] = {}
     for heading, label, before in zip(headings, labels, known, strict=True):
         if label and label.value is not None and (label.rank in (Rank.NUMERAL, None) or not before):
-            word = label.word if label.rank else ""  # "1 Introduction" begins the series of "2 Markets"
-            found.setdefault((heading.level, word), []).append(label.value)
+            found.setdefault(_series(heading, label), []).append(label.value)
     counting = {series for series, values in found.items() if _counts(values)}
     return [
-        replace(heading, label=label) if label and not before and (heading.level, label.word) in counting else heading
+        replace(heading, label=label) if label and not before and _series(heading, label) in counting else heading
         for heading, label, before in zip(headings, labels, known, strict=True)
     ]
+
+
+def _series(heading: Heading, label: Label) -> tuple[int, str, bool]:
+    """What numbers of a series share; "1 Introduction" begins that of "2 Markets", and "I Remember" is of neither."""
+    return heading.level, label.word if label.rank else "", label.number.isdecimal()
 
 
 def counted(title: str) -> Label | None:

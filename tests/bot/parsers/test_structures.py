@@ -742,6 +742,15 @@ def test_a_pile_of_headings_is_no_table_of_contents() -> None:
     assert not check(read_book(page.encode(), "a.html")).chapters
 
 
+def test_letters_of_appendices_and_a_first_person_are_no_numbers_of_chapters() -> None:
+    names = [*(f"{at} {name}" for at, name in enumerate(MANUAL, 1)), "A Knots", "B Ropes", "C Index of Names"]
+    page = "".join(f"<h2>{name}</h2><p>{prose(at)}</p>" for at, name in enumerate(names))
+    numbers = [str(at) for at, _ in enumerate(MANUAL, 1)]
+    assert printed(check(read_book(page.encode(), "a.html"))) == [*numbers, "", "", ""]
+    page = "".join(f"<h2>{name}</h2><p>{prose(at)}</p>" for at, name in enumerate(["I Remember", *names]))
+    assert printed(check(read_book(page.encode(), "a.html"))) == ["", *numbers, "", "", ""]
+
+
 def test_an_introduction_is_no_title_of_the_part_it_opens() -> None:
     page = "<p>Part One</p><h2>Introduction</h2>" + "".join(
         f"<p>{prose(at)}</p><h2>{name}</h2>" for at, name in enumerate(("The Ford", "The Weir"))
