@@ -425,8 +425,8 @@ def without_letters_of_index(headings: Sequence[Heading]) -> list[Heading]:
 
 
 _COUNTED = re.compile(
-    r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|(?![CL]\b)[IVXLC]{1,7})[.>/]?(?:\s+[—–-])?\s+(?=[^\W\d_])|"
-    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*(?!\d)|\s+-\s+)(?=\S)|"
+    r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|(?![CL]\b)[IVXLC]{1,7})[.>/]?(?:\s+[—–|•·/-])?\s+(?=[^\W\d_])|"
+    r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*(?!\d)|\s+[|•·/-]\s+)(?=\S)|"
     rf"(?P<kind>§|[^\W\d_]\S*?(?:\s[^\W\d_]+(?=\s\d))?)"
     rf"(?:\s+(?:the\s|(?:N[or]\.|[№#])\s?)?(?P<of_kind>[^\s.:—–-]+)|(?P<han>[{HAN}]{{1,5}})(?!\S))[\s.:—–-]*"
 )

@@ -593,6 +593,14 @@ def test_numbers_that_count_are_printed_ones_whatever_the_word_before_them(label
     assert [label.value for label in found if label and label.number] == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("sign", ["|", "•", "·", "/", "–"])
+def test_numbers_that_count_may_be_set_apart_by_any_sign(sign: str) -> None:
+    for numbers in (("1", "2", "3"), ("One", "Two", "Three"), ("I", "II", "III")):
+        names = [f"{number} {sign} {name}" for number, name in zip(numbers, ("Salt", "Tide", "Weir"), strict=True)]
+        found = map(label_of, with_numbers([Heading(at, at, name, 1) for at, name in enumerate(names)]))
+        assert [label.value for label in found if label] == [1, 2, 3]
+
+
 def test_names_that_end_in_numbers_are_no_series() -> None:
     headings = [Heading(at, at, title, 1) for at, title in enumerate(("Apollo 11", "Henry IV", "Henry V", "Apollo 13"))]
     assert with_numbers(headings) == headings
