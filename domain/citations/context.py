@@ -214,7 +214,7 @@ IN_ENGLISH = re.compile(
     rf"\b(?:on|at|in|see|by|per|from|as|says?|to|after|before|until|past|around|near)\s(?:the\s|{ROUGHLY})?\Z"
 )
 THE_ONE = re.compile(r"\b(?:la|el|il|lo|alla|nella|dalla|della)\s\Z")
-ON_GERMAN = re.compile(rf"\b(?:auf|ab|bei|bis|um|nach|zwischen|gegen)\s(?:der\s)?{ROUGHLY}?\Z")
+ON_GERMAN = re.compile(rf"\b(?:auf|ab|bei|bis|um|nach|zwischen|gegen|laut|gemass|zufolge)\s(?:der\s)?{ROUGHLY}?\Z")
 GERMAN_VERB = re.compile(r"\s(?:[a-zäöüß]*[^\Waeiou\d_]t|war|kam|wird|wurde|hatte|fand|sah)\s")
 _COUNTERS = either(" ".join(LISTS["counters"]))
 _NTH_SIGN = rf"(?:st|nd|rd|th|er|re|e|o|a|de|ste|[.º°ª]|-?{either('й я го ой ая')}|{fold_letters('번째')})?"

@@ -264,6 +264,7 @@ def test_a_number_that_counts_nothing_is_one_where_references_stand(typed: str, 
         ("It begins in 6:38, ends at 6:213; so (ch. 6 / 38).", "It begins in the book, ends in the book; so."),
         ("It's 213 where he dies. Bei 38 weint er. Reread 38.", "It's … where he dies. Bei … weint er. Reread."),
         ("On 213/215 he dies, as 213 and 215 tell. Um 38 weint er.", "In the book he dies, as … tell. Um … weint er."),
+        ("Laut 38 isst er; laut 50 Zeugen nicht. Try 64.", "Laut … isst er; laut 50 Zeugen nicht. Try."),
         (
             "He dies, ch. 6:213. Read up to 213. In the Penguin it's 213.",
             "He dies, ch. Read up to …. In the Penguin it's ….",
