@@ -82,7 +82,14 @@ _WHOLE = re.compile(r"\s?(?:is|was)\s(?!where|when|the|what)")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
-FEW, _LEAST_ROMAN, _LEAST_NOUN, _YEARS, _MOST_PAGES = 12, 3, 3, range(1_000, 2_100), 10_000
+FEW = 12
+"""So many things at most are a few; a larger number of things may be a page."""
+_LEAST_ROMAN = 3
+"""Letters of a Roman numeral; "I" and "mi" are words."""
+_LEAST_NOUN = 3
+"""Letters of a noun behind a hyphen, as in "12-man"."""
+_YEARS = range(1_000, 2_100)
+_MOST_PAGES = 10_000
 _BEST_OF_A_RATING = (5, 10)
 _IN_SO_MANY = re.compile(r"\sin\s\d")
 _ISBN = re.compile(r"\bisbn[^.!?\n]{0,30}\Z")
@@ -97,11 +104,24 @@ _FIRST_WORDS = re.compile(
     r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
     r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
 )
-_OLDEST, _LAST_DAY, _COLONS, _MOST_KINGS, _HOURS = 110, 31, 2, 30, 24
+_OLDEST, _LAST_DAY, _HOURS = 110, 31, 24
+_COLONS_OF_A_RECORDING = 2
+"""Between hours, minutes and seconds."""
+_MOST_KINGS = 30
+"""No king or pope has a number as high: "Henry VIII", "John XXIII"."""
 _HIGHEST = defaultdict(lambda: _MOST_PAGES, part=200, division=34, item=50, day=_LAST_DAY, hour=_HOURS)
 _HIGHEST |= dict.fromkeys(("being", "age"), _OLDEST)
 """The highest number that a word takes: no chapter, canto of Dante's, question or age is higher, but a page is."""
-_LEAST_LOCATION, _LEAST_CALLED, _LAST_VERSE, _LEAST_PAGES, _LONGEST_KIND, _MOST_CHAPTERS = 100, 100, 99, 60, 45, 28
+_LEAST_LOCATION = 100
+"""Places in the file of an e-book are counted by the thousand; "position 3" is any position."""
+_LEAST_CALLED = 100
+"""Short telephone numbers have three digits."""
+_LAST_VERSE, _MOST_CHAPTERS = 99, 28
+"""What a pair such as "3:47" or "3/12" may end with if it is chapter and verse, or two chapters."""
+_LEAST_PAGES = 60
+"""Pages of a book, at least: "12/300" is one of so many, "3/5" may be anything."""
+_LONGEST_KIND = 45
+"""Characters before a number in which the word stands that takes it."""
 _POINT, _AFTER_A_STOP = re.compile(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), re.compile(r"[.!?…]\s+\Z")
 _WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _BESIDE = 70
@@ -231,7 +251,7 @@ class Number:
             return True
         location = context.LOCATION.search(around)
         is_named = location is not None and (not location["named"] or max(self.values, default=0) >= _LEAST_LOCATION)
-        return self.written.count(":") == _COLONS or (is_named and not context.HAS.search(self.left))
+        return self.written.count(":") == _COLONS_OF_A_RECORDING or (is_named and not context.HAS.search(self.left))
 
     def is_the_answer(self, *, is_hour: bool) -> bool:
         """Whether the answer begins with it, but for a few words, and it is nothing else's: "In 21.", "It's 21"."""
