@@ -293,8 +293,9 @@ each of which somebody has to be mentioned once.
 """
 
 _SELDOM, _AT_TIMES, _MOSTLY = 0.03, 0.2, 0.5
-_AFTER = re.compile(r"\0 ((?:of|on|to|in|at|from|for|with|by) [a-z]+ [a-z]+)")  # of a formula: "Return on the ebb"
 """Shares of the places of a name with a sign."""
+_AFTER = re.compile(r"\0 ((?:of|on|to|in|at|from|for|with|by) [a-z]+ [a-z]+)")
+"""What follows on a name, here as NUL, that is part of a formula: "Return on the ebb"."""
 
 _FEWEST_WORDS_SAID = 4
 """Places where somebody without a name has to speak."""

@@ -31,8 +31,9 @@ _OPENERS = frozenset(_OPENER_WORDS.split())
 """First words that depend on the sentence before, which is not quoted with them."""
 
 _NAMED, _LEANING, _SPOKEN, _BROKEN = 1.3, 0.5, 0.35, 0.2
-_WITHIN = _SPOKEN
-"""For a sentence without quotation marks because it is in the middle of a speech."""
+"""What the score of a sentence is multiplied by: one that has a name, one that needs the sentence before to be
+understood, one that is said by somebody, and one that is no whole sentence.
+"""
 
 _MARKS = re.compile("[“«„‘”»]|(?<=[,.!?…-])’")
 _PARAGRAPH_GAP = 2
@@ -143,7 +144,7 @@ def telling_sentences(sentences: Sequence[Sentence], count: int, title: str = ""
         return [each for each in told if is_fit(each)] or told[:count]
     weights, names, spoken = weights_of(told), names_of(told), spoken_among(told)
     scores = {
-        each: score(each, weights, names) * (_WITHIN if each.start in spoken and not is_spoken(each.text) else 1)
+        each: score(each, weights, names) * (_SPOKEN if each.start in spoken and not is_spoken(each.text) else 1)
         for each in told
         if is_fit(each)
     }
