@@ -410,8 +410,7 @@ class ConversationCog(commands.Cog):
             self._not_kept.pop(message_id, None)
             self._edited.pop(message_id, None)
             self._workers.lost(message_id)
-        for message_id in ids:
-            await self._corrections.deleted(message_id, where.channel_id, where.guild_id)
+        await self._corrections.deleted(ids, where.channel_id, where.guild_id)
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None if the thread belongs to no conversation."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -99,10 +100,12 @@ class AnswersWithoutQuestion:
                 return
             answer = Answer(turn_id, said.content, said.citations, stopped=shown.turn.stopped)
             note = "\n".join(filter(None, [answer_note(answer, place.say), _gone_line(shown.turn, place.say)]))
-            message = AnswerMessage(place.writer, f"{turn_id} deleted", say=place.say, standing=shown.turn.reply_ids)
+            seed, standing = f"{turn_id} deleted", shown.turn.reply_ids
+            message = AnswerMessage(place.writer, seed, say=place.say, standing=standing, reposts=False)
             buttons = _buttons(shown.turn, answer, place.say) or None
             delivery = await message.settle(answer.text, note, buttons, cited=answer.citations)
-            await self._use_cases.transcripts.record_delivery(turn_id, delivery.message_ids, None)
+            if delivery.message_ids:  # else somebody deletes the answer, too, and `post_deleted` is about to be called
+                await self._use_cases.transcripts.record_delivery(turn_id, delivery.message_ids, None)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("the answer of turn %s does not say that its question is gone: %s", turn_id, error)
 
@@ -231,11 +234,16 @@ class Corrections:
             self._workers.start(conversation.id, seen=conversation)
             await self._as_it_is(message)  # it may have been deleted before it was taken in
 
-    async def deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
+    async def deleted(self, message_ids: Sequence[int], channel_id: int, guild_id: int | None) -> None:
+        """Forget questions and answers that were deleted; answers first, so that those need not say that their
+        questions are gone.
+        """
         await self._let_it_arrive(channel_id)
-        questions = await self._use_cases.transcripts.questions_in(str(message_id))
-        await asyncio.gather(*map(self._take_back, questions))  # at once: an answer to one is not waited for
-        await self._answers.post_deleted(str(message_id), channel_id, guild_id)
+        for message_id in message_ids:
+            await self._answers.post_deleted(str(message_id), channel_id, guild_id)
+        for message_id in message_ids:
+            questions = await self._use_cases.transcripts.questions_in(str(message_id))
+            await asyncio.gather(*map(self._take_back, questions))  # at once: an answer to one is not waited for
 
     async def look_again(self, message: discord.Message, bot_id: int) -> None:
         """Follow what happened to a message before it was stored which question it shows."""
@@ -247,7 +255,7 @@ class Corrections:
         try:
             return await retry_transient(message.fetch)
         except discord.NotFound:
-            await self.deleted(message.id, message.channel.id, message.guild.id if message.guild else None)
+            await self.deleted([message.id], message.channel.id, message.guild.id if message.guild else None)
         except DISCORD_ERRORS as error:
             logger.info("message %s could not be looked at again: %s", message.id, error)
         return None
@@ -265,8 +273,7 @@ class Corrections:
         """Handle what was changed while the bot was away."""
         for message in caught_up.edited:
             await self._follow(message, bot_id)
-        for message_id in caught_up.deleted:
-            await self.deleted(message_id, channel_id, None)
+        await self.deleted(caught_up.deleted, channel_id, None)
 
     async def _let_it_arrive(self, channel_id: int) -> None:
         """Wait while a message that was changed is still being taken in, but not for its answer."""

@@ -153,10 +153,19 @@ class MessageGroup:
     """One or more messages that form a unit: an answer, or the card of its tool calls.
 
     `kind` and the turn's id make up the nonces of its messages, so that a message sent again after a lost connection
-    or a crash is not doubled. `standing` are existing messages.
+    or a crash is not doubled. `standing` are existing messages. If somebody deletes one, it is posted again; without
+    `reposts`, the others are deleted instead.
     """
 
-    def __init__(self, turn_id: str, kind: str, *, standing: Sequence[str] = (), posted: Posted | None = None) -> None:
+    def __init__(
+        self,
+        turn_id: str,
+        kind: str,
+        *,
+        standing: Sequence[str] = (),
+        posted: Posted | None = None,
+        reposts: bool = True,
+    ) -> None:
         self._seed = f"{nonce_seed(turn_id)}:{kind}"
         self._sent = len(standing)
         self._standing = [_Standing(message_id, None) for message_id in standing]
@@ -165,6 +174,7 @@ class MessageGroup:
         self._bodies: tuple[MessagePayload | None, ...] = ()
         self._composed = 0
         self._posted = posted
+        self._reposts = reposts
         self.wishes = 0
         self.final = False
         self.in_step = True
@@ -245,7 +255,7 @@ class MessageGroup:
                 self._forget(message_id)
 
     def gone(self, step: Step) -> None:
-        """Record that the step's message does not exist; it and the ones after it have to be sent again."""
+        """Record that the step's message does not exist."""
         match step:
             case Send():
                 self._sent += 1
@@ -255,12 +265,16 @@ class MessageGroup:
                 self._forget(message_id)
 
     def lost(self, message_id: str) -> None:
-        """Record that somebody has deleted a message; it and the ones after it are sent again with the next step."""
+        """Record that somebody has deleted a message; it and the ones after it are sent again with the next step, or
+        all are deleted.
+        """
         ids = self.message_ids
         if message_id in ids:
             index = ids.index(message_id)
             self._stale += ids[index + 1 :]
             del self._standing[index:]
+            if not self._reposts:
+                self.want(tuple, final=True)
 
     def shown(self, body: MessagePayload) -> None:
         """Record that somebody else changed the only message of this group: it shows `body` now."""

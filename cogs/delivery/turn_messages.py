@@ -24,6 +24,7 @@ class AnswerMessage:
 
     `say` is the channel's language. `seed` names what is answered: two attempts at the same never become two messages.
     `standing` are messages of an earlier attempt, which become this answer; `posted` is called for every new message.
+    `reposts` is as for `MessageGroup`.
     """
 
     def __init__(
@@ -34,10 +35,11 @@ class AnswerMessage:
         say: Say = in_english,
         standing: Sequence[str] = (),
         posted: Posted | None = None,
+        reposts: bool = True,
     ) -> None:
         self._writer = writer
         self._say = say
-        self._group = MessageGroup(seed, "a", standing=standing, posted=posted)
+        self._group = MessageGroup(seed, "a", standing=standing, posted=posted, reposts=reposts)
         self._is_erased = False
 
     @property
@@ -62,7 +64,7 @@ class AnswerMessage:
         return (await self._writer.settle(self._group, self._group.as_it_stands)).message_ids
 
     def lost(self, message_id: str) -> None:
-        """Somebody has deleted a message of the channel; if it is one of these, it is posted again."""
+        """Somebody has deleted a message of the channel, perhaps one of these."""
         self._group.lost(message_id)
 
     async def remove(self) -> Delivery:

@@ -27,6 +27,14 @@ async def asked_to_keep(room: Scene, reply: Message) -> None:
     await room.until(lambda: [each.label for each in reply.buttons][-2:] == ["Keep it", "Remove it"])
 
 
+def purge(room: Scene, *messages: Message) -> None:
+    """Delete messages at once, as bots that moderate do."""
+    for each in messages:
+        each.channel.messages.pop(each.id)
+    data = {"channel_id": str(room.thread.id), "guild_id": str(room.double.guild.id)}
+    room.double.gateway.emit("MESSAGE_DELETE_BULK", data | {"ids": [str(each.id) for each in messages]})
+
+
 async def in_storage(room: Scene, text: str) -> set[str]:
     """The tables in which a text stands."""
     found, engine = set(), room.app.storage.engine
@@ -164,14 +172,26 @@ class TestQuestions:
 
     async def test_many_at_once_are_dealt_with_like_one(self, room: Scene) -> None:
         pairs = [await answered(room, text) for text in ("First?", "Second?")]
-        ids = [str(question.id) for question, _ in pairs]
-        for question, _ in pairs:
-            question.channel.messages.pop(question.id)
-        data = {"ids": ids, "channel_id": str(room.thread.id), "guild_id": str(room.double.guild.id)}
-        room.double.gateway.emit("MESSAGE_DELETE_BULK", data)
+        purge(room, *(question for question, _ in pairs))
         for _, reply in pairs:
             await asked_to_keep(room, reply)
         assert await room.kept() == ["I do not know."] * 2
+
+    async def test_answers_that_are_purged_with_their_questions_do_not_come_back(self, room: Scene) -> None:
+        pairs = [await answered(room, text) for text in ("First?", "Second?")]
+        purge(room, *(each for pair in pairs for each in pair))
+        await room.until_kept()
+        _, reply = await answered(room, "Third?")
+        assert room.replies() == [reply]
+
+    async def test_nor_does_one_that_goes_before_it_can_say_that_its_question_is_gone(self, room: Scene) -> None:
+        question, reply = await answered(room)
+        room.thread.messages.pop(reply.id)
+        await room.ann.delete(question)
+        await room.until(lambda: [each for each in room.double.rest_log if each.status == 404])
+        room.double.world.delete(reply)
+        await room.until_kept()
+        assert room.replies() == []
 
     async def test_what_was_deleted_and_edited_while_the_bot_was_away_is_found(
         self, double: DiscordDouble, tmp_path: Path

@@ -350,6 +350,13 @@ async def test_messages_from_before_a_restart_become_the_answer(bench: Bench) ->
     assert bench.channel.contents == ["whole"]
 
 
+async def test_without_reposts_the_rest_goes_with_a_message_that_somebody_deletes(bench: Bench) -> None:
+    bench.channel.shown = {"41": MessagePayload("one"), "43": MessagePayload("three")}
+    bench.group = MessageGroup("turn", "a", standing=["41", "42", "43"], reposts=False)
+    assert (await bench.settled("One", "Two", "Three")).message_ids == ()
+    assert bench.channel.contents == []
+
+
 async def test_a_message_from_before_a_crash_is_found_by_its_nonce(bench: Bench) -> None:
     bench.channel.shown = {"41": MessagePayload("half")}
     bench.channel.nonces = {f"{nonce_seed('turn')}:a0": "41"}
