@@ -399,7 +399,8 @@ class ClubWork:
                 event = known or await self._new_event(section, starts)
             else:
                 event = await self._posted_event(post)
-                await event.edit(start_time=starts, end_time=starts + timedelta(hours=1))
+                if event.status is discord.EventStatus.scheduled:  # nobody has begun it by hand
+                    await event.edit(start_time=starts, end_time=starts + timedelta(hours=1))
         except discord.NotFound:  # somebody has deleted it
             await self._store.settle(club.id, post.key, PostState.GONE)
             return

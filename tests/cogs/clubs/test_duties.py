@@ -377,6 +377,18 @@ class TestEvents:
         coming = sorted(each.scheduled_start_time[:10] for each in events.values() if each.id != held)
         assert coming == ["2026-03-08", "2026-03-15", "2026-03-22"]
 
+    async def test_an_event_that_somebody_begins_early_stays_and_the_others_move(self, reading: ClubStage) -> None:
+        guild, backend = reading.stage.guild, reading.stage.env.backend
+        allow_events(reading)
+        await reading.start(events=True)
+        first, *others = sorted(
+            backend.get_guild(guild.id).scheduled_events.values(), key=lambda each: each.scheduled_start_time
+        )
+        first.status = discord.EventStatus.active.value
+        await reading.ann.slash(reading.channel, "club move", days=1)
+        days = [each.scheduled_start_time[:10] for each in (first, *others)]
+        assert days == ["2026-03-08", "2026-03-16", "2026-03-23"]
+
 
 async def test_dates_that_move_while_a_thread_is_being_opened_stay_moved(
     reading: ClubStage, monkeypatch: pytest.MonkeyPatch
