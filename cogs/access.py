@@ -362,16 +362,21 @@ async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCas
     """
     server, member = server_of(interaction), interaction.user
     role = (await use_cases.servers.settings(str(server.id))).adder_role if server else ""
-    if not role or manages_shelf(interaction):
+    if server is None or not role or manages_shelf(interaction):
         return
-    if not isinstance(member, discord.Member) or member.get_role(int(role)) is None:
-        raise Refusal(
-            speech_of(interaction)(
-                "Only people with the role {role} may add books here. Somebody with the permission “Manage Server” can "
-                "change that with /settings adders.",
-                role=f"<@&{role}>",
-            )
+    if isinstance(member, discord.Member) and member.get_role(int(role)):
+        return
+    if server.get_role(int(role)) is None:
+        rule = later(
+            "The role that may add books here is gone. Somebody with the permission “Manage Server” can choose another "
+            "with /settings adders."
         )
+    else:
+        rule = later(
+            "Only people with the role {role} may add books here. Somebody with the permission “Manage Server” can "
+            "change that with /settings adders."
+        )
+    raise Refusal(speech_of(interaction)(rule, role=f"<@&{role}>"))
 
 
 async def first_questions(interaction: discord.Interaction[Any], book: Book, say: Speech) -> list[str]:

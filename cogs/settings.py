@@ -249,11 +249,10 @@ def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: Us
     """Everything that is set for a server, and the operator's limits."""
     trouble = _trouble(settings, server, say)
     card = discord.Embed(title=say("Settings of this server"), description=trouble, colour=INK)
-    everyone, channels = say("everyone"), say.listed([f"<#{each}>" for each in settings.channels])
-    role = f"<@&{settings.adder_role}>"
+    channels = say.listed([f"<#{each}>" for each in settings.channels])
     chosen = (
         ("channels", say("Where I may be used"), channels or say("everywhere")),
-        ("adders", say("Who may add books"), role if settings.adder_role else everyone),
+        ("adders", say("Who may add books"), _adders(settings, server, say)),
         ("verbose", say("Showing how I look things up"), _verbose(settings, use_cases, say)),
         ("tokens", say("Tokens a day"), _tokens(settings, use_cases, say)),
         ("model", say("Model"), _model(settings, use_cases, say)),
@@ -280,6 +279,13 @@ def _trouble(settings: ServerSettings, server: discord.Guild, say: Speech) -> st
             problem = say("I'm missing permissions there: {permissions}", permissions=names)
             lines.append(f"⚠️ {channel.mention} · {problem}")
     return "\n".join(lines[:TROUBLES_SHOWN]) or None
+
+
+def _adders(settings: ServerSettings, server: discord.Guild, say: Speech) -> str:
+    if not settings.adder_role:
+        return say("everyone")
+    role = server.get_role(int(settings.adder_role))
+    return role.mention if role else "⚠️ " + say("that role is gone; choose another with /settings adders")
 
 
 def _verbose(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:

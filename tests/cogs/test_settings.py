@@ -85,6 +85,15 @@ async def test_only_the_role_adds_books(stage: Stage, manager: MemberActor) -> N
     assert "Added to the shelf" in text_of(await _add(stage, stage.ann))
 
 
+async def test_a_role_that_is_gone_is_not_named(stage: Stage, manager: MemberActor) -> None:
+    role = stage.guild.create_role("librarians")
+    await manager.slash(stage.channel, "settings adders", role=role)
+    stage.env.backend.delete_role(stage.guild.id, role.id)
+    await stage.env.settle()
+    assert "The role that may add books here is gone." in text_of(await _add(stage, stage.ann))
+    assert "⚠️ that role is gone" in text_of(await manager.slash(stage.channel, "settings show"))
+
+
 async def test_tool_calls_are_shown_as_the_server_has_it_unless_a_reader_chose(
     stage: Stage, manager: MemberActor
 ) -> None:
