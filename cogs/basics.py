@@ -115,9 +115,12 @@ class FirstWords(commands.Cog):
 
 
 def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
-    """The channel for the greeting: the one for system messages, or the first one in which the bot may write."""
+    """The channel for the greeting: the one for system messages, or the first one in which the bot may write, but where
+    it may write everywhere, neither that of the rules nor one for announcements.
+    """
     preferred = [guild.system_channel] if guild.system_channel else []
-    channels = [*preferred, *sorted(guild.text_channels, key=lambda each: (each.position, each.id))]
+    others = [each for each in guild.text_channels if each != guild.rules_channel and not each.is_news()]
+    channels = [*preferred, *sorted(others, key=lambda each: (each.position, each.id))]
     writing = ("view_channel", "send_messages")
     return next((each for each in channels if not missing(each.permissions_for(guild.me), writing)), None)
 

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from tests.bot.online import Online, online
-from tests.doubles.discord_api import Channel, DiscordDouble, Guild, Permission
+from tests.doubles.discord_api import Channel, ChannelType, DiscordDouble, Guild, Permission
 
 
 def new_guild(double: DiscordDouble, *channels: str) -> tuple[Guild, list[Channel]]:
@@ -37,6 +37,16 @@ async def test_without_one_they_are_said_where_the_bot_may_write(double: Discord
     assert "Ich lese Bücher mit euch" in double.said(open_to_all)[0]
     assert double.said(open_to_all)[0].splitlines()[3].startswith("-# I speak English, too: ")
     assert double.said(silent) == []
+
+
+async def test_they_stand_neither_among_the_rules_nor_among_the_news(double: DiscordDouble, bot: Online) -> None:
+    guild, (rules,) = new_guild(double, "rules")
+    guild.rules_channel = rules
+    news = double.world.add_channel(guild, "news", ChannelType.ANNOUNCEMENT)
+    general = double.world.add_channel(guild, "general")
+    double.world.invite_bot(guild)
+    await double.until(lambda: double.said(general))
+    assert double.said(rules) == double.said(news) == []
 
 
 async def test_they_are_said_once_whatever_the_gateway_repeats(double: DiscordDouble, tmp_path: Path) -> None:

@@ -123,6 +123,7 @@ class Guild:
     """Scheduled events, as the wire has them."""
     locale: str = "en-US"
     system_channel: "Channel | None" = None
+    rules_channel: "Channel | None" = None
     has_commands_alone: bool = False
     """Whether it has installed the application's commands without its bot."""
 

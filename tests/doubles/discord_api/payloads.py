@@ -141,6 +141,7 @@ def guild_payload(guild: Guild, bot: User) -> Json:
         "preferred_locale": guild.locale,
         "joined_at": timestamp(guild.members[bot.id].joined_at),
         "system_channel_id": str(guild.system_channel.id) if guild.system_channel else None,
+        "rules_channel_id": str(guild.rules_channel.id) if guild.rules_channel else None,
         "features": [],
         "emojis": [],
         "stickers": [],
