@@ -170,7 +170,12 @@ async def announce(interaction: discord.Interaction[Any], book: Book) -> discord
 async def open_private_thread(channel: discord.TextChannel, name: str, reader: discord.abc.User) -> discord.Thread:
     """A thread for one reader, and for people added by its moderators."""
     thread = await create_thread(channel, name, discord.ChannelType.private_thread)
-    await retry_transient(partial(thread.add_user, reader))
+    try:
+        await retry_transient(partial(thread.add_user, reader))
+    except DISCORD_ERRORS:
+        with contextlib.suppress(*DISCORD_ERRORS):
+            await thread.edit(archived=True)
+        raise
     return thread
 
 

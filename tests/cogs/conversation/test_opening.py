@@ -220,6 +220,16 @@ async def test_in_an_announcement_channel_threads_are_of_its_kind(room: Scene) -
     assert room.double.violations == []
 
 
+async def test_a_private_thread_that_its_reader_cannot_enter_is_archived(room: Scene) -> None:
+    book = await room.book()
+    room.double.fail("PUT /channels/*/thread-members/*", status=503, times=9)
+    replied = await room.ann.slash("chat", book=book.id, title="Night", private=True)
+    await room.until(partial(getattr, replied, "messages"))
+    assert "Discord is having trouble." in replied.text
+    [opened] = [each for each in room.double.threads() if each.name == "Night"]
+    assert opened.archived
+
+
 @pytest.mark.parametrize("status", [0, 502])
 async def test_a_thread_whose_response_was_lost_is_archived(room: Scene, status: int) -> None:
     """Discord has made it at an attempt that discord.py, or the person, repeats."""
