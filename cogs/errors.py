@@ -229,6 +229,11 @@ async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str
     """
     say, me = speech_of(interaction), interaction.guild.me if interaction.guild else None
     kept = say("I can't write in this thread at the moment. I'll post my answer as soon as I can.")
+    if interaction.guild_id is None:
+        kept = say(
+            "I can't write to you at the moment. I'll post my answer as soon as I can. If you've turned off direct "
+            "messages, please allow them."
+        )
     return await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say, me)}" if lacking else f"⚠️ {kept}")
 
 

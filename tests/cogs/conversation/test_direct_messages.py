@@ -83,6 +83,16 @@ async def test_a_first_question_is_answered_at_once_and_repeated_where_it_is_rea
     assert any("Who keeps it?" in text for each in ann.double.messages(ann.place) for text in each.embed_texts)
 
 
+async def test_who_takes_no_direct_messages_is_told_so_and_answered_once_they_do(ann: Reader) -> None:
+    book_id = await ann.add("The Lamp")
+    ann.bot.model.say("The keeper does.")
+    ann.double.fail("POST /channels/*/messages", status=403, code=50007, times=99)
+    used = await ann.person.slash("chat", channel=ann.place, book=book_id, message="Who keeps it?")
+    await ann.double.until(lambda: "If you've turned off direct messages, please allow them." in used.text)
+    ann.double.rest.faults.clear()
+    await ann.heard("The keeper does.")
+
+
 async def test_one_command_and_one_press_lead_to_the_first_answer(ann: Reader) -> None:
     added = await ann.person.slash(
         "books add", channel=ann.place, file=ann.double.file("tale.txt", TALE.encode()), title="The Lamp"
