@@ -38,9 +38,9 @@ _TO_SOMEBODY = re.compile(r"\s*(?:<@[!&]?\d+>|@everyone\b|@here\b)")
 _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
 """What stands between the bot's name and the question: "@Marginalia, who …"."""
 
-_ASKING = re.compile(r"/(?:ask\b\s*|(?=(?:discuss|recap|who)\b))")
+_ASKING = re.compile(r"/(?:ask\b\s*|(?P<kept>(?:discuss|recap|who)\b\s*))(?:(?:question|name):)?", re.IGNORECASE)
 """The beginning of a command that asks, where it was sent as a message: what follows can be answered as one."""
-_DOING = re.compile(r"/(?P<name>books|chat|club|conversations|help|privacy|progress|settings|usage|verbose)(?![\w/])")
+_DOING = re.compile(r"(?i)/(?:books|chat|club|conversations|help|privacy|progress|settings|usage|verbose)(?![\w/])")
 """The beginning of a command that does something else."""
 
 PAGE = 100
@@ -104,7 +104,8 @@ def message_text(message: discord.Message, bot_id: int) -> str:
 
     address = re.match(rf"\s*<(?:@!?{bot_id}|@&{own_role})>{_AFTER_A_NAME}", message.content)
     text = _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
-    return text[asking.end() :] if (asking := _ASKING.match(text)) else text
+    asking = _ASKING.match(text)
+    return f"{asking['kept'] or ''}{text[asking.end() :]}".strip() if asking else text
 
 
 def whole_text(message: discord.Message, bot_id: int) -> str:
@@ -442,7 +443,7 @@ def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech, bot_id
             return say(
                 "That came as a message, so nothing has happened. Choose {command} from the list that Discord shows "
                 "while you type it.",
-                command=command[0],
+                command=command[0].lower(),
             )
         case IntakeResult.UNREADABLE:
             return say("I can't read this message. Mention me in it, then I can.")

@@ -40,19 +40,21 @@ async def test_a_command_that_was_sent_as_a_message_does_nothing_and_says_so(roo
     assert told in room.said()[0]
     await room.ann.edit(sent, "Who is Hobb?")
     await room.until(lambda: len(room.said()) == 2)
-    await room.ann.say(room.thread, "/club checkin page:2", mention=room.double.bot)
+    await room.ann.say(room.thread, "/Club checkin page:2", mention=room.double.bot)
     await room.until(lambda: len(room.said()) == 3)
     assert "Choose /club from" in room.said()[-1]
     assert await room.kept() == ["Who is Hobb?", "I do not know."]
 
 
 async def test_a_command_that_asks_is_answered_where_it_was_sent_as_a_message(room: Scene) -> None:
-    for number, said in enumerate(("/ask who is Hobb?", "/recap"), 1):
+    sent = ("/ask who is Hobb?", "/recap", "/Ask Who is Hobb?", "/ask question: Where is he?", "/who name:Hobb")
+    for number, said in enumerate(sent, 1):
         await room.ann.say(room.thread, said)
         await room.until_delivered(number)
-    assert [each for each in await room.kept() if each != "I do not know."] == ["who is Hobb?", "recap"]
+    asked = [each for each in await room.kept() if each != "I do not know."]
+    assert asked == ["who is Hobb?", "recap", "Who is Hobb?", "Where is he?", "who Hobb"]
     await room.ann.say(room.thread, "/ask")
-    await room.until(lambda: len(room.said()) == 3)
+    await room.until(lambda: len(room.said()) == len(sent) + 1)
     assert room.said()[-1] == "What would you like to know about the book?"
 
 
