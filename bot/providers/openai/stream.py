@@ -37,7 +37,8 @@ _MARKS: Final = {
 }
 """Between what models write their thinking."""
 _OPENINGS: Final = tuple(_MARKS)
-_CLOSE: Final = re.compile("|".join(map(re.escape, _MARKS.values())))
+_CLOSE: Final = re.compile("|".join([*map(re.escape, _MARKS.values()), r"<\|channel\|>commentary (?=to=)"]))
+"""What ends thinking: the mark that belongs to it, or a call of gpt-oss."""
 _LONGEST_CLOSE: Final = 32
 _ENDS: Final = (
     *("</s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|return|>"),
@@ -363,22 +364,21 @@ FEWEST, MOST = 0.6, 1.8
 REPLIES_TO_TELL: Final = 3
 """Replies without a call, of a server that counts no tokens, after which its model is taken to know no tools."""
 _UNREAD_CALL: Final = re.compile(
-    r"^[ \t]*(?:<tool_call|<function=|<\|tool_calls?_|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>)",
-    re.MULTILINE,
+    r"^[ \t]*(?:<[|｜]?(?:\w+[:｜])?(?:start_)?(?:tools?|function)[_▁]?(?:calls?|use|prefix)|<function=|<invoke "
+    r"|<\|(?:python|action)_\w+\|>|<\|start_action\|>|\[TOOL_CALLS\]|```tool_code)|\bto=functions\.",
+    re.IGNORECASE | re.MULTILINE,
 )
-"""How the models of Qwen, Llama, Mistral, Kimi and DeepSeek begin a call that their server is to read."""
-_BARE_CALL: Final = re.compile(
-    r"\s*(?:```\w*\s*)?\[?\s*(?:\{\s*(?:\"type\"\s*:\s*\"function\"\s*,\s*)?\"(?:name|function|tool)\"\s*:\s*\"(?P<named>\w+)\""
-    r"|(?P<called>\w+)\()"
-)
-"""The same without a mark: JSON or code and nothing else, as small models write it."""
+"""How models of all makers begin a call that their server is to read."""
 
 
 def _is_unread_call(text: str, tools: Sequence[ToolDefinition]) -> bool:
-    """Whether a reply is a call that nobody has read; one without a mark has to be of one of the tools."""
-    bare = _BARE_CALL.match(text)
-    is_bare = bare is not None and (bare["named"] or bare["called"]) in {tool.name for tool in tools}
-    return is_bare or _UNREAD_CALL.search(text) is not None
+    """Whether a reply is a call that nobody has read; one without a mark names one of the tools, as JSON or as code."""
+    names = "|".join(re.escape(tool.name) for tool in tools)
+    bare = (
+        rf'"(?:name|function|tool|tool_name)"\s*:\s*"(?:{names})"|<(?:{names})[ >]|^Action: (?:{names})$'
+        rf"|^(?:>>>|\[|print\(|\w+\.)*(?:{names})(?:\(|\s*[{{[])"
+    )
+    return bool(_UNREAD_CALL.search(text) or re.search(bare, text, re.MULTILINE))
 
 
 class ToolUse:

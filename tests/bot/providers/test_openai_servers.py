@@ -447,6 +447,17 @@ async def test_thinking_is_taken_back_where_only_its_end_tells_that_it_was_it(
         '{"name": "search_book", "parameters": {"query": "fan"}}',
         '```json\n[{"type": "function", "name": "search_book", "arguments": {}}]\n```',
         '[search_book(query="fan")]',
+        '<|tool_call|>[{"name": "search_book", "arguments": {"query": "fan"}}]',
+        '<minimax:tool_call>\n<invoke name="search_book">',
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="search_book">',
+        "<start_function_call>call:search_book{query:<escape>fan<escape>}",
+        '<TOOLCALL>[{"name": "search_book"}]</TOOLCALL>',
+        '<|START_ACTION|>[{"tool_name": "search_book"}]<|END_ACTION|>',
+        '<|channel|>commentary to=functions.search_book <|constrain|>json<|message|>{"query": "fan"}<|call|>',
+        '```tool_code\nprint(search_book(query="fan"))\n```',
+        'search_book\n{"query": "fan"}',
+        'Let me look:\n\n```json\n{"arguments": {"query": "fan"}, "name": "search_book"}\n```',
+        'Thought: I have to look.\nAction: search_book\nAction Input: {"query": "fan"}',
     ],
 )
 async def test_passages_are_handed_over_where_the_server_cannot_read_calls(
@@ -461,7 +472,24 @@ async def test_passages_are_handed_over_where_the_server_cannot_read_calls(
     assert not chat.supports_tools
 
 
-@pytest.mark.parametrize("said", ['{"name": "Hobb", "age": 40}', "search_book finds it.", "wait(ing) for Hobb"])
+async def test_a_call_after_thinking_aloud_is_seen(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    called = "<|start|>assistant<|channel|>commentary to=functions.search_book <|constrain|>json<|message|>{}<|call|>"
+    server.script(Verbatim((words(f"<|channel|>analysis<|message|>Hm.<|end|>{called}"), SAID)))
+    with pytest.raises(LLMError) as caught:
+        await collected(chat.stream([user("Who?")], [SEARCH]))
+    assert caught.value.code is C.UNSUPPORTED_FEATURE
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"name": "Hobb", "age": 40}',
+        "search_book finds it.",
+        "wait(ing) for Hobb",
+        "I looked with `search_book` (twice) and found no fan.",
+        "<tools> is the element, and <function> another.",
+    ],
+)
 async def test_code_that_calls_no_tool_is_an_answer(server: OpenAIDouble, chat: OpenAIChat, said: str) -> None:
     server.script(Verbatim((words(said), SAID)))
     _, response = await collected(chat.stream([user("Who?")], [SEARCH]))
