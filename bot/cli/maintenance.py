@@ -112,8 +112,11 @@ def _copy(source: Path, target: Path, name: str) -> bool:
         # A device, or a pipe, would be read without an end.
         if original.is_file() and not (copy.exists() and filecmp.cmp(original, copy)):
             unfinished.unlink(missing_ok=True)  # which may be a link that leads elsewhere
-            shutil.copy2(original, unfinished)  # with its time, by which the next backup recognises it
-            unfinished.replace(copy)
+            try:
+                shutil.copy2(original, unfinished)  # with its time, by which the next backup recognises it
+                unfinished.replace(copy)
+            finally:
+                unfinished.unlink(missing_ok=True)
     return copy.exists()
 
 

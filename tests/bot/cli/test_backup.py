@@ -71,6 +71,17 @@ async def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("environment")
+async def test_of_a_book_that_cannot_be_written_nothing_is_left_behind(tmp_path: Path) -> None:
+    await _shelve(tmp_path, a_book("here", sha256="a" * 64))
+    in_the_way = tmp_path / "copy" / "books" / f"{'a' * 64}.book"
+    in_the_way.mkdir(parents=True)
+    refused = await asyncio.to_thread(CliRunner().invoke, app, ["backup", "copy"])
+    assert "The copy could not be written to copy: Is a directory." in " ".join(refused.output.split())
+    assert refused.exit_code == 1
+    assert [*in_the_way.parent.iterdir()] == [in_the_way]
+
+
+@pytest.mark.usefixtures("environment")
 async def test_only_files_are_copied_and_none_to_another_place(tmp_path: Path) -> None:
     await _shelve(tmp_path, a_book("a device", sha256="a" * 64))
     await _shelve(tmp_path, a_book("a book", sha256="b" * 64))
