@@ -347,6 +347,11 @@ def load_settings(**overrides: object) -> Settings:
         SettingsError: a value is invalid, and the sentence names the setting; or `.env` or the folder cannot be read.
     """
     try:
+        if overrides.get("_env_file", FILE) and Path(FILE).is_dir() and not any(Path(FILE).iterdir()):
+            raise SettingsError(
+                "The .env in the folder you are in is an empty folder, as Docker makes one where the file to mount is "
+                "missing. Remove it, and put a file in its place."
+            )
         settings = Settings(**overrides)  # type: ignore[arg-type]
     except PermissionError as error:
         raise SettingsError(

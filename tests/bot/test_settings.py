@@ -163,6 +163,16 @@ def test_a_file_that_is_not_text_is_a_sentence(tmp_path: Path) -> None:
         load_settings()
 
 
+def test_an_empty_folder_in_place_of_the_file_is_reported(tmp_path: Path) -> None:
+    """Docker makes one where the file to mount is missing. One with something in it is another program's."""
+    (tmp_path / ".env").mkdir()
+    with pytest.raises(SettingsError, match=r"\.env .* is an empty folder"):
+        load_settings()
+    load_settings(_env_file=None)
+    (tmp_path / ".env" / "pyvenv.cfg").touch()
+    load_settings()
+
+
 def test_blanks_around_a_value_are_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_PROVIDER", "openai \r")
     monkeypatch.setenv("OPENAI_API_KEY", " key ")
