@@ -209,6 +209,14 @@ class ServerLink:
         self._closing = False
         self._hangs = 0
         self._malformed: dict[str, str] = {}
+        self._asks_newest = self._takes_any_request
+
+    @property
+    def _takes_any_request(self) -> bool:
+        """Whether the server can be asked for the newest protocol at once: over HTTP, each request is by itself. Many
+        older programs break, end or fall silent if the first message is none that they know.
+        """
+        return bool(self.address.url) and not self.address.legacy_sse
 
     def start(self) -> None:
         """Begin to connect."""
@@ -315,6 +323,8 @@ class ServerLink:
                 await self._stay_connected()
             except Exception as error:  # noqa: BLE001 - whatever a server does wrong, it is tried again
                 self.problem = without_secrets(_words(error), self.address.secrets)
+                if not self._up.is_set():
+                    self._asks_newest = self._takes_any_request or _refuses_handshake(error)
             self._up.clear()
             _log.warning("tool server %s: %s", self.address.name, self.problem)
             self._tried.set()
@@ -344,7 +354,8 @@ class ServerLink:
     async def _open(self) -> AsyncIterator[_Connection]:
         """A connection over which the server has listed its tools."""
         ended = asyncio.Event()
-        client = Client(self._watched(ended), message_handler=self._hear)
+        mode = "auto" if self._asks_newest else "legacy"
+        client = Client(self._watched(ended), message_handler=self._hear, mode=mode)
         connection = _Connection(client, lost=ended)
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -443,10 +454,22 @@ async def _first_of(*events: asyncio.Event) -> None:
             wait.cancel()
 
 
-def _words(error: BaseException) -> str:
-    """The cause of a failure, unwrapped from the exception groups of task groups."""
+def _unwrapped(error: BaseException) -> BaseException:
+    """The cause of a failure, which task groups wrap in exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _refuses_handshake(error: BaseException) -> bool:
+    """Whether the server has answered that it does not take the handshake that all but the newest have."""
+    cause = _unwrapped(error)
+    return isinstance(cause, MCPError) and cause.code != types.CONNECTION_CLOSED
+
+
+def _words(error: BaseException) -> str:
+    """The cause of a failure."""
+    error = _unwrapped(error)
     if isinstance(error, OAuthTokenError):
         return "no token was issued for the client_id and client_secret that MCP_SERVERS gives it"
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):

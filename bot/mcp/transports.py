@@ -1,5 +1,6 @@
 """The transports to a tool server: a child process, or a URL with headers or OAuth."""
 
+import codecs
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -66,8 +67,8 @@ async def _receive(program: ServerProgram, received: ObjectSendStream[Item]) -> 
     async with received:
         try:
             async for line in _lines(program):
-                if line.strip():
-                    await received.send(_message_in(line, program))
+                if message := line.removeprefix(codecs.BOM_UTF8).strip():
+                    await received.send(_message_in(message, program))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # nobody listens any more
 

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 from mcp.types import Tool
+from mcp_types.version import LATEST_MODERN_VERSION
 
 from bot.mcp import client
 from bot.mcp import tools as tools_module
@@ -630,3 +631,45 @@ async def test_an_answer_of_another_form_is_an_error_at_once() -> None:
         said = [error_of(await call(tools, f"odd_{name}")) for name in ("null", "text", "plain", "mute")]
     nothing = "The server's answer has no result."
     assert said == [nothing, nothing, "no key", nothing]
+
+
+KNOWS_ONE_HANDSHAKE = """
+import json, sys
+
+first, hello = sys.argv[1], json.loads(sys.argv[2])
+listed = {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]}
+if first != "initialize":
+    listed |= {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+sys.stdout.write("\\ufeff")
+for message in map(json.loads, sys.stdin):
+    if "id" not in message:
+        continue
+    said = {first: {"result": hello}, "tools/list": {"result": listed}}.get(message["method"])
+    if not said and first == "initialize":
+        sys.exit("I know no such message.")
+    said = said or {"error": {"code": -32601, "message": "no"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **said}), flush=True)
+"""
+OLD_HELLO = {
+    "protocolVersion": "2024-11-05",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "x", "version": "1"},
+}
+NEW_HELLO = {
+    "resultType": "complete",
+    "supportedVersions": [LATEST_MODERN_VERSION],
+    "capabilities": {"tools": {}},
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
+
+
+@pytest.mark.parametrize(("first", "hello"), [("initialize", OLD_HELLO), ("server/discover", NEW_HELLO)])
+async def test_a_program_may_know_only_the_oldest_handshake_or_only_the_newest(
+    first: str, hello: dict[str, Any]
+) -> None:
+    command = (sys.executable, "-c", KNOWS_ONE_HANDSHAKE, first, json.dumps(hello))
+    async with open_mcp_tools([program("one", *command)]) as tools:
+        await tools.tried()
+        await until(lambda: not tools.missing())
+        assert [server.tools for server in tools.status()] == [("go",)]
