@@ -31,6 +31,10 @@ SPARE_REQUESTS = 3
 """Requests after the last round of calls: the forced answer, one after a nudge, one after a pause."""
 
 
+MOST_CALLS = 32
+"""Calls of one reply that are carried out, all at the same time: some models repeat one by the hundred."""
+
+
 class TurnTranscript:
     """What the model was sent at first, and everything said since."""
 
@@ -52,20 +56,20 @@ class TurnTranscript:
         return self._numbers[call.tool_use_id]
 
     def add_calls(self, response: ChatResponse) -> tuple[ToolInvocation, ...]:
-        """Add a reply that asks for calls; a call without an id gets one."""
+        """Add a reply that asks for calls, the first MOST_CALLS of them; a call without an id gets one."""
         calls = []
-        for call in response.tool_invocations:
+        for call in response.tool_invocations[:MOST_CALLS]:
             number = len(self._numbers) + 1
             name = call.tool_use_id if call.tool_use_id and call.tool_use_id not in self._numbers else f"call_{number}"
             self._numbers[name] = number
             calls.append(replace(call, tool_use_id=name))
-        renamed = tuple(calls) != response.tool_invocations
+        is_changed = tuple(calls) != response.tool_invocations
         self._added.append(
             PromptMessage(
                 MessageRole.ASSISTANT,
                 response.preamble,
                 tool_invocations=calls,
-                raw=None if renamed else response.raw,
+                raw=None if is_changed else response.raw,
                 usage=response.usage,
             )
         )

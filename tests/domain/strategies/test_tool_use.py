@@ -75,6 +75,16 @@ async def test_a_result_goes_back_to_the_model_with_the_id_of_its_call() -> None
     assert [m.role for m in outcome.messages] == ["assistant", "tool_result", "assistant"]
 
 
+async def test_of_hundreds_of_calls_in_one_reply_only_the_first_are_carried_out() -> None:
+    many = [call("search_book", f"t{number}", query="Ann") for number in range(300)]
+    provider = ScriptedChat(calls(*many), "The keeper.")
+    events, outcome = await play(provider)
+    assert [event.call_id for event in events if isinstance(event, ToolCallStarted)] == [f"t{n}" for n in range(32)]
+    assert provider.requests[1][1].tool_invocations == tuple(many[:32])
+    assert len(provider.requests[1]) == 1 + 1 + 32
+    assert outcome.text == "The keeper."
+
+
 async def test_calls_of_one_reply_run_at_the_same_time_and_keep_their_order() -> None:
     both_here = asyncio.Barrier(2)
 
