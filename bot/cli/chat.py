@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bot.app import SAMPLE, App, answerer_name
 from bot.cli.books import add_path
-from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields
+from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields, leaves
 from bot.cli.running import (
     console,
     errors,
@@ -167,14 +167,17 @@ def _expanded(name: str) -> str:
 
 
 async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
-    """Let a person choose a conversation; None means a new one."""
+    """Let a person choose a conversation; None means a new one. Who leaves begins none."""
     choices = list(conversations)
     table = Table("", "Conversation", "Started", box=None, pad_edge=False)
     for number, talk in enumerate(choices, start=1):
         table.add_row(str(number), Text(talk.title), f"{talk.created_at.astimezone():%Y-%m-%d %H:%M}")
     console.print(table)
     for _ in range(TRIES):
-        answer = (await _input("Continue which one? Type its number, or press Enter for a new one: ") or "").strip()
+        line = await _input("Continue which one? Type its number, or press Enter for a new one: ")
+        answer = line.strip()
+        if not line or leaves(answer):
+            raise typer.Exit
         if not answer:
             return None
         if answer.isdecimal() and 1 <= int(answer) <= len(choices):

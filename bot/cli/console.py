@@ -119,7 +119,7 @@ class ConsoleChat:
         """Answer line after line until there are no more, or one says quit or exit."""
         async for line in lines:
             question = _KEYS.sub("", line).strip()
-            if _as_command(question).removeprefix("/") in ("quit", "exit"):
+            if leaves(question):
                 return
             if question:
                 await self._take(question)
@@ -264,6 +264,11 @@ class ConsoleChat:
             self._console.print("Not carried out: I can't ask you while the input is piped.", style="yellow")
         elif decision is Decision.GONE:
             self._console.print("Too late: nothing was done.", style="yellow")
+
+
+def leaves(line: str) -> bool:
+    """Whether a line that a person types means that they leave."""
+    return _as_command(line).removeprefix("/") in ("quit", "exit")
 
 
 def _as_command(word: str) -> str:

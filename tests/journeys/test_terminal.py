@@ -317,6 +317,15 @@ async def test_a_conversation_without_a_word_is_none_to_continue(terminal: Termi
     assert third.count("New conversation") == 1, "the one with a greeting"
 
 
+@pytest.mark.parametrize(("lines", "leaving"), [(["quit"], ""), ([], "\x04")])
+async def test_whoever_leaves_at_the_list_of_conversations_begins_none(
+    terminal: Terminal, lines: list[str], leaving: str
+) -> None:
+    await typed_in(terminal, ["chat"], ["hello"])
+    shown = await typed_in(terminal, ["chat"], lines, leaving)
+    assert " ".join(shown.split()).endswith(" ".join(["press Enter for a new one:", *lines]))
+
+
 async def test_whoever_starts_it_in_a_terminal_is_told_what_to_ask(terminal: Terminal) -> None:
     shown = " ".join((await typed_in(terminal, ["start"], [EXAMPLE_QUESTIONS[0]])).split())
     assert f"Ask something, for example: {EXAMPLE_QUESTIONS[0]} ›" in shown
@@ -356,7 +365,7 @@ async def typed_in(
         process = Forked(arguments, environment, terminal.folder, (end, end, end))
     try:
         async with asyncio.timeout(60):
-            for line in [*(f"{line}\r" for line in lines), leaving]:
+            for line in [*(f"{line}\r" for line in lines), *([leaving] if leaving else [])]:
                 while not re.search(r"(› |: |\] )$", shown[at:]):
                     came.clear()
                     await came.wait()
