@@ -38,6 +38,8 @@ from domain.library.shelf import LOCAL_SHELF, AddedBook
 from domain.ports import Progress as Follow
 
 BOOK_HELP = "Title, id, path or file name"
+LEAST_WIDE = 80
+"""Columns of a window in which a table of books has room for everything."""
 
 commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove books.")
 
@@ -270,11 +272,22 @@ def _bar(name: str) -> Iterator[Follow]:
 
 
 def _offers(offered: Sequence[OfferedBook]) -> Table:
-    table = Table("", "Title", "Author", "Language", "Length", box=None, pad_edge=False)
+    table = _columns("", "Title", "Author", "Language", "Length", narrow=3)
     for number, book in enumerate(offered, 1):
-        cells = (str(number), book.title, book.author, ", ".join(book.languages), _length(book))
-        table.add_row(*(Text(obeyed_by_none(cell)) for cell in cells))
+        _add_row(table, str(number), book.title, book.author, ", ".join(book.languages), _length(book))
     return table
+
+
+def _columns(*names: str, narrow: int) -> Table:
+    """An empty table that cuts no cell. A narrow window gets the first `narrow` columns alone."""
+    table = Table(*names[: narrow if console.width < LEAST_WIDE else None], box=None, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
+
+
+def _add_row(table: Table, *cells: str) -> None:
+    table.add_row(*(Text(obeyed_by_none(cell)) for cell in cells[: len(table.columns)]))
 
 
 def _length(book: OfferedBook) -> str:
@@ -345,13 +358,12 @@ def _pages(book: Book) -> str:
 
 
 def _table(books: Sequence[Book]) -> Table:
-    table = Table("Id", "Title", "Author", "Format", "Pages", "Chapters", "Words", box=None, pad_edge=False)
-    table.columns[1].overflow = "fold"  # or the id of a server would be cut
+    table = _columns("Id", "Title", "Author", "Format", "Pages", "Chapters", "Words", narrow=2)
     for book in books:
         pages = f"{'~' if book.pages_estimated else ''}{book.page_count}"
         title = f"{book.title}{_owner(book)}"
-        row = (book.id[:8], title, book.author, _format(book), pages, str(book.chapter_count), f"{book.word_count:,}")
-        table.add_row(*map(Text, row))
+        chapters, words = str(book.chapter_count), f"{book.word_count:,}"
+        _add_row(table, book.id[:8], title, book.author, _format(book), pages, chapters, words)
     return table
 
 

@@ -326,6 +326,14 @@ async def test_whoever_leaves_at_the_list_of_conversations_begins_none(
     assert " ".join(shown.split()).endswith(" ".join(["press Enter for a new one:", *lines]))
 
 
+async def test_a_narrow_window_shows_ids_and_titles_whole(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    await terminal.run("books", "add", str(path), "--title", "The Lamp of Innisfallen", "--author", "A. Nonymous")
+    [book] = json.loads((await terminal.run("books", "list", "--json")).out)
+    shown = (await terminal.run("books", "list", COLUMNS=str(NARROW))).out.splitlines()
+    assert [line.rstrip() for line in shown[1:]] == [f"{book['id'][:8]}  The Lamp of Innisfallen"]
+
+
 async def test_whoever_starts_it_in_a_terminal_is_told_what_to_ask(terminal: Terminal) -> None:
     shown = " ".join((await typed_in(terminal, ["start"], [EXAMPLE_QUESTIONS[0]])).split())
     assert f"Ask something, for example: {EXAMPLE_QUESTIONS[0]} ›" in shown
