@@ -21,6 +21,7 @@ from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookT
 from domain.book import ChapterCount, ContentsEntry, Mentions, Passage, numbered
 from domain.citations.keys import key_of
 from domain.library import progress
+from domain.library.search.words import length_in_words
 from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
@@ -249,7 +250,7 @@ class BookTools:
         found = dict.fromkeys((mentions.in_story or mentions.first, mentions.last))
         places = [passage_of(place) for place in found if place]
         told = _mentions_note(mentions)
-        self._budget.spend(sum(len(text.split()) for text in (told, *(place.text for place in places))))
+        self._budget.spend(sum(length_in_words(text) for text in (told, *(place.text for place in places))))
         note = " ".join(filter(None, (told, self._budget.sentence, "First and last place:"))) if places else told
         shown = "\n\n".join([note, *map(labelled, places)])
         return ToolResult(
@@ -311,7 +312,7 @@ def _count_data(each: ChapterCount) -> dict[str, Any]:
 
 def _where_it_stops(passages: Sequence[Passage]) -> str:
     """Where to continue, if there may be too much to read at once: the last sentence that fits ends a bit before."""
-    if sum(len(passage.text.split()) for passage in passages) < READ_WORDS * 0.9:
+    if sum(length_in_words(passage.text) for passage in passages) < READ_WORDS * 0.9:
         return ""
     page = passages[-1].last_page
     return f"At most {READ_WORDS:,} words are read at once; this stops on page {page}: go on from there if need be."

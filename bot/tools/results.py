@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from domain.book import ChapterCount, Citation, Passage, Sentence, numbered, page_reference
+from domain.library.search.words import length_in_words
 from domain.tool_use import ToolDefinition
 
 WORD_BUDGET = 8_000
@@ -42,7 +43,7 @@ class WordBudget:
         for passage in passages:
             if not self.left:
                 break
-            self.spend(len(passage.text.split()))
+            self.spend(length_in_words(passage.text))
             taken.append(passage)
         return taken
 

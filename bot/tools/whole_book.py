@@ -19,7 +19,7 @@ from domain.book import Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import words_of
+from domain.library.search.words import length_in_words, words_of
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
 from domain.reading.portrait import as_written, forms_among, people_met, sentences_about
@@ -87,7 +87,7 @@ class WholeBookTools:
         if not digests:
             return self._result("Nothing has been read yet.", [], "nothing read yet")
         note = _story_note(digests, round(self._budget.left * STORY_SHARE))
-        self._budget.spend(len(note.split()))
+        self._budget.spend(length_in_words(note))
         passages = self._budget.take(await self._telling(digests))
         return self._result(note, passages, _story_summary(digests, "part" if chapter else "chapter"))
 
@@ -159,7 +159,7 @@ class WholeBookTools:
         """Telling sentences of all chapters, fewer of each if there are many; and the text that no
         summary covers yet.
         """
-        words = sum(len(sentence.text.split()) for digest in digests for sentence in digest.telling)
+        words = sum(length_in_words(sentence.text) for digest in digests for sentence in digest.telling)
         if words > TELLING_WORDS:
             digests = await asyncio.to_thread(_with_one_sentence_each, digests)
         chosen = [sentence for digest in digests for sentence in (*digest.telling, *digest.uncovered)]
@@ -219,7 +219,7 @@ def _shortened(summary: str, words: int) -> str:
     """The summary's first sentences, at least one: the first says the most important."""
     kept: list[str] = []
     for start, end in split_sentences(summary):
-        if kept and sum(len(each.split()) for each in (*kept, summary[start:end])) > words:
+        if kept and sum(map(length_in_words, (*kept, summary[start:end]))) > words:
             break
         kept.append(summary[start:end])
     return " ".join(kept)

@@ -24,7 +24,7 @@ from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.errors import LLMError
 from domain.library.addressing import is_matter
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import STOP_WORDS, stem_of, words_of
+from domain.library.search.words import STOP_WORDS, length_in_words, stem_of, words_of
 from domain.ports import BookView, Clock, DerivedTextRepository
 from domain.spoilers.detector import SpoilerChecks
 
@@ -219,7 +219,7 @@ def _cut(sentences: Sequence[Sentence]) -> Iterator[tuple[tuple[Sentence, ...], 
     piece: list[Sentence] = []
     total = 0
     for sentence in sentences:
-        words = len(words_of(sentence.text))
+        words = length_in_words(sentence.text)
         if piece and total + words > PIECE_WORDS:
             yield tuple(piece), total
             piece, total = [], 0

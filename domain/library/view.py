@@ -3,7 +3,6 @@
 All of it is a function of `text[:read_to]`: the layout is clipped first, and nothing here looks beyond it.
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from domain.book import SOURCE, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
@@ -14,6 +13,7 @@ from domain.library.search.index import BookIndex, Excerpts, count_mentions, sen
 from domain.library.search.layout import BookLayout
 from domain.library.search.phrases import find_phrase
 from domain.library.search.query import PASSAGE_WORDS, search
+from domain.library.search.words import length_in_words
 
 READ_WORDS = 3_000
 """Words after which a reading ends; some ten printed pages."""
@@ -42,7 +42,7 @@ class Reading:
         for page in self._layout.pages[opening : closing + 1]:
             stop = self._within_budget(page, READ_WORDS - words)
             passages.append(self._excerpts.span(page.start, stop))
-            words += len(passages[-1].text.split())
+            words += length_in_words(passages[-1].text)
             if words >= READ_WORDS or stop < page.end:
                 break
         return passages
@@ -50,10 +50,9 @@ class Reading:
     def read_around(self, source: str, before: int, after: int) -> Passage:
         layout, seen = self._layout, self._sentences_of(source)
         chapter = layout.run_of(seen.start)
-        opening = layout.words[seen.start] - PASSAGE_WORDS * min(max(before, 0), MAX_NEIGHBOURS)
-        closing = layout.words[seen.stop] + PASSAGE_WORDS * min(max(after, 0), MAX_NEIGHBOURS)
-        first = bisect_left(layout.words, opening, chapter.start, seen.start)
-        last = max(bisect_right(layout.words, closing, seen.stop, max(chapter.stop, seen.stop) + 1) - 1, seen.stop)
+        opening, closing = (PASSAGE_WORDS * min(max(count, 0), MAX_NEIGHBOURS) for count in (before, after))
+        first = max(layout.first_within(opening, seen.start), chapter.start)
+        last = max(min(layout.last_within(closing, seen.stop), chapter.stop), seen.stop)
         return self._excerpts.passage(range(first, last))
 
     def contents(self) -> list[ContentsEntry]:
@@ -120,7 +119,7 @@ class Reading:
         """Where to stop on a page so that at most about `words` of its words are read."""
         layout = self._layout
         first = layout.sentences_between(page.start, page.end).start
-        allowed = bisect_right(layout.words, layout.words[first] + max(words, 1)) - 1
+        allowed = layout.last_within(max(words, 1), first)
         return min(page.end, layout.ends[max(allowed, first + 1) - 1]) if first < len(layout.ends) else page.end
 
     def _sentences_of(self, source: str) -> range:
@@ -133,7 +132,7 @@ class Reading:
                 "There is no passage {source!r} in the part that has been read; search the book again.", source=source
             )
             raise BookError(BookErrorCode.NOT_FOUND, message)
-        most = bisect_right(layout.words, layout.words[sentences.start] + READ_WORDS) - 1
+        most = layout.last_within(READ_WORDS, sentences.start)
         return range(sentences.start, min(sentences.stop, max(most, sentences.start + 1)))
 
 

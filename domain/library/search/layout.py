@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from domain.book import BookText, Chapter, Page
 from domain.library.search.sentences import LOOK_AHEAD, is_finished, split_sentences
-from domain.library.search.words import words_of
+from domain.library.search.words import CHARACTERS_OF_A_WORD, words_of
 
 WIDTHS = tuple(1 << bits for bits in range(6, 12))
 """Widths of windows, in words: 64 to 2,048."""
@@ -124,6 +124,16 @@ class BookLayout:
     def sentences_between(self, start: int, end: int) -> range:
         """The sentences with at least one character in `[start, end)`."""
         return range(bisect_right(self.ends, start), bisect_left(self.starts, end))
+
+    def first_within(self, words: int, last: int) -> int:
+        """The first of the sentences before `last` that have so many words at most, as `length_in_words` counts."""
+        begin = (self.starts[last] if last < len(self.starts) else self.length) - words * CHARACTERS_OF_A_WORD
+        return max(bisect_left(self.words, self.words[last] - words, 0, last), bisect_left(self.starts, begin, 0, last))
+
+    def last_within(self, words: int, first: int) -> int:
+        """The end of the sentences from `first` on that have so many words at most."""
+        end = (self.starts[first] if first < len(self.starts) else self.length) + words * CHARACTERS_OF_A_WORD
+        return min(bisect_right(self.words, self.words[first] + words) - 1, bisect_right(self.ends, end))
 
     def run_of(self, sentence: int) -> range:
         """The sentences of the chapter that a sentence is in."""

@@ -19,7 +19,7 @@ from domain.library.search.languages import Analyzer
 from domain.library.search.layout import WIDTHS, BookLayout
 from domain.library.search.phrases import verbatim_gains
 from domain.library.search.sentences import MAX_SENTENCE
-from domain.library.search.words import fold, is_dense, words_of
+from domain.library.search.words import CHARACTERS_OF_A_WORD, fold, is_dense, words_of
 
 _SATURATION = 0.8
 """BM25's k1: how fast further occurrences of a word in a window lose weight."""
@@ -396,6 +396,8 @@ More words hold more of the story, fewer leave room for more places: 120 did bes
 number of words (docs/retrieval.md).
 """
 
+_PASSAGE_CHARACTERS = PASSAGE_WORDS * CHARACTERS_OF_A_WORD
+
 MAX_QUERIES = 8
 """Phrasings of one question that are searched."""
 
@@ -440,13 +442,17 @@ def _passages(layout: BookLayout, scores: Mapping[int, float], count: int) -> li
 
 def _grow(layout: BookLayout, best: int, scores: Mapping[int, float], taken: set[int]) -> range:
     """The sentence with as many neighbours as a passage has room for, and that belong to no passage yet."""
-    words, chapter = layout.words, layout.run_of(best)
+    words, starts, ends, chapter = layout.words, layout.starts, layout.ends, layout.run_of(best)
     first, last = best, best + 1
+
+    def has_room_for(start: int, stop: int) -> bool:
+        return words[stop] - words[start] <= PASSAGE_WORDS and ends[stop - 1] - starts[start] <= _PASSAGE_CHARACTERS
+
     while True:
         before = after = -1.0
-        if first > chapter.start and first - 1 not in taken and words[last] - words[first - 1] <= PASSAGE_WORDS:
+        if first > chapter.start and first - 1 not in taken and has_room_for(first - 1, last):
             before = scores.get(first - 1, 0.0)
-        if last < chapter.stop and last not in taken and words[last + 1] - words[first] <= PASSAGE_WORDS:
+        if last < chapter.stop and last not in taken and has_room_for(first, last + 1):
             after = scores.get(last, 0.0)
         if before == after == -1.0:
             return range(first, last)

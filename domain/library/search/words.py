@@ -64,6 +64,18 @@ def words_of(text: str) -> list[str]:
     return word_finder(text)(text)
 
 
+CHARACTERS_OF_A_WORD = 15
+"""More than words and the spaces between them have on average in any language: what has more is data or decoration."""
+
+
+def length_in_words(text: str) -> int:
+    """How much there is to read in a text: its words, and no fewer than its number of characters makes likely.
+
+    A text of signs alone has no words, and a row of letters without an end is one, but neither is short.
+    """
+    return max(len(words_of(text)), len(text) // CHARACTERS_OF_A_WORD)
+
+
 def word_finder(text: str) -> Callable[[str], list[str]]:
     """A function that finds the words of a text, or of any part of it."""
     return _pattern_for(text).findall

@@ -128,6 +128,28 @@ async def test_no_call_reads_more_than_is_read_at_once(files: SQLiteBookFiles) -
     assert pages.note.startswith(f"At most 3,000 words are read at once; this stops on page {stop}: go on")
 
 
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        ("潮水退了以后灯塔看守走过沙滩。" * 2_000, 3_000),
+        ("Ann said " + "…" * 90_000, 45_000),
+        ("Ann " + "e" * 90_000, 45_000),
+    ],
+    ids=["a script without spaces", "signs", "one word without an end"],
+)
+async def test_what_has_few_spaces_or_words_is_no_shorter_for_that(
+    files: SQLiteBookFiles, text: str, characters: int
+) -> None:
+    view = await view_of(files, read_plain(f"Chapter 1\n\n{text}"))
+    pages = await Model(view).call("read_pages", **{"from": "1", "to": "900"})
+    assert 0.8 * characters < sum(len(passage.text) for passage in pages.passages) < 1.2 * characters
+    assert pages.note.startswith("At most 3,000 words are read at once")
+    found = await Model(view).call("search_book", query="灯塔 Ann", top_k=1)
+    assert found.passages[0].end - found.passages[0].start <= 1_800
+    around = await Model(view).call("read_around", passage=f"passage-0-{len(text)}", before=5, after=5)
+    assert around.passages[0].end - around.passages[0].start <= 1.2 * characters + 10 * 1_800
+
+
 async def test_all_calls_of_an_answer_share_one_budget(files: SQLiteBookFiles) -> None:
     model = Model(await view_of(files, marsh(20)))
     first = await model.call("search_book", query="heron", top_k=1)
