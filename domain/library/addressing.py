@@ -322,7 +322,7 @@ def _numbered(nth: re.Match[str]) -> str:
     return nth[0]
 
 
-_PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
+_PAGE_WORD = re.compile(r"(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.) ?(?=\S)", re.IGNORECASE)
 
 _LIKE_A_NUMBER = re.compile(r"\d|^[ivxlcdm]+$", re.IGNORECASE)
 _PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
@@ -332,11 +332,18 @@ def find_page(pages: Sequence[Page], label: str) -> Page | None:
     """The page with that label, with or without "page" in front; if no page is labelled so, the one with that number,
     in whichever script's digits.
     """
-    typed = _PAGE_WORD.sub("", one_line(label), count=1).strip().casefold()
+    typed = _without_page_word(label).casefold()
     wanted = "".join(str(unicodedata.decimal(each, each)) for each in typed)  # full-width ones, as keyboards make them
     by_label = (page for page in pages if page.label.strip().casefold() in (typed, wanted))
     by_number = (page for page in pages if str(page.number) == wanted)
     return next(by_label, None) or next(by_number, None)
+
+
+def _without_page_word(label: str) -> str:
+    """The label on one line, without "page" in front."""
+    line = one_line(label)
+    word = _PAGE_WORD.match(line)
+    return line[word.end() :] if word else line
 
 
 def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
@@ -353,7 +360,7 @@ def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
 
 def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookError:
     """The error for a page that a book does not have. It says how many pages there are, as the book's card does."""
-    named = _PAGE_WORD.sub("", label, count=1).strip()
+    named = _without_page_word(label)
     one, many = Worded("1 page"), Worded("{pages} pages", pages=len(pages))
     if estimated:
         one, many = Worded("about 1 page"), Worded("about {pages} pages", pages=len(pages))

@@ -15,6 +15,7 @@ from domain.book import (
     Page,
     PositionState,
     ReadingPosition,
+    one_line,
     page_reference,
 )
 from domain.chat import ChatMessage, MessageRole
@@ -45,7 +46,7 @@ def title_is_read(chapter: Chapter, read_to: int) -> bool:
     return min(chapter.start + max(len(chapter.title), 1), chapter.end) <= read_to
 
 
-_ORDER = re.compile(r"\s*(page|chapter|finished|clear)\b\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
+_ORDER = re.compile(r"(page|chapter|finished|clear)\b ?(.*)", re.IGNORECASE)
 
 USAGE = "Say: page 12 · chapter 3 · finished · clear"
 
@@ -297,9 +298,10 @@ class ManagePositions:
         Raises:
             BookError: NOT_FOUND, there is no such place, or the words make no sense.
         """
+        order = one_line(order)
         match = _ORDER.fullmatch(order)
         kind, name = (match[1].lower(), match[2]) if match else ("", "")
-        if (kind == "page" and name) or order.strip().isdecimal():
+        if (kind == "page" and name) or order.isdecimal():
             return await self.set_page(reader_id, book, name or order)
         if kind == "chapter" and name:
             return await self.set_chapter(reader_id, book, name)
@@ -307,10 +309,10 @@ class ManagePositions:
             return await self.finish(reader_id, book)
         if kind == "clear" and not name:
             return await self.clear(reader_id, book)
-        if order.strip():
+        if order:
             message = Worded(
                 "I don't understand “{order}” as a place in the book. {usage}.",
-                order=order.strip(),
+                order=order,
                 usage=Worded(USAGE),
             )
             raise BookError(BookErrorCode.NOT_FOUND, message)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.book import Citation, Sentence, shown_chapter
+from domain.book import Citation, Sentence, one_line, shown_chapter
 from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.names import NAME_WORD, SEPARATORS, NameRecognizer, bare_name, name_phrases
@@ -40,9 +40,7 @@ _PARAGRAPH_GAP = 2
 """Characters between sentences that mean different paragraphs: an empty line, or an indent."""
 
 _UNFINISHED = ("—", "-", ":", ";", ",")
-_PAGE = re.compile(
-    r"\s*(?:pages?|pp?\.|seiten?|s\.)?\s*((?:[a-z]{1,2}[-.]?)?\d{1,6}[a-z]?|[ivxlcdm]{1,12})\s*", re.IGNORECASE
-)
+_PAGE = re.compile(r"(?:pages?|pp?\.|seiten?|s\.)? ?((?:[a-z]{1,2}[-.]?)?\d{1,6}[a-z]?|[ivxlcdm]{1,12})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ async def offset_of(view: BookView, place: str) -> int:
 
 def page_named(place: str) -> str | None:
     """The label of the page that somebody names: "page 40", "p. 40", "40"; None if it is no page."""
-    found = _PAGE.fullmatch(place)
+    found = _PAGE.fullmatch(one_line(place))
     return found[1] if found else None
 
 

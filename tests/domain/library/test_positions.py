@@ -1,13 +1,16 @@
 """Where people say they are becomes an offset, and what is said of places that are not there tells nothing."""
 
+import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from domain.book import Chapter, Page
 from domain.errors import BookError
 from domain.library.addressing import end_of_chapter, end_of_page, find_chapter, find_page
+from domain.library.progress import ManagePositions
+from domain.reading.recap import page_named
 
 Place = TypeVar("Place", Page, Chapter)
 
@@ -116,3 +119,28 @@ def refusal(find: Callable[[Sequence[Place], str], int], places: Sequence[Place]
 
 def test_a_book_without_chapters_refuses_in_the_same_words() -> None:
     assert refusal(end_of_chapter, ()) == refusal(end_of_chapter, CHAPTERS)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", "\u00a0", "\u3000"])
+async def test_a_place_with_many_blanks_in_it_is_read_in_time_by_its_length(blank: str) -> None:
+    """As Discord and other programs pass on what somebody typed."""
+    nothing: Any = None
+    positions = ManagePositions(readers=nothing, files=nothing, bounds=nothing)
+
+    async def seconds(length: int) -> float:
+        typed = f"finished{blank * length}x"
+        started = time.thread_time()
+        assert page_named(typed) is None
+        with pytest.raises(BookError, match="“finished x” is not a page's number"):
+            end_of_page(PAGES, typed, estimated=False)
+        with pytest.raises(BookError, match="I don't understand “finished x”"):
+            await positions.follow("ann", nothing, typed)
+        return time.thread_time() - started
+
+    assert min([await seconds(32_000) for _ in range(3)]) < 0.1
+
+
+@pytest.mark.parametrize("typed", ["page 2", " PAGE  2 ", "Seite\u00a02", "p.2", "page\n2"])
+def test_blanks_in_a_place_do_not_matter(typed: str) -> None:
+    assert page_named(typed) == "2"
+    assert end_of_page(PAGES, typed, estimated=False) == 40
