@@ -19,7 +19,7 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Choice, Confidence
-from bot.providers.extractive.signs import CAUSE, CUES, has_number, relation_in
+from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, measure_in, relation_in
 from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
 from domain.library.search.languages import german_forms, is_strong_german
@@ -349,12 +349,13 @@ def people(tools: OfferedTools) -> list[ToolInvocation]:
 
 
 def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
-    """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
+    """Find where a name first occurs: there a book tends to say who somebody is, and how old."""
     is_whole = FULL_NAME.search(question.text) is not None  # of "Mr. Darcy", the other name
     name = " ".join(map(without_possessive, question.name_words)) if is_whole else question.called
     if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
         return tools.call("count_mentions", term=name)
-    if not name or not (question.kind is QuestionKind.WHO_IS or is_whole):
+    is_age = question.kind is QuestionKind.HOW_LONG and measure_in(question.text) is AGED
+    if not name or not (question.kind is QuestionKind.WHO_IS or is_age or is_whole):
         return []
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 

@@ -419,6 +419,11 @@ async def test_a_whole_name_is_found_where_the_first_name_stands_everywhere(tmp_
         assert once in (await talk.ask(question)).text
 
 
+@pytest.mark.parametrize("question", ["How old is Wilhelmina?", "how old is wilhelmina"])
+async def test_an_age_is_also_looked_for_where_somebody_is_introduced(talk: Talk, question: str) -> None:
+    assert "who_is" in (await talk.ask(question)).tools
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
