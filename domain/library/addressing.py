@@ -18,6 +18,7 @@ from domain.library.search.words import fold, words_of
 _CHAPTERS = """
     chapter chapters chap ch kapitel kap chapitre capítulo capitulo cap capitolo hoofdstuk глава letter brief lettre
     carta lettera письмо story tale adventure stave canto chant gesang scene szene scène escena scena auftritt явление
+    geschichte erzählung märchen
 """
 _PARTS = """
     volume vol tome tomo band том book livre libro buch boek книга part partie parte teil deel часть act acte acto akt
@@ -26,6 +27,7 @@ _PARTS = """
 _SPECIAL_PARTS = frozenset(("epilogue", "prologue", "epilog", "эпилог"))
 _FILLERS = frozenset("the of in von der die das de des du la le del della no nr and".split())  # noqa: SIM905
 _CHAPTER_WORDS = frozenset(_CHAPTERS.split())
+_STORY_WORDS = frozenset(("story", "tale", "geschichte", "erzählung", "märchen"))
 _PART_WORDS = frozenset(_PARTS.split())
 _POSITION = re.compile(r"#(\d{1,5})")
 _CJK_NUMBER = re.compile(r"第\s*([〇零一二三四五六七八九十百千\d]+)\s*[卷部篇章回节節話话]")
@@ -64,7 +66,8 @@ def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
 
     An address is the whole title, a number ("5", "V", "chapter five"), part and number ("book 2 chapter 5"), "#12" for
     the twelfth chapter from the beginning, or words of the title. A part may be called by its title, and parts without
-    numbers are counted. A number is the one the book prints; chapters are counted only in books that print none.
+    numbers are counted. A number is the one the book prints; chapters are counted only in books that print none, and
+    stories in any that does not call them so.
 
     Raises:
         BookError: NOT_FOUND, several parts have this number; the sentence asks for the part.
@@ -146,6 +149,9 @@ _INNERMOST_FIRST = re.compile(r"\b(?:of|in|von|aus|de|du|del)\b", re.IGNORECASE)
 
 
 def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> Named | None:
+    word, place = steps[-1].word, steps[-1].value
+    if word in _STORY_WORDS and not any(_is_called(each, word) for each in chapters):
+        return next((each for at, each in enumerate(_stories(chapters), start=1) if at == place), None)
     if not is_printed(chapters):
         return _by_title_or_place(chapters, steps[-1], name)
     innermost = steps[0] if _INNERMOST_FIRST.search(name) else steps[-1]
@@ -166,6 +172,15 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
     if len(fitting) > 1:
         raise BookError(BookErrorCode.NOT_FOUND, WHICH_PART)
     return fitting[0][0]
+
+
+def _stories(chapters: Sequence[Named]) -> Iterator[Named]:
+    """The chapters that have a title of their own, are no matter, and contain no others that have."""
+    titled = [each for each in chapters if without_titles(each.title) != each.title]
+    for each in titled:
+        inner = with_descendants(chapters, each)[1:]
+        if not is_matter(each.title) and not any(other in titled for other in inner):
+            yield each
 
 
 def _places_of_parts(lines: Sequence[tuple[Named, tuple[Named, ...], bool]]) -> dict[int, int | None]:
@@ -299,7 +314,8 @@ def _folded(title: str) -> str:
 
 
 _NTH_CHAPTER = re.compile(
-    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) (?P<kind>chapter|kapitel|chapitre|capítulo)(?:(?<=kapitel)s)?\b"
+    r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) "
+    r"(?P<kind>chapter|kapitel|chapitre|capítulo|story|tale|geschichte|erzählung|märchen)(?:(?<=kapitel|märchen)s)?\b"
     r"(?! (?:\d|[ivxlc]+\b))",
     re.IGNORECASE,
 )

@@ -253,7 +253,7 @@ def names_author(question: Question, author: str, told: Collection[Candidate]) -
     return bool(surname) and all(surname.isdisjoint(each.stems) for each in told)
 
 
-_A_CHAPTER = re.compile(rf"(?:\b(?:the|das|des|dem|le|el) )?(?:{CHAPTER.pattern})", re.IGNORECASE)
+_A_CHAPTER = re.compile(rf"(?:\b(?:the|das|des|de[mr]|die|le|el) )?(?:{CHAPTER.pattern})", re.IGNORECASE)
 
 
 def _edge(text: str, named: Sequence[str]) -> Beginning | StoryEnd | None:

@@ -117,6 +117,22 @@ def test_a_part_ends_with_its_last_chapter() -> None:
     assert [each.number for each in with_descendants(PARTED, PARTED[3])] == [4, 5, 6, 7]
 
 
+TALES = book(
+    ("Preface", "", 1), ("A Book of Tales", "", 1), ("The Ferry", "", 2), ("I", "I", 3), ("The Mill", "", 2),
+    ("I", "I", 3),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [("first story", 2), ("story 2", 4), ("second tale", 4), ("zweite Geschichte", 4), ("2. Märchen", 4)],
+)
+def test_stories_are_counted_without_what_is_none(name: str, at: int) -> None:
+    assert find_chapter(TALES, name) is TALES[at]
+    assert find_chapter(TALES, "third story") is None
+    assert find_chapter(book(("Story One", "One", 1), ("Story Two", "Two", 1)), "story 2") is not None
+
+
 def test_letters_and_chapters_of_one_number_are_told_apart() -> None:
     assert find_chapter(LETTERS, "2") is LETTERS[3]
     assert find_chapter(LETTERS, "letter 2") is LETTERS[1]
