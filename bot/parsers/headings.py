@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import IntEnum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 from domain.library.numerals import HAN, MONTH_NAMES, ROMAN, SIGNS_OF_NUMERAL, letter_value, number_value
@@ -31,45 +31,25 @@ class Rank(IntEnum):
 
 _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_LISTS = "parts appendices cjk_parts written_small cardinals number_follows no_numbers pages closing".split()  # noqa: SIM905
-_PARTS, _APPENDICES, _CJK_PARTS, _WRITTEN_SMALL, _CARDINAL_WORDS, _NUMBERED_WORDS, _NO_NUMBERS, _PAGES, CLOSING = (
-    " ".join(_WORDS[name]).split() for name in _LISTS
-)
+_LISTS = {name: " ".join(lines).split() for name, lines in _WORDS.items() if isinstance(lines, list)}
+CLOSING = _LISTS["closing"]
 
 RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items() for word in " ".join(lines).split()}
 """Words that take a number: "Chapter 3", "Buch II"."""
 
-NAMED_PARTS = frozenset([*_PARTS, *_APPENDICES])
+NAMED_PARTS = frozenset([*_LISTS["parts"], *_LISTS["appendices"]])
 """Words that are headings by themselves."""
 
 RANK_OF_CJK = {word: Rank[name.upper()] for name, words in _WORDS["cjk_divisions"].items() for word in words.split()}
 """Words right behind a number, in scripts without blanks: 第五章."""
 
-CONTENTS = (
-    "table of contents|(?:brief |detailed |short )?contents|inhalt(?:sverzeichnis|sübersicht)?|"
-    "table des (?:matières|chapitres)|table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|"
-    "الفهرس|فهرس(?: المحتويات)?|inhoud|"
-    "innehåll|indhold|innhold|sisältö|sisällys|spis treści|obsah|tartalom|içindekiler|περιεχόμενα|תוכן(?: העניינים)?"
-)
-"""A pattern for the heading of a table of contents."""
-
-NOT_THE_BOOK = (
-    f"{CONTENTS}|list of (?:illustrations|figures|tables|maps|plates)|illustrations|"
-    "copyright(?: page| notice)?|cover(?: page)?|title ?page|half[- ]?title(?: page)?|imprint|colophon|uncopyright|"
-    "landmarks|(?:original )?transcriber[’']?s?[’']? notes?.*|the end|end|finis|fin|ende|конец|index|errata|"
-    "table des illustrations|verzeichnis der abbildungen|anmerkungen zur transkription|notes? (?:du|sur la) transcri.*|"
-    "(?:the )?(?:full )?project gutenberg.*licen[cs]e.*|(?:the )?full project gutenberg.*|"
-    "also by .*|(?:other )?(?:books|works) by .*|by the same author|du même auteur|(?:a )?catalogue of .*|"
-    "advertisements?|about the (?:publisher|author)|endnotes|footnotes|fußnoten|preparer[’']?s? note|produced by .*|"
-    "obras del mismo autor|von demselben verfasser|credits|奥付|表紙|封面|版权(?:页|信息)?|版權頁?|판권|표지"
-)
-"""A pattern for headings that are not part of the book itself."""
-
 _LONGEST = 800
 _LONGEST_NUMERAL = 240
-_LONGEST_UNUSUAL = 60  # labels in small letters, titles behind commas
+_LONGEST_UNUSUAL = 60  # labels in small letters or misspelt, titles behind commas
 _LONGEST_CJK_TITLE = 60
 _SHORT_WORD = 4
+_LONGEST_LABEL = 120
+_MOST_WORDS_OF_LABEL = 7
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
@@ -93,15 +73,9 @@ _OF_A_PART = re.compile(
     r"(?:of|to)\s+(?:the\s+)?(?:[^\W\d_]+\s+)?(?:part|volume|vol\.?|book|edition|reader)\b\W*(?:\w+\W*)?$",
     re.IGNORECASE,
 )
-_FIRST_VERSE = re.compile(r"1\.\s\D{40,}")
 _TITLE_JOINT = re.compile(r"[.:,;!?—–]")
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _WITHIN_NUMBER = re.compile(r"-?[ \t\u00a0]*")
-_PLURALS = frozenset("volumes cantos chants".split())  # noqa: SIM905
-_CARDINALS = frozenset(_CARDINAL_WORDS)
-"""Words that count what follows: "Nineteen Volumes" is a title, while "First Volume" is a label."""
-_NUMBER_FOLLOWS = frozenset(_NUMBERED_WORDS)
-"""English words with their number after them: "3. Book Club" has the number 3 and the title "Book Club"."""
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _DECIMAL = re.compile(
@@ -115,7 +89,7 @@ _DATED = re.compile(rf"(?:{'|'.join(MONTH_NAMES)})\b\W*\d{{4}}\b", re.IGNORECASE
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
     r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"
-    rf"|(?:{'|'.join(_APPENDICES)})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
+    rf"|(?:{'|'.join(_LISTS['appendices'])})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
     re.IGNORECASE,
 )
 _CJK_APPENDIX = r"(?:付録|附録|附录|附錄|부록)\s?[A-Z\d]{1,2}"
@@ -123,12 +97,13 @@ _CJK = re.compile(
     rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
     rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+)|"
     rf"(?P<number3>\d{{1,4}})\s?(?P<word3>[{''.join(RANK_OF_CJK)}])(?=[\s.:：]|$)|"
-    rf"(?:{'|'.join(_CJK_PARTS)})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    rf"(?:{'|'.join(_LISTS['cjk_parts'])})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
     re.DOTALL,
 )
-_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in _CJK_PARTS}
-_NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{NOT_THE_BOOK})[\s.:_*\]]*", re.IGNORECASE)
-_CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
+_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in _LISTS["cjk_parts"]}
+_CONTENTS, _OTHERS = ("|".join(_WORDS["patterns"][name]) for name in ("contents", "not_the_book"))
+_IS_NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{_CONTENTS}|{_OTHERS})[\s.:_*\]]*", re.IGNORECASE)
+_IS_CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{_CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,27 +225,23 @@ def parse_numeral(line: str) -> Label | None:
 
 def is_not_the_book(title: str) -> bool:
     """Whether a heading does not belong to the book itself: contents, cover, copyright, "The End"."""
-    return len(title) <= _LONGEST_NUMERAL and bool(_NOT_THE_BOOK.fullmatch(title))
+    return len(title) <= _LONGEST_NUMERAL and bool(_IS_NOT_THE_BOOK.fullmatch(title))
 
 
 def is_contents(title: str) -> bool:
     """Whether it is the heading of a table of contents."""
-    return len(title) <= _LONGEST_NUMERAL and bool(_CONTENTS.fullmatch(title))
+    return len(title) <= _LONGEST_NUMERAL and bool(_IS_CONTENTS.fullmatch(title))
 
 
 def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
     """The rank of the label a text begins with, its number, where the label ends, and whether the number is
     understood.
     """
-    words = []
-    for match in _TOKEN.finditer(text, 0, 120):
-        words.append(match)
-        if len(words) == 7:
-            break
+    words = [*islice(_TOKEN.finditer(text, 0, _LONGEST_LABEL), _MOST_WORDS_OF_LABEL)]
     if not words:
         return None
     first = words[0].group().casefold()
-    begins = 1 if first in _ARTICLES and len(words) > 1 and first != "de" else 0
+    begins = 1 if first in _LISTS["articles"] and len(words) > 1 and first != "de" else 0
     word = words[begins].group().casefold()
     if (rank := RANK_OF.get(word)) is not None and (found := _number_after(text, words, begins)):
         return rank, *found
@@ -290,7 +261,7 @@ def _value_of(number: str) -> int | None:
 def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
     """The number after a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
     start = at + 1
-    if start < len(words) and words[start].group().casefold() in _ARTICLES and start + 1 < len(words):
+    if start < len(words) and words[start].group().casefold() in _LISTS["articles"] and start + 1 < len(words):
         start += 1
     if start >= len(words) or not _JOINT.fullmatch(text, words[at].end(), words[at + 1].start()):
         return None
@@ -304,7 +275,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         elif end == start and letter_value(printed) is not None:
             signs = SIGNS_OF_NUMERAL.match(text, words[end].end())
             best = (printed, signs.end() if signs else words[end].end(), True)
-    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _NO_NUMBERS:
+    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _LISTS["no_numbers"]:
         return best
     end_of_line = words[-1].end()
     unknown = text[words[start].start() : end_of_line]
@@ -313,7 +284,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
 
 
 def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank | None, str, int, bool] | None:
-    """The number before a division's word: "First Act", "1. Kapitel", "Ein und dreißigstes Kapitel"."""
+    """The number before a division's word: "First Act", "1. Kapitel"; but "Nineteen Volumes" is a title."""
     for end in range(at + 1, min(at + 1 + _MOST_WORDS_OF_NUMBER + 1, len(words))):
         word = words[end].group().casefold()
         rank = RANK_OF.get(word)
@@ -323,12 +294,14 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
         printed = text[words[at].start() : words[end - 1].end()]
         if not _BETWEEN_WORDS.fullmatch(gap) or not all(_goes_on(text, *pair) for pair in pairwise(words[at:end])):
             return None
-        if word in _PLURALS or re.split(r"\W+", printed.casefold())[-1] in _CARDINALS:
+        if (
+            word in _LISTS["plurals"] or re.split(r"\W+", printed.casefold())[-1] in _LISTS["cardinals"]
+        ):  # "Nineteen Volumes" is a title
             return None
         if number_value(printed) is not None or printed.casefold() == "last":
             return rank, printed, words[end].end(), True
         is_alone = not text[words[end].end() :].strip(_TRAIL)
-        is_written_so = words[end].group()[:1].isupper() or word in _WRITTEN_SMALL
+        is_written_so = words[end].group()[:1].isupper() or word in _LISTS["written_small"]
         plain = not _TITLE_JOINT.search(printed) and is_written_so
         if is_alone and end == at + 1 and rank is not None and plain and rank != Rank.SCENE:
             return rank, printed, words[end].end(), False
@@ -347,13 +320,13 @@ def _is_numbered_title(name: str, number: str, joint: str, title: str) -> bool:
         return False
     first = _TOKEN.match(title)
     is_numbered_again = first is not None and number_value(first.group()) is not None
-    return name.split()[-1].casefold() in _NUMBER_FOLLOWS and not is_numbered_again
+    return name.split()[-1].casefold() in _LISTS["number_follows"] and not is_numbered_again
 
 
 def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
-    """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Ch. 1. 1. The Master said"."""
+    """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Preface to what follows"."""
     if not title or mark.strip():
-        return rank is Rank.CHAPTER and bool(_FIRST_VERSE.fullmatch(title))
+        return False
     if rank is None and title[-1] not in ",;" and (_OF_A_PART.match(title) or number_value(title) is not None):
         return False  # "Dedication of Part II", "Preface to the Second Edition", "Interlude 3"
     return rank is None or title[0].islower() or (title[-1] in ".,;" and title != title.upper())
@@ -469,7 +442,7 @@ def counted(title: str) -> Label | None:
 def by_a_word(line: str) -> Label | None:
     """The label of a line such as "Day 1", "§ 2 Fords" or "Unit 3: At the Market", if others of its word count on."""
     label = counted(line) if len(line) <= _LONGEST_NUMERAL and line[:1] == line[:1].title() else None
-    if label is None or label.rank is not Rank.CHAPTER or label.word in _PAGES:
+    if label is None or label.rank is not Rank.CHAPTER or label.word in _LISTS["pages"]:
         return None
     is_title = not label.title or (label.title[0].isalpha() and not label.title[0].islower())
     return label if is_title and label.title[-1:] not in set(",;") else None
@@ -480,19 +453,46 @@ def _counts(values: Sequence[int]) -> bool:
     return 3 in values and all(below in (1, above + 1) for above, below in pairwise([0, *values]))
 
 
+_OF_CHAPTERS = "|".join(word for word, rank in RANK_OF.items() if rank is Rank.CHAPTER)
+_RUN_IN = re.compile(
+    rf"^[ \t]*+(?P<head>(?P<label>(?P<word>(?i:{_OF_CHAPTERS})\.? |(?=\d+\. 1\. ))(?P<number>{ROMAN}|\d{{1,3}}))"
+    r"\b\.?(?: 1\.)?) (?![a-z])(?:[^\n]{10,}\n[ \t]*(?P<prose>[a-z])|[^\n]{1,90}$|(?P<long>[^\n]+))",
+    re.MULTILINE,
+)
+_BARE_NUMBER = re.compile(r"^[ \t]*+(?P<label>\d{1,3})\.\s", re.MULTILINE)
+
+
+def run_in(text: str) -> list[Heading]:
+    """Chapters of verses that begin in the lines of their labels, "CHAP. II. 1. The Master said": the labels alone.
+    Behind "Ch. 1. 1. The Tao", the second may be "2. 1. All in the world", and one of a single verse "11.".
+    """
+    lines = [*_RUN_IN.finditer(text)]
+    prose = sum(bool(line["prose"] or line["long"]) for line in lines)
+    if prose < max(_FEWEST_RUN_IN, len(lines) / 2) or len(text) > len(lines) * _LONGEST_OF_VERSES:
+        return []
+    found = {line.span("head"): line["label"] if line["word"] else lines[0]["word"] + line["label"] for line in lines}
+    for above, below in pairwise(lines):
+        number, last = number_value(above["number"]) or 0, (number_value(below["number"]) or 0) - 1
+        for line in _BARE_NUMBER.finditer(text, above.end(), below.start()):
+            if int(line["label"]) == number + 1 <= last:
+                number += 1
+                found[line.span("label")] = lines[0]["word"] + line["label"]
+    return [Heading(start, end, title, Rank.CHAPTER) for (start, end), title in sorted(found.items())]
+
+
 _WORDS_AND_NUMBERS = re.compile(r"[^\W_]+")
-_LONGEST_MISSPELT = 60
+_FEWEST_RUN_IN = 5
+_LONGEST_OF_VERSES = 2_000
 _ALIKE = 0.75
 
 
 def misspelt_label(line: str, number: int, words: Iterable[str]) -> tuple[Label, str] | None:
     """The label of a line such as "CHAPER III", where the third chapter is missing, and the corrected line."""
-    found = _WORDS_AND_NUMBERS.findall(line[:_LONGEST_MISSPELT])
+    found = _WORDS_AND_NUMBERS.findall(line[:_LONGEST_UNUSUAL])
     printed = next((token for token in found if number_value(token) == number), None)
-    others = [token for token in found if token != printed]
-    if printed is None or len(found) > 8 or not others:
+    wrong = next((token for token in found if token != printed), None)
+    if printed is None or wrong is None or len(found) > 8:
         return None
-    wrong = others[0]
     meant = next((word for word in words if SequenceMatcher(None, wrong.casefold(), word).ratio() >= _ALIKE), None)
     if meant is None:
         return None

@@ -9,7 +9,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from bot.parsers.chapters import chapters_from
 from bot.parsers.draft import Block, has_words, middle
@@ -30,6 +29,7 @@ from bot.parsers.headings import (
     order_of_parts,
     parse_any_label,
     parse_numeral,
+    run_in,
 )
 from bot.parsers.text.blocks import (
     blocks_of,
@@ -85,6 +85,9 @@ def find_headings(text: str) -> list[Heading]:
     marked = marked_by_signs(text, blocks)
     if marked and sum(each.label.is_certain for each in candidates) <= 2 * len(marked):
         return marked
+    if verses := run_in(text):
+        parts = with_title_lines([each for each in candidates if each.label.rank is not Rank.CHAPTER], blocks)
+        return _levelled(text, [*parts, *verses])
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
     outside = [each for each in candidates if not contents.holds(each.heading.start)]
     labelled = without_references(with_title_lines(_labelled(outside), blocks, contents.headings))
@@ -329,19 +332,18 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
         return []
     known = {block.start: index for index, block in enumerate(blocks)}
     least = min((blocks[known[start]].gap for start, _ in series if start in known), default=1)
-    wanted: list[tuple[int, int, int, int]] = []  # begin, end, first number, last number (0: any)
-    for (start, value), (stop, following) in pairwise(series):
-        if following > value + 1:
-            wanted.append((start, stop, value + 1, following - 1))
-    wanted.append((series[-1][0], blocks[-1].end + 1, series[-1][1] + 1, 0))
-    if series[0][1] > 1:
-        wanted.append((0, series[0][0], 1, series[0][1] - 1))
+    wanted = [  # begin, end, first number, last number (0: any)
+        (start + 1, stop, value + 1, following - 1)
+        for (start, value), (stop, following) in pairwise([(0, 0), *series])
+        if following > value + 1
+    ]
+    wanted.append((series[-1][0] + 1, blocks[-1].end + 1, series[-1][1] + 1, 0))
     starts = [block.start for block in blocks]
     words = {heading.label.word for heading in labelled if heading.label and heading.label.rank == Rank.CHAPTER}
     found: list[Heading] = []
     for begin, stop, first, last in wanted:
         number = first
-        for block in blocks[bisect_left(starts, begin + 1) : bisect_left(starts, stop)]:
+        for block in blocks[bisect_left(starts, begin) : bisect_left(starts, stop)]:
             if not block.is_short or block.gap < least or len(block.text) > LONGEST_TITLE + 30:
                 continue
             label = parse_numeral(block.lines[0])
@@ -382,7 +384,7 @@ def _counted(
     """The bare numerals that count on from `last`, or the labels that count in another way."""
     ends_of_headings = {heading.end for heading in labelled}
     found: list[HeadingCandidate] = []
-    outer: dict[_Series, int] = {}
+    outer: dict[tuple[int, tuple[bool, ...]], int] = {}  # by the last number and the style of an interrupted series
     running: tuple[bool, ...] = ()
     for number, block in enumerate(blocks):
         first = _first_line(text, block)
@@ -392,9 +394,9 @@ def _counted(
         if not _is_set_above_prose(block, label) and (not block.is_short or len(block.lines) > 1 + (not label.title)):
             continue
         style = _style_of_numeral(blocks, number, label)
-        before = _Series(label.value - 1, style)
+        before = (label.value - 1, style)
         if label.value == 1 and last:
-            outer.setdefault(_Series(last, running), len(found))
+            outer.setdefault((last, running), len(found))
         elif before in outer and style != running:
             del found[outer[before] :]
             while outer.popitem()[0] != before:
@@ -435,13 +437,6 @@ def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[HeadingCand
         for at in (bisect_left(starts, title.end),)
     )
     return _FEWEST_TITLES <= len(titles) < len(numbers) and follow * 2 < len(titles)
-
-
-class _Series(NamedTuple):
-    """A series of numerals that another one interrupts: its last number and its style."""
-
-    last: int
-    style: tuple[bool, ...]
 
 
 def _style_of_numeral(blocks: Sequence[Block], number: int, label: Label) -> tuple[bool, ...]:

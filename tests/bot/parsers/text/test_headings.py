@@ -683,12 +683,35 @@ def test_numbers_count_though_the_paragraphs_end_with_those_of_verses() -> None:
     assert titles(read_plain("\n\n".join(told))) == list(titles_)
 
 
-def test_a_label_in_front_of_a_first_verse_is_no_title() -> None:
-    """The labels of the Analects stand in the first line of what is told; its books are what divides it."""
-    verse = "1. The Master said that the river ran slowly past the mill, and that\nnobody on the bank thought of it."
-    told = f"CHAPTER I. {verse}\n\n2. {paragraph(1)}\n\nCHAP. II. {verse}\n\n2. {paragraph(2)}"
-    text = f"BOOK I. HSIO R.\n\n{told}\n\nBOOK II. WEI CHANG.\n\n{told}"
-    assert titles(read_plain(text)) == ["Book I. Hsio R", "Book II. Wei Chang"]
+VERSE = "The Master said that the river ran slowly past the mill, and that\nnobody on the bank thought of it."
+
+
+@pytest.mark.parametrize("gap", ["\n        ", "\n\n"])
+def test_a_label_in_front_of_a_verse_is_all_the_heading(gap: str) -> None:
+    """So begin the chapters of the Analects; the longest have numbered verses."""
+    verses = [f"CHAPTER I. 1. {VERSE}", f"2. {VERSE}", f"CHAP. II. {VERSE}", "CHAP. III. The Master said, 'So it is.'"]
+    text = "\n\n".join(f"BOOK {number}. HSIO R.{gap}{gap.join(verses)}" for number in ("I", "II", "III"))
+    book = check(read_plain(text))
+    chapters = ["  Chapter I", "  Chap. II", "  Chap. III"]
+    assert titles(book) == ["Book I. Hsio R", *chapters, "Book II. Hsio R", *chapters, "Book III. Hsio R", *chapters]
+    assert text[book.chapters[1].start :].startswith("CHAPTER I. 1. The Master said")
+
+
+def test_numbered_chapters_of_numbered_verses() -> None:
+    """So begin those of the Tao Teh King. Only the first has a word, and one of a single verse looks like a verse."""
+    told = [f"{number}. 1. {VERSE}\n\n2. {VERSE}\n\n3. So it is." for number in range(1, 15)]
+    told[4:6] = [f"5. {VERSE}", "6.\n\n  The river ran,\n  The mill stood still."]
+    text = "\n\n".join(["PART 1.", f"Ch. {told[0]}", *told[1:9], "PART II.", *told[9:]])
+    chapters = [f"  Ch. {number}" for number in range(1, 15)]
+    assert titles(check(read_plain(text))) == ["Part 1", *chapters[:9], "Part II", *chapters[9:]]
+
+
+def test_long_titles_behind_labels_are_no_verses() -> None:
+    title = "Containing an account of the ferry and of the bridge, with other matters\nnot less true than surprising"
+    book = read_plain(
+        "\n\n".join(f"CHAPTER {number}. {title} {number}.\n\n{prose(40 * number, 20)}" for number in range(1, 8))
+    )
+    assert all(each.title.endswith(f"than surprising {each.number}") for each in book.chapters)
 
 
 def test_a_long_list_of_words_is_not_searched_for_chapters() -> None:
