@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from unicodedata import normalize
 
 from bot.parsers.draft import Block, clean, has_words
 from bot.parsers.headings import (
@@ -95,8 +96,8 @@ _WORDS = re.compile(r"[^\W\d_]+")
 
 
 def letters(title: str) -> str:
-    """The letters and digits of a title, in one case."""
-    return _NO_LETTERS.sub("", title).casefold()
+    """The letters and digits of a title, in one case and without accents, which many outlines lack."""
+    return normalize("NFC", _NO_LETTERS.sub("", normalize("NFD", title))).casefold()
 
 
 def chapter_title(heading: str) -> str:
@@ -193,14 +194,13 @@ def stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
     labelled = Counter(heading.level for heading in headings if label_of(heading))
     result: list[Heading] = []
     lowered = 0
-    for at, heading in enumerate(headings):
+    for heading, following in zip(headings, [*headings[1:], None], strict=False):
         label = label_of(heading)
-        if label is None or label.value is None or heading.level != lowered:
-            lowered = 0
-        if lowered:
+        if lowered and heading.level == lowered and label and label.value is not None:
             heading = replace(heading, level=lowered + 1)
+        else:
+            lowered = 0
         result.append(heading)
-        following = headings[at + 1] if at + 1 < len(headings) else None
         if (
             label is None
             and following

@@ -4,11 +4,11 @@ import ctypes
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from bot.parsers.draft import ReadingLimits, Report, check_length
 from domain.book import encodable
@@ -37,6 +37,17 @@ _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/-]*")
 _MIRRORED = str.maketrans("()[]{}«»‹›<>", ")(][}{»«›‹><")
+_ACCENTS = "´`¨^ˆ~˜ˇ˙˚˝˘¯¸˛"
+_COMBINING = "\u0301\u0300\u0308\u0302\u0302\u0303\u0303\u030c\u0307\u030a\u030b\u0306\u0304\u0327\u0328"
+_ACCENT = re.compile(f"[{re.escape(_ACCENTS)}]")
+_GONE = "\0"
+_MOST_ACCENTS = 1_000
+"""Accents of a page that are looked at."""
+_FARTHEST = 40
+"""Characters between an accent and its letter; `_NEAR` for those of ASCII, which are signs of code more often."""
+_NEAR = 3
+_NARROW = 0.25
+"""The widest gap within a word, in widths of a letter; between words it is twice as wide at least."""
 _SIGNS_TRIED = 50
 """Signs of a page that are looked at to find out whether its letters are known."""
 _NO_LETTERS = {"\ufffd", *map(chr, range(0xE000, 0xF900))}
@@ -86,11 +97,12 @@ class LineReader:
             return ()
         try:
             text, has_places = self._text(text_page)
+            text = self._with_accents(text_page, text) if has_places and _ACCENT.search(text) else text
             if len(text) > _LONGEST_STAMP and self._is_cipher(text_page, text):
                 return None
             lines = self._placed_lines(text_page, text) if has_places else _unplaced_lines(text)
-            if encodable(text) is not text:
-                lines = (line._replace(text=encodable(line.text)) for line in lines)
+            if encodable(text) is not text or _GONE in text:
+                lines = (line._replace(text=encodable(line.text).replace(_GONE, "").strip()) for line in lines)
             return tuple(lines)
         finally:
             self._pdfium.FPDFText_ClosePage(text_page)
@@ -122,6 +134,33 @@ class LineReader:
         if len(text) < written:
             text = "".join(map(chr, self._buffer[:written]))
         return text, written == count == len(text)
+
+    def _with_accents(self, text_page: Any, text: str) -> str:
+        """A page's text with its accents on the letters that they are drawn at, as by TeX: "p´agina", "pagina ´". What
+        that leaves out is `_GONE`, so that all else keeps its place.
+        """
+        signs = list(text)
+        for accent in islice(_ACCENT.finditer(text), _MOST_ACCENTS):
+            place = accent.start()
+            left, _, right, _ = self._box(text_page, place)
+            farthest = place - (_NEAR if accent[0].isascii() else _FARTHEST)
+            for at in (place + 1, *range(place - 1, max(text.rfind("\n", 0, place), farthest), -1)):
+                letter = text[at : at + 1].replace("ı", "i") + _COMBINING[_ACCENTS.index(accent[0])]
+                if (letter := normalize("NFC", letter)).isalpha():
+                    start, _, end, _ = self._box(text_page, at)
+                    if abs(left + right - start - end) < end - start:
+                        signs[at], signs[place] = letter, _GONE
+                        self._close_gap(text_page, signs, place)
+                        break
+        return "".join(signs)
+
+    def _close_gap(self, text_page: Any, signs: list[str], place: int) -> None:
+        """Leave out the spaces beside an accent that is gone: all within a word, and all but one between words."""
+        spaces = [at for at in (place - 1, place + 1) if signs[at : at + 1] == [" "]]
+        _, _, start, _ = self._box(text_page, place - 1 - (place - 1 in spaces))
+        end, _, right, _ = self._box(text_page, place + 1 + (place + 1 in spaces))
+        for at in spaces[end - start > _NARROW * (right - end) :]:
+            signs[at] = _GONE
 
     def _placed_lines(self, text_page: Any, text: str) -> Iterator[PdfLine]:
         find, first, last = self._find_box, self._first, self._last
@@ -326,46 +365,29 @@ def read_document(
     Raises:
         BookError: ENCRYPTED, PARSE_FAILED or TOO_LARGE.
     """
-    pdfium = _library()
-    with _opened(pdfium, data) as document:
+    import pypdfium2_raw as pdfium  # type: ignore[import-untyped]
+
+    pdfium.FPDF_InitLibrary()
+    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+    if not document:
+        if pdfium.FPDF_GetLastError() == _PASSWORD_ERROR:
+            message = "This PDF is locked with a password. Please add a copy that opens without one."
+            raise BookError(BookErrorCode.ENCRYPTED, message)
+        message = "This PDF is damaged and cannot be opened. Please download or export it again."
+        raise BookError(BookErrorCode.PARSE_FAILED, message)
+    try:
         count = pdfium.FPDF_GetPageCount(document)
         if count > _MOST_PAGES:
-            message = Worded("This PDF has more than {most:,} pages. Please split it.", most=_MOST_PAGES)
-            raise BookError(BookErrorCode.TOO_LARGE, message)
+            too_large = Worded("This PDF has more than {most:,} pages. Please split it.", most=_MOST_PAGES)
+            raise BookError(BookErrorCode.TOO_LARGE, too_large)
         return PdfDocument(
             tuple(_pages(pdfium, document, count, limits, report, recognise)),
             tuple(_bookmarks(pdfium, document)),
-            _meta_text(pdfium, document, b"Title"),
-            _meta_text(pdfium, document, b"Author"),
+            _string(partial(pdfium.FPDF_GetMetaText, document, b"Title")),
+            _string(partial(pdfium.FPDF_GetMetaText, document, b"Author")),
         )
-
-
-def _library() -> Any:
-    import pypdfium2_raw  # type: ignore[import-untyped]
-
-    pypdfium2_raw.FPDF_InitLibrary()
-    return pypdfium2_raw
-
-
-@contextmanager
-def _opened(pdfium: Any, data: bytes) -> Iterator[Any]:
-    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
-    if not document:
-        raise _cannot_open(pdfium.FPDF_GetLastError())
-    try:
-        yield document
     finally:
         pdfium.FPDF_CloseDocument(document)
-
-
-def _cannot_open(error: int) -> BookError:
-    if error == _PASSWORD_ERROR:
-        return BookError(
-            BookErrorCode.ENCRYPTED, "This PDF is locked with a password. Please add a copy that opens without one."
-        )
-    return BookError(
-        BookErrorCode.PARSE_FAILED, "This PDF is damaged and cannot be opened. Please download or export it again."
-    )
 
 
 def _pages(
@@ -441,10 +463,6 @@ def _drawn(pdfium: Any, page: Any) -> Picture:
 def _label(pdfium: Any, document: Any, index: int) -> str:
     """The page's own label, else its number as every viewer shows it."""
     return _string(partial(pdfium.FPDF_GetPageLabel, document, index)) or str(index + 1)
-
-
-def _meta_text(pdfium: Any, document: Any, name: bytes) -> str:
-    return _string(partial(pdfium.FPDF_GetMetaText, document, name))
 
 
 def _string(ask: Callable[[Any, int], int]) -> str:

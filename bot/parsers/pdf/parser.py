@@ -30,7 +30,7 @@ from bot.parsers.pdf.layout import (
     without_running_lines,
 )
 from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
-from bot.parsers.titles import LONGEST_TITLE, is_caption
+from bot.parsers.titles import LONGEST_TITLE, is_caption, letters
 from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -165,17 +165,17 @@ def read_pages(
 
 def _in_own_letters(document: PdfDocument) -> PdfDocument:
     """The document with the letters of its alphabet, where its fonts name Western ones in their place."""
-    letters = misread_letters("\n".join(line.text for page in document.pages for line in page.lines))
-    if not letters:
+    own = misread_letters("\n".join(line.text for page in document.pages for line in page.lines))
+    if not own:
         return document
     return replace(
         document,
         pages=tuple(
-            replace(page, lines=tuple(line._replace(text=line.text.translate(letters)) for line in page.lines))
+            replace(page, lines=tuple(line._replace(text=line.text.translate(own)) for line in page.lines))
             for page in document.pages
         ),
-        outline=tuple(replace(each, title=each.title.translate(letters)) for each in document.outline),
-        title=document.title.translate(letters),
+        outline=tuple(replace(each, title=each.title.translate(own)) for each in document.outline),
+        title=document.title.translate(own),
     )
 
 
@@ -426,7 +426,7 @@ def _outlined(
             continue
         number = _block_of(bookmark, blocks, first_on_page[pages[following]])
         printed, start = _one_line(blocks[number])[:_LONGEST_HEADING], starts[number]
-        is_numbered = _numbers(_letters_of(printed), _letters_of(bookmark.title))
+        is_numbered = _numbers(letters(printed), letters(bookmark.title))
         if start > last and not (is_numbered and bookmark.depth > 1 and _SECTION.match(printed)):
             last = start
             yield Heading(start, ends.get(start, start), printed if is_numbered else bookmark.title, bookmark.depth)
@@ -436,14 +436,14 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
     """The block on the page that says just the bookmark's title, or most like it, else the first one below the place
     it points to. Below "Chapter 12", that is the title, which outlines shorten.
     """
-    title = _letters_of(bookmark.title)
+    title = letters(bookmark.title)
     page = blocks[first].page
     alike = below = None
     for number in range(first, min(first + _MOST_BLOCKS_SEARCHED, len(blocks))):
         block = blocks[number]
         if block.page != page:
             break
-        said = _letters_of(block.text[:_LONGEST_HEADING])
+        said = letters(block.text[:_LONGEST_HEADING])
         if said == title or _numbers(said, title) or _is_labelled(said, title):
             return number
         if alike is None and said and (_begins(bookmark.title, said) or said.startswith(title) or _ends(title, said)):
@@ -468,9 +468,9 @@ def _is_labelled(said: str, title: str) -> bool:
 def _begins(title: str, said: str) -> bool:
     """Whether the title begins with all that a block says; a letter or two of a formula are no word of it."""
     if len(said) > _LONGEST_SIGN:
-        return _letters_of(title).startswith(said)
+        return letters(title).startswith(said)
     first = _WORD.search(title)
-    return first is not None and said == _letters_of(first[0])
+    return first is not None and said == letters(first[0])
 
 
 def _ends(title: str, said: str) -> bool:
@@ -485,7 +485,3 @@ def _numbers(said: str, title: str) -> bool:
         return False
     is_long = len(said) > _LONG_ENOUGH and title.startswith(said[number.end() :])
     return is_long or (said.endswith(title) and bool(_NUMBER.fullmatch(said.removesuffix(title))))
-
-
-def _letters_of(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()

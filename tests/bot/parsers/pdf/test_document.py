@@ -37,3 +37,34 @@ def test_a_page_with_letters_of_formulas_has_places_like_any_other() -> None:
     (page,) = read_document(data, DEFAULT_LIMITS, ignore_progress).pages
     assert [line.text for line in page.lines] == [line.replace("x", "\U0001d465") for line in lines]
     assert {(line.left, line.size) for line in page.lines} == {(50, 11)}
+
+
+@pytest.mark.parametrize(
+    ("drawn", "read"),
+    [
+        (b"[(p) -111 (\xb4) 444 (agina f) -111 (\xa8) 444 (ur l\xb4ami)] TJ", "página für l´ami"),
+        (b"[(di ) -111 (`) 444 (e) -278 (uno)] TJ", "di è uno"),
+    ],
+)
+def test_accents_are_on_the_letters_they_are_drawn_at(drawn: bytes, read: str) -> None:
+    """As TeX draws them: in front, and back to the letter."""
+    plain = f"{'x' * len(drawn)}"
+    data = builders.pdf([[plain]]).replace(b"(" + plain.encode() + b") Tj", drawn.ljust(len(drawn) + 5))
+    (page,) = read_document(data, DEFAULT_LIMITS, ignore_progress).pages
+    assert [line.text for line in page.lines] == [read]
+
+
+def test_accents_behind_the_word_are_on_their_letters_too() -> None:
+    words = [
+        ("Indice", 50),
+        ("´", 49.5),
+        ("de p", 86),
+        ("agina", 107.5),
+        ("´", 108.8),
+        ("f", 150),
+        ("ur", 153),
+        ("¨", 154),
+    ]
+    data = builders.pdf([[builders.PdfLine(text, x, 500) for text, x in words]])
+    (page,) = read_document(data, DEFAULT_LIMITS, ignore_progress).pages
+    assert [line.text for line in page.lines] == ["Índice de página für"]
