@@ -45,7 +45,7 @@ _CAPTION = re.compile(
     r"[图圖図表])\s*(?:no?\.?\s*)?(?:\d{1,3}(?:[.\-–]\d{1,3})?|[IVXLC]{1,7})[a-z]?(?![^\W_])",
     re.IGNORECASE,
 )
-_NOTE = re.compile(r"\[\d+\]|[_*]")
+_NOTE = re.compile(r"\[\d+\]|\*|(?<![^\W_])_|_(?![^\W_])")
 _JUNK = re.compile(
     r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
     r".*\.(?:docx?|indd|qx[dp]|pdf|tex|dvi|e?ps|x?html?|odt|rtf|txt|pages|pub|fm|epub|mobi)|"
