@@ -293,7 +293,8 @@ class TextBuilder:
             self._place(mark, start)
         self._waiting.clear()
         for mark, offset in zip(marks, offsets, strict=True):
-            self._place(mark, start + offset)
+            is_of_heading = heading_level and isinstance(mark, Anchor)  # which may be behind its number
+            self._place(mark, start if is_of_heading else start + offset)
         self._append(block)
         if heading_level:
             title = " ".join(block.split())

@@ -188,6 +188,20 @@ def test_links_name_numbers_and_the_titles_under_them() -> None:
     ]
 
 
+def test_links_that_lead_behind_the_numbers_of_headings_name_no_others() -> None:
+    """So does TeX4ht: the numbers are outside of the links, and in front of what they lead to."""
+    sections = [f"{number}{part}" for number in "123" for part in ("", ".1", ".2", ".3")]
+    table = "".join(f"{number} <a href='#s{number}'>Of {number} Posts</a><br/>" for number in sections)
+    told = "".join(
+        f"<h{3 + number.count('.')}>{number} <a id='s{number}'></a>Of {number} Posts</h{3 + number.count('.')}>"
+        f"<p>{paragraph(at)}</p>"
+        for at, number in enumerate(sections)
+    )
+    book = read(f"<h2>The Weir</h2><h3>Short Table of Contents</h3><p>{table}</p>{told}")
+    assert titles(book) == [f"{number} Of {number} Posts" for number in "123"]
+    assert [chapter.printed for chapter in book.chapters] == ["1", "2", "3"]
+
+
 def test_an_author_in_a_heading_is_no_chapter() -> None:
     front = f"<h1>The Lamp</h1><p>by</p><h2>Ann Author</h2><p>{'Contents and a word. ' * 30}</p>"
     body = "".join(f"<h3>Chapter {number}</h3><p>{paragraph(number)}</p>" for number in (1, 2, 3))
