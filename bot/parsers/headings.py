@@ -48,8 +48,6 @@ _LONGEST_NUMERAL = 240
 _LONGEST_UNUSUAL = 60  # labels in small letters or misspelt, titles behind commas
 _LONGEST_CJK_TITLE = 60
 _SHORT_WORD = 4
-_LONGEST_LABEL = 120
-_MOST_WORDS_OF_LABEL = 7
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
@@ -66,7 +64,7 @@ _SIGNS = "".join(sign for sign in map(chr, range(0x300, 0x1000)) if unicodedata.
 LETTERS = rf"(?:[^\W\d_]++[{_SIGNS}]*+)++"
 """A pattern for letters in a row, with their signs."""
 _PART_OF_WORD = rf"(?:[^\W_]++[{_SIGNS}]*+)++"
-_TOKEN = re.compile(rf"{_PART_OF_WORD}(?:(?:[-’'״]|(?<=[א-ת])\"(?=[א-ת])){_PART_OF_WORD})*")
+_TOKEN = re.compile(rf"{_PART_OF_WORD}(?:(?:[-’'״]|\.(?=[ºª])|(?<=[א-ת])\"(?=[א-ת])){_PART_OF_WORD})*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
 _OF_A_PART = re.compile(
@@ -237,7 +235,7 @@ def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
     """The rank of the label a text begins with, its number, where the label ends, and whether the number is
     understood.
     """
-    words = [*islice(_TOKEN.finditer(text, 0, _LONGEST_LABEL), _MOST_WORDS_OF_LABEL)]
+    words = [*islice(_TOKEN.finditer(text, 0, 120), 7)]
     if not words:
         return None
     first = words[0].group().casefold()

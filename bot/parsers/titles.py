@@ -33,7 +33,8 @@ _LONGEST_READ = 1_000
 _LONGEST_LABEL_ABOVE = 60
 _GOES_ON = frozenset("/&(<+")  # "Chapter 4 & 5", "Chapter 1 / Kapitel 1"
 _SMALL = frozenset("a an and as at but by for from in into nor of on or so the to upon with vs".split())  # noqa: SIM905
-_ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})\W*")
+_ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})e?\W*")
+_SMALL_ENDS = re.compile(r"(?<=[IVX\d])(?:er|e|re|st|nd|rd|th)\b")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
 _LINE_ABOVE = re.compile(r"(?:\A|(?<=\n))(?P<label>[^\n]+)\n\s*\Z")
@@ -260,9 +261,9 @@ def may_be_called(label: str, title: Label) -> bool:
 
 
 def calm(text: str) -> str:
-    """A text in capitals, in title case; any other text unchanged, also one in a script without capitals."""
+    """A text in capitals, except for "Ier", in title case; any other unchanged, also in a script without capitals."""
     has_none = any(letter.isalpha() and letter.upper() == letter.lower() for letter in text)
-    if has_none or text != text.upper() or text == text.lower():
+    if has_none or (said := _SMALL_ENDS.sub("", text)) != said.upper() or text == text.lower():
         return text
     last = max(word.start() for word in _WORD.finditer(text))
     small = _in_small_letters(text)
@@ -451,9 +452,8 @@ def without_lines_of_contents(
 def _announces(block: Block) -> bool:
     """Whether a block says in a sentence what a chapter tells: "In which we meet an old friend"."""
     text = _unemphasised(block)
-    if not text or len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text):
-        return False
-    return text.casefold().startswith(_ANNOUNCING)
+    is_another = len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text)
+    return text.casefold().startswith(_ANNOUNCING) and not is_another
 
 
 def _unemphasised(block: Block) -> str:

@@ -26,6 +26,12 @@ ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,
 _ROMAN = re.compile(ROMAN, re.IGNORECASE | re.ASCII)  # the Turkish İ is no I
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
+_ORDINAL = re.compile(
+    r"(?P<figures>\d{1,4})(?:st|nd|rd|th|er|[èe]?re|[èe]?me|[eè]|nde|ste|de|\.?[ºª°]|-?(?:я|й|ая|ый|ой|ое|е))"
+    r"|(?P<roman>[IVX]+)(?:er|re|i?[èe]me|nde?|e|ᵉʳ?|\.?[ºª])|(?P<shouted>I)[EÈ]?RE?|(?P<higher>II|III|IV)(?:I?[ÈE]ME|E)"
+)
+"""Figures and Roman numerals with the ends of ordinal numbers: "Ier", "2e", "XIXe", "3rd", "1ª", "2-я"."""
+
 HAN = "〇零一二三四五六七八九十百千廿壱弐参"
 """The characters of Chinese and Japanese numbers."""
 _HAN_DIGITS = {digit: value % 10 for value, digit in enumerate("〇一二三四五六七八九零壱弐参")}
@@ -60,6 +66,8 @@ def number_value(printed: str) -> int | None:
         return _roman_value(text.upper())
     if all(character in HAN for character in text):
         return _han_value(text)
+    if ordinal := _ORDINAL.fullmatch(text):
+        return number_value(ordinal[ordinal.lastgroup or 0])
     return _value_in_words(text.casefold())
 
 

@@ -205,6 +205,14 @@ def test_numbers_in_words_have_their_value(printed: str, value: int) -> None:
     assert number_value(printed) == value
 
 
+@pytest.mark.parametrize("first", ["1er", "1re", "Ier", "IER", "Ire", "Iᵉʳ", "1st", "1º", "1.ª", "1-я", "1ste"])
+def test_ordinal_numbers_in_figures_have_their_value(first: str) -> None:
+    assert number_value(first) == 1
+    assert [number_value(each) for each in ("IIe", "2ème", "3rd", "XIXe", "21st", "VIE", "DE", "4e10")] == [
+        2, 2, 3, 19, 21, None, None, None
+    ]  # fmt: skip
+
+
 def test_what_is_story_is_told_from_what_is_not() -> None:
     assert all(map(is_matter, ("CONTENTS.", "Danksagung", "About the Author", "Preface to the Second Edition")))
     assert all(map(is_matter, ("Excerpt from Tide", "Sneak Peek: Tide", "Leseprobe aus »Ebbe«")))

@@ -69,6 +69,10 @@ SHAPES = {
             "    Chapter I—The Evening",
         ],
     ),
+    "numbers with the ends of ordinals": (
+        ["Ire PARTIE\n\n\nCHAPITRE Ier. L’auberge¶", "CHAPITRE II. La nuit¶", "2e partie\n\n\nCHAPITRE 1er¶"],
+        ["Ire Partie", "  Chapitre Ier. L’auberge", "  Chapitre II. La nuit", "2e partie", "  Chapitre 1er"],
+    ),
     "letters, then chapters": (
         ["Letter 1¶", "Letter 2¶", "Chapter 1¶", "Chapter 2¶"],
         ["Letter 1", "Letter 2", "Chapter 1", "Chapter 2"],
