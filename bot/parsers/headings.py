@@ -210,6 +210,8 @@ def parse_numeral(line: str) -> Label | None:
         return None
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
     text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text) & set("[(（［") else text
+    if line.startswith("(") and line.rstrip()[-1:] in ".;:":
+        return None  # a paragraph of a law: "(2) The ferry is free."
     match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
     if match and not (match["title"] or "")[:1].islower() and not _DATED.match(match["title"] or ""):
         name = match["label"]

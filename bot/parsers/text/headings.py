@@ -406,8 +406,9 @@ def _counted(
         last, running = label.value, style
         found.append(HeadingCandidate(_numeral_heading(block, first, label), label, number))
     numbers, found = found, without_lines_of_contents(blocks, found, labelled)
-    if len(found) * 2 < len(numbers) and all(each.label.value != 1 for each in found):
-        return []  # the last items of lists
+    values = {each.label.value for each in found}
+    if values == {1} or (len(found) * 2 < len(numbers) and 1 not in values):
+        return []  # the first items of lists, or the last ones
     headings = with_title_lines(found, blocks)
     whole = sum(
         parse is by_a_word

@@ -73,6 +73,18 @@ SHAPES = {
         ["Ire PARTIE\n\n\nCHAPITRE Ier. L’auberge¶", "CHAPITRE II. La nuit¶", "2e partie\n\n\nCHAPITRE 1er¶"],
         ["Ire Partie", "  Chapitre Ier. L’auberge", "  Chapitre II. La nuit", "2e partie", "  Chapitre 1er"],
     ),
+    "titles of a law": (
+        [
+            "TITRE PREMIER\n\nDES BACS\n\n\nCHAPITRE PREMIER. Du passage¶",
+            "TITRE II\n\nDES PONTS\n\n\nCHAPITRE III. Du péage¶",
+        ],
+        [
+            "Titre Premier. Des Bacs",
+            "  Chapitre Premier. Du passage",
+            "Titre II. Des Ponts",
+            "  Chapitre III. Du péage",
+        ],
+    ),
     "letters, then chapters": (
         ["Letter 1¶", "Letter 2¶", "Chapter 1¶", "Chapter 2¶"],
         ["Letter 1", "Letter 2", "Chapter 1", "Chapter 2"],
@@ -716,6 +728,25 @@ def test_long_titles_behind_labels_are_no_verses() -> None:
         "\n\n".join(f"CHAPTER {number}. {title} {number}.\n\n{prose(40 * number, 20)}" for number in range(1, 8))
     )
     assert all(each.title.endswith(f"than surprising {each.number}") for each in book.chapters)
+
+
+def test_numbered_paragraphs_of_laws_are_no_chapters() -> None:
+    articles = [f"Art {at}\n\n(1) {paragraph(at)}\n\n(2) The ferry is free." for at in range(1, 10)]
+    articles[0], articles[4], articles[7] = (
+        f"I. The Ferry\n\n{articles[0]}",
+        f"II. The Ford\n\n{articles[4]}",
+        f"III. The Weir\n\n{articles[7]}",
+    )
+    assert titles(check(read_plain("\n\n".join(articles)))) == ["I. The Ferry", "II. The Ford", "III. The Weir"]
+
+
+def test_lists_of_recipes_number_no_chapters() -> None:
+    boil = "Boil them for as long as it takes, with an onion and bread from the day before."
+    steps = f"1. Cut the leeks.\n2. {boil}\n3. {boil}"
+    recipe = f"{{}}\n\nServes 4\n\n2 onions\n3 leeks\n1 potato\n\n{steps}"
+    dishes = [recipe.format(dish) for dish in ("Leek Soup", "Plum Cake", "Rye Bread")]
+    kinds = [f"\n\n{kind}\n\n{prose(2)}\n\n" + "\n\n".join(dishes) for kind in ("Soups", "Cakes", "Breads")]
+    assert titles(check(read_plain("\n\n".join(kinds)))) == ["Soups", "Cakes", "Breads"]
 
 
 def test_a_long_list_of_words_is_not_searched_for_chapters() -> None:
