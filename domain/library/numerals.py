@@ -12,8 +12,15 @@ from domain.library.search.words import fold_letters
 _WORDS = json.loads(Path(__file__).with_name("numerals.json").read_text(encoding="utf-8"))
 
 
-_WRITTEN = {word: int(value) for value, words in _WORDS["values"].items() for word in words.split()}
-_VALUE_OF = _WRITTEN | {fold_letters(word): _WRITTEN[word] for word in _WRITTEN if not word.isascii()}
+_WRITTEN = {word.casefold(): int(value) for value, words in _WORDS["values"].items() for word in words.split()}
+_VALUE_OF = _WRITTEN | {
+    form: value
+    for word, value in _WRITTEN.items()
+    if not word.isascii()
+    for form in (fold_letters(word), re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFD", word)))  # ΠΡΩΤΟ
+}
+_ARABIC = "اعو"
+"""The first letters of tens that stand behind the ones: "الحادي عشر" is eleven."""
 _JOINTS = frozenset("and und et y e i".split())  # noqa: SIM905
 _ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
 _LONGEST_ENDING = 4
@@ -68,7 +75,7 @@ def number_value(printed: str) -> int | None:
         return _han_value(text)
     if ordinal := _ORDINAL.fullmatch(text):
         return number_value(ordinal[ordinal.lastgroup or 0])
-    return _value_in_words(text.casefold())
+    return _value_in_words(text.casefold().replace("i\u0307", "i"))  # the Turkish İ
 
 
 def in_figures(text: str, start: int, words: str) -> str:
@@ -124,7 +131,7 @@ def _value_in_words(text: str) -> int | None:
             return None
         if (total, value) == (4, 20) or (value == 100 and 0 < total < 10):
             total *= value
-        elif joined or (total % 10 == 0 and total >= 10 and value < 20):
+        elif joined or word[0] in _ARABIC or (total % 10 == 0 and total >= 10 and value < 20):
             total += value
         else:
             return None

@@ -30,6 +30,7 @@ _DENSE = 320
 _FEWEST = 4
 _FEWEST_UNDER_A_NAME = 3
 _FEWEST_OF_A_REFRAIN = 4
+_SHORTEST_NAME, _SHORTEST_CJK_NAME = 4, 2
 _LONGEST_ENTRY = 110
 _LONGEST_PROSE_LINE = 85
 _MOST_ENTRIES = 3_000
@@ -310,7 +311,9 @@ def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
         if not _are_entries(lines):
             break
         names = [letters(_name_of(line)) for line in lines]
-        if len(lines) <= 2 and len(names[0]) > 3 and seen[names[0]] and seen.total() >= _FEWEST_UNDER_A_NAME:
+        shortest = _SHORTEST_CJK_NAME if names[0][:1] >= "\u2e80" else _SHORTEST_NAME
+        is_again = len(names[0]) >= shortest and seen[names[0]] and seen.total() >= _FEWEST_UNDER_A_NAME
+        if len(lines) <= 2 and is_again:
             return before_label
         seen.update(name for name in names if name)
         before_label, end = end if is_bare_label(block.text) else block.end, block.end

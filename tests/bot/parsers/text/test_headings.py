@@ -73,6 +73,28 @@ SHAPES = {
         ["Ire PARTIE\n\n\nCHAPITRE Ier. L’auberge¶", "CHAPITRE II. La nuit¶", "2e partie\n\n\nCHAPITRE 1er¶"],
         ["Ire Partie", "  Chapitre Ier. L’auberge", "  Chapitre II. La nuit", "2e partie", "  Chapitre 1er"],
     ),
+    "numbers in words of other languages, with titles in the line": (
+        [
+            "CZĘŚĆ PIERWSZA\n\n\nRozdział pierwszy. Port¶",
+            "Rozdział drugi. List¶",
+            "CZĘŚĆ DRUGA\n\n\nRozdział trzeci. Noc¶",
+        ],
+        [
+            "Część Pierwsza",
+            "  Rozdział pierwszy. Port",
+            "  Rozdział drugi. List",
+            "Część Druga",
+            "  Rozdział trzeci. Noc",
+        ],
+    ),
+    "numbers in words of Arabic": (
+        ["الفصل الأول: الميناء¶", "الفصل الثاني: الرسالة¶", "الفصل الثالث: الليل¶"],
+        ["الفصل الأول: الميناء", "الفصل الثاني: الرسالة", "الفصل الثالث: الليل"],
+    ),
+    "numbers in words of Greek": (
+        ["ΜΕΡΟΣ ΠΡΩΤΟ\n\n\nΚεφάλαιο πρώτο. Το λιμάνι¶", "ΜΕΡΟΣ ΔΕΥΤΕΡΟ\n\n\nΚεφάλαιο δεύτερο. Η νύχτα¶"],
+        ["Μερος Πρωτο", "  Κεφάλαιο πρώτο. Το λιμάνι", "Μερος Δευτερο", "  Κεφάλαιο δεύτερο. Η νύχτα"],
+    ),
     "titles of a law": (
         [
             "TITRE PREMIER\n\nDES BACS\n\n\nCHAPITRE PREMIER. Du passage¶",
@@ -753,3 +775,16 @@ def test_a_long_list_of_words_is_not_searched_for_chapters() -> None:
     assert not blocks_of("Day 1\n" * 60_000)
     verses = "The river ran\n" * 60_000
     assert len(blocks_of(verses)) == 60_000
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_chinese_table_of_contents_ends_where_its_short_names_come_again(gap: str) -> None:
+    volumes = {
+        "第一卷 春水": ["第一章 码头", "第二章 家书", "第三章 夜渡"],
+        "第二卷 秋风": ["第四章 争吵", "第五章 盐"],
+    }
+    table = [line for volume, chapters in volumes.items() for line in (volume, *chapters)]
+    line = "小河在老桥下面慢慢地流过，谁也没有想起那座磨坊。" * 12
+    told = [f"{each}\n\n{line}\n\n{line}" if each[2:3] == "章" else each for each in table]
+    text = f"渡口\n\n作者：李四\n\n\n目录\n\n{gap.join(table)}\n\n\n" + "\n\n".join(told)
+    assert titles(check(read_plain(text))) == [each if each[2:3] == "卷" else f"  {each}" for each in table]
