@@ -14,16 +14,14 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket
 
 from bot.app import App
-from bot.client.command_sync import IN_SERVER, CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
+from bot.client.command_sync import CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
 from bot.client.wire import (
-    IN_HAND,
-    IN_PLACE,
+    CURRENT_INTERACTION,
     CannotResumeError,
     GatewaySession,
     IdentifyLimit,
     SharedIdentifyLimit,
     keep_requests_going,
-    place_of,
     stop_heartbeats,
 )
 from bot.logs import HealthFile
@@ -275,9 +273,7 @@ class Marginalia(ServingBot):
         if self._events_repeat and age.total_seconds() > INTERACTION_S:
             return False
         if not self._is_stopping:
-            IN_SERVER.set(interaction.guild_id)
-            IN_PLACE.set(place_of(interaction))
-            IN_HAND.set(interaction)
+            CURRENT_INTERACTION.set(interaction)
             is_taken = super().take_up(interaction)
             if is_taken and (task := asyncio.current_task()):
                 task.add_done_callback(lambda _: self.replies.ended(interaction))

@@ -10,7 +10,6 @@ import logging
 import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,6 @@ SYNC_AGAIN_AFTER_S = 60.0
 
 EVERYWHERE = "everywhere"
 """The name of the scope of commands that are offered in all servers."""
-
-
-IN_SERVER: ContextVar[int | None] = ContextVar("IN_SERVER", default=None)
-"""The server of the interaction that the current task answers; None: in none, or there is no interaction."""
 
 
 class CommandMemory:

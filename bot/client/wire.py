@@ -22,7 +22,7 @@ from discord.gateway import KeepAliveHandler
 from discord.http import HTTPClient, Route
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
-from bot.client.command_sync import IN_SERVER, CommandLinks
+from bot.client.command_sync import CommandLinks
 from bot.logs import NODE
 from cogs.errors import DiscordCode
 from cogs.services import is_guest
@@ -49,22 +49,11 @@ AUTOCOMPLETE = discord.InteractionResponseType.autocomplete_result.value
 DEFERRED = discord.InteractionResponseType.deferred_channel_message.value
 EPHEMERAL = discord.MessageFlags(ephemeral=True).value
 
+CURRENT_INTERACTION: ContextVar[discord.Interaction[Any] | None] = ContextVar("CURRENT_INTERACTION", default=None)
+"""The interaction that the current task answers; None if it answers none."""
+
 NotePlace = Callable[[str, str | None], Awaitable[None]]
 """Notes the channel, and its server if that is known, in which something is about to be posted."""
-
-IN_PLACE: ContextVar[tuple[str, str | None] | None] = ContextVar("IN_PLACE", default=None)
-"""The channel and the server of the interaction that the current task answers; None if the bot is not in it."""
-
-
-def place_of(interaction: discord.Interaction[Any]) -> tuple[str, str | None] | None:
-    """The channel and the server in which an interaction is answered; None where nobody else could see that."""
-    if interaction.channel_id is None or is_guest(interaction):
-        return None
-    return str(interaction.channel_id), str(interaction.guild_id) if interaction.guild_id else None
-
-
-IN_HAND: ContextVar[discord.Interaction[Any] | None] = ContextVar("IN_HAND", default=None)
-"""The interaction that the current task answers."""
 
 NoteReply = Callable[[discord.Interaction[Any], bool], Awaitable[None]]
 """Notes that somebody waits for the reply to an interaction, and whether only that person will see it."""
@@ -92,13 +81,10 @@ class SteadyAdapter(AsyncWebhookAdapter):
     ) -> Any:
         """As discord.py's own, with three attempts; at worst a small message to one person appears twice."""
         waits, started = list(WAITS_S), time.monotonic()
-        if (place := IN_PLACE.get()) and (parts.get("payload") or {}).get("type") != AUTOCOMPLETE:
-            await self._note_place(*place)
-        if (answered := IN_HAND.get()) and (parts.get("payload") or {}).get("type") == DEFERRED:
-            is_hidden = bool((parts["payload"].get("data") or {}).get("flags", 0) & EPHEMERAL)
-            await self._note_reply(answered, is_hidden)
+        if interaction := CURRENT_INTERACTION.get():
+            await self._note(interaction, parts.get("payload") or {})
         if isinstance(parts.get("payload"), dict):
-            parts["payload"] = self._links.in_message(parts["payload"], IN_SERVER.get())
+            parts["payload"] = self._links.in_message(parts["payload"], _server_in_hand())
         while True:
             try:
                 return await super().request(route, session, files=files, **parts)
@@ -113,6 +99,22 @@ class SteadyAdapter(AsyncWebhookAdapter):
             await asyncio.sleep(waits.pop(0))
             for file in files or ():
                 file.reset()
+
+    async def _note(self, interaction: discord.Interaction[Any], payload: dict[str, Any]) -> None:
+        """Note where this is about to be posted, and, if it defers the reply, that somebody waits for it."""
+        kind = payload.get("type")
+        if kind != AUTOCOMPLETE and interaction.channel_id is not None and not is_guest(interaction):
+            server = str(interaction.guild_id) if interaction.guild_id else None
+            await self._note_place(str(interaction.channel_id), server)
+        if kind == DEFERRED:
+            flags = (payload.get("data") or {}).get("flags", 0)
+            await self._note_reply(interaction, bool(flags & EPHEMERAL))
+
+
+def _server_in_hand() -> int | None:
+    """The server of the interaction that the current task answers; None if there is none."""
+    interaction = CURRENT_INTERACTION.get()
+    return interaction.guild_id if interaction else None
 
 
 def _tried_before(waits: Sequence[float], started: float) -> bool:
@@ -138,7 +140,7 @@ def keep_requests_going(
         if lease and ANSWERING.get() and route.method != "GET" and not lease.is_held():
             raise LeaseLostError("another process may be answering here")
         if isinstance(parts.get("json"), dict):
-            parts["json"] = links.in_message(parts["json"], server_of(route.channel_id) or IN_SERVER.get())
+            parts["json"] = links.in_message(parts["json"], server_of(route.channel_id) or _server_in_hand())
         if route.channel_id and route.method in ("POST", "PATCH") and not route.path.endswith("/typing"):
             server = server_of(route.channel_id)
             await note_place(str(route.channel_id), str(server) if server else None)
