@@ -25,7 +25,7 @@ from domain.library.shelf import Bookshelf
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
 from domain.reading.companion import ReadingCompanion, ReadingWriter
-from domain.servers import Housekeeping, Keep, LeftServers, ManageServers, Models
+from domain.servers import Housekeeping, LeftServers, ManageServers, Models, RetentionPeriods
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy, ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
@@ -89,7 +89,7 @@ def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | 
 
 
 def answerer_name(provider: str, model: str) -> str:
-    """What to call the model that answers, in front of people."""
+    """The name by which people see the model that answers."""
     return "the built-in answerer" if provider == QUOTES_ONLY else model
 
 
@@ -98,7 +98,7 @@ _now = partial(datetime.now, UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App(UseCases):
-    """The use cases, and what else the program itself needs."""
+    """The use cases, and everything else that the program itself needs."""
 
     settings: Settings
     storage: Storage
@@ -302,8 +302,8 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-def _keep(settings: Settings) -> Keep:
-    return Keep(
+def _keep(settings: Settings) -> RetentionPeriods:
+    return RetentionPeriods(
         conversations=_days(settings.keep_conversations_days),
         tool_calls=_days(settings.keep_tool_calls_days),
         deleted=_days(settings.keep_deleted_days),

@@ -35,7 +35,7 @@ from domain.errors import BookError
 from domain.library.addressing import is_counted, without_titles
 from domain.library.progress import title_is_read
 from domain.library.search.words import fold
-from domain.usage import Deed
+from domain.usage import LimitedAction
 from domain.use_cases import UseCases
 
 MEMBERSHIPS_ASKED = 50
@@ -74,7 +74,7 @@ class Visibility:
         """By channel; this object serves one interaction, within which they are taken not to change."""
 
     async def sees(self, conversation: Conversation) -> bool:
-        """Whether they can see it; who is in a private thread is asked of Discord."""
+        """Whether they can see it. Discord is asked for the members of a private thread."""
         known = self._known(conversation)
         return await self._is_in_thread(conversation) if known is None else known
 
@@ -168,7 +168,7 @@ async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversat
 
 
 async def resolve_book(interaction: discord.Interaction[Any], reference: str | None) -> Book:
-    """The named book; else that of the thread; else the only one there is.
+    """The book that is named, or that of the thread, or the only one on the shelf.
 
     Raises:
         BookError: NOT_FOUND.
@@ -242,7 +242,7 @@ def assert_may_post(interaction: discord.Interaction[Any]) -> None:
 
 
 def assert_may_do(interaction: discord.Interaction[Any], *needed: str) -> None:
-    """Refuse to do for a person what they may not do here by themselves.
+    """Refuse to do something for a person who may not do it here themselves.
 
     Raises:
         Refusal: they may not.
@@ -272,7 +272,7 @@ def channel_to_post_in(
 
 
 def assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | None) -> str | None:
-    """The id of a role that reminders may notify, as the person may themselves.
+    """The id of a role that reminders will notify; the person must be allowed to notify it themselves.
 
     Raises:
         Refusal: they may not.
@@ -288,7 +288,7 @@ def assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | 
 
 
 def notifies(role: discord.Role, channel: discord.TextChannel) -> bool:
-    """Whether its members are notified where the bot mentions it there."""
+    """Whether the role's members are notified when the bot mentions it in this channel."""
     return role.mentionable or granted_to(channel.guild.me, channel).mention_everyone
 
 
@@ -305,7 +305,7 @@ def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Con
 
 
 def assert_may_read_back(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    """Refuse a person who may not read what was said in the conversation's channel before; their own may be read.
+    """Refuse a person who may not read the history of the conversation's channel, unless the conversation is their own.
 
     Raises:
         Refusal: they may not.
@@ -335,13 +335,13 @@ async def reach_of(interaction: discord.Interaction[Any], conversation: Conversa
 
 
 async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """Let a person add a book, and count it.
+    """Check that a person may add a book, and count the attempt.
 
     Raises:
         Refusal: the server's managers do not allow it, or the person has reached their limit.
     """
     await _assert_adder(interaction, use_cases)
-    if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
+    if wait := await use_cases.allowances.take(str(interaction.user.id), LimitedAction.ADD_BOOK):
         raise Refusal(
             speech_of(interaction).counted(
                 use_cases.facts.limits.adds_per_hour,
@@ -380,7 +380,7 @@ async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCas
 
 
 async def first_questions(interaction: discord.Interaction[Any], book: Book, say: Speech) -> list[str]:
-    """Questions to begin with, in words: of the opening of a book, as far as the person has read it."""
+    """Questions to begin with, about the opening of a book, as far as the person has read it."""
     use_cases = use_cases_of(interaction)
     position = await use_cases.positions.get(str(interaction.user.id), book)
     questions = await use_cases.reading.first_questions(book, position.bound(book.length))
@@ -388,7 +388,7 @@ async def first_questions(interaction: discord.Interaction[Any], book: Book, say
 
 
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
-    """All that the person can see, newest first; only those on one book if it is given."""
+    """All conversations that the person can see, newest first; only those about one book if it is given."""
     known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
     return await visibility_of(interaction).of([each for each in known if book_id in (None, each.book_id)])
 

@@ -39,9 +39,9 @@ from cogs.threads import (
     home_of,
     is_in_private_thread,
     is_seen_by_more,
-    lead_to,
     open_private_thread,
     open_public_thread,
+    show_in_list_of,
     thread_name,
     thread_of,
     wake,
@@ -53,7 +53,7 @@ from domain.conversation import UNTITLED, Conversation
 from domain.errors import MarginaliaError
 from domain.library.progress import position_line
 from domain.turn.chat_with_book import Reader
-from domain.usage import Deed, PersonalPost
+from domain.usage import LimitedAction, PersonalPost
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -92,7 +92,8 @@ class Opening:
         await self._answer(interaction, await self._open(interaction, book, title, message, private=private))
 
     async def read(self, interaction: discord.Interaction[Any], book: Book, question: str = "") -> None:
-        """Lead whoever has pressed a button of a book's card to a conversation about it, and ask the question there.
+        """Lead the person who pressed a button on a book's card to a conversation about the book, and ask the question
+        there.
 
         Who has talked about the book before goes on with the newest of these conversations, where the same question is
         not asked twice; without a question, they may choose. So it is no matter how often the button is pressed. What
@@ -162,12 +163,12 @@ class Opening:
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
             await _reply(interaction, text)
         elif not answerable:
-            await lead_to(thread, interaction.user)
+            await show_in_list_of(thread, interaction.user)
         await self._conversing.opened(thread, bound)
         return bound if asked else None
 
     async def go_on(self, interaction: discord.Interaction[Any], conversation_id: str | None) -> None:
-        """Open a thread whose opening a kill has interrupted; if that has happened before, say so."""
+        """Open a thread whose opening was interrupted by a kill of the process; if that has happened twice, say so."""
         conversation = await self._use_cases.conversations.find(conversation_id or "")
         channel = interaction.channel
         if conversation is None or not isinstance(channel, discord.TextChannel):
@@ -216,7 +217,7 @@ class Opening:
         Raises:
             Refusal: the person has reached their limit.
         """
-        if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
+        if wait := await self._use_cases.allowances.take(str(interaction.user.id), LimitedAction.OPEN_CONVERSATION):
             raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
 
     async def resume(
@@ -383,7 +384,7 @@ class Opening:
         return welcome_buttons(conversation, [each for each in questions if each != asked], say)
 
     async def ask(self, interaction: discord.Interaction[Any], conversation: Conversation, question: str) -> None:
-        """Ask a question in a conversation, for the person who has pressed a button there and may write there."""
+        """Ask a question in a conversation for the person who pressed a button there, if they may write there."""
         if asked := await self._keep(interaction, conversation, question):
             assert isinstance(interaction.channel, discord.abc.Messageable)
             await self._repeat(interaction, interaction.channel, conversation, asked)

@@ -108,7 +108,7 @@ def is_in_private_thread(interaction: discord.Interaction[Any]) -> bool:
 
 
 def would_show_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
-    """Whether what was said here would be shown, in a conversation's thread, to people who could not see it here."""
+    """Whether a conversation's thread would show what was said here to people who can't see it here."""
     server, place = server_of(interaction), interaction.channel
     if server is None:
         return False
@@ -141,9 +141,9 @@ def assert_can_post(interaction: discord.Interaction[Any]) -> None:
 async def announced(
     interaction: discord.Interaction[Any], book: Book, *, wanted: bool
 ) -> AsyncIterator[discord.Message | None]:
-    """Say in the reply who reads what, for a thread to start from, and take it back if none comes of it.
+    """Reply with a message that says who reads what, from which a thread can start; it is deleted if no thread starts.
 
-    None where it is not wanted or Discord does not let us; the thread has to do without, then.
+    None if it is not `wanted` or Discord does not allow it; the thread then starts without it.
     """
     announcement = await announce(interaction, book) if wanted else None
     try:
@@ -156,7 +156,7 @@ async def announced(
 
 
 async def announce(interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
-    """Say in the reply who reads what; None if Discord does not let us."""
+    """Reply with a message that says who reads what; None if Discord does not allow it."""
     say = speech_for_all(interaction)
     text = say("{reader} is reading this book here.", reader=interaction.user.mention)
     embed = discord.Embed(title=clipped(plain(book_title(book, say)), TITLE_LENGTH), description=text)
@@ -191,7 +191,9 @@ async def open_public_thread(
 async def create_thread(
     channel: discord.TextChannel, name: str, kind: ThreadKind, *, found_again: bool = False
 ) -> discord.Thread:
-    """A new thread. What an attempt has made whose response was lost is archived, unless it is `found_again`."""
+    """A new thread. If the response to an attempt is lost, the thread that it may have created is archived, unless
+    `found_again`.
+    """
     began = discord.utils.utcnow()
     try:
         made = await channel.create_thread(name=name, type=kind, invitable=False, auto_archive_duration=A_WEEK)
@@ -284,7 +286,7 @@ def _manages(thread: discord.Thread, reader: discord.abc.User) -> bool:
     return thread.parent.permissions_for(reader).manage_threads
 
 
-async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:
+async def show_in_list_of(thread: discord.Thread, reader: discord.abc.User) -> None:
     """Make a thread appear in the reader's list, in a place where no reply can link to it."""
     try:
         await retry_transient(partial(thread.add_user, reader))
@@ -350,10 +352,10 @@ async def take_over_name(
 async def dismiss_absent(
     thread: discord.Thread, conversation: Conversation, use_cases: UseCases, asking: Collection[str] = ()
 ) -> None:
-    """Stop counting people who limit what is told in a thread although they have left it or the server.
+    """Stop counting people who still limit what is told in a thread although they have left it or the server.
 
     Discord is asked about those who are furthest behind, except those who are `asking` there now; if all of them have
-    gone, about the next. Without a timely reply a person still counts.
+    gone, about the next. If Discord does not answer in time, a person still counts.
     """
     company, free = use_cases.company, asyncio.Semaphore(ASKED_AT_A_TIME)
 
@@ -437,7 +439,7 @@ PlaceToTalk: TypeAlias = discord.Thread | discord.PartialMessageable
 
 
 class TitleUpdates:
-    """Names conversations in the background; a title that a person chose is never replaced."""
+    """Gives conversations titles in the background; a title that a person chose is never replaced."""
 
     def __init__(self, use_cases: UseCases) -> None:
         self._use_cases = use_cases
@@ -452,7 +454,7 @@ class TitleUpdates:
         task.add_done_callback(self._tasks.pop)
 
     def leave_off(self, conversation_ids: Collection[str]) -> None:
-        """Name these conversations no more after what was said until now."""
+        """Don't name these conversations after anything said before now."""
         for task, conversation_id in self._tasks.items():
             if conversation_id in conversation_ids:
                 task.cancel()

@@ -65,7 +65,7 @@ class Conversation:
     """The thread that shows it; in direct messages their channel, while it is the current conversation there."""
     private: bool = False
     shared: bool = False
-    """Several people write in its thread, and the bot has ignored a message that was not addressed to it."""
+    """Whether several people write in its thread, and the bot has ignored a message that was not addressed to it."""
     verbose: bool | None = None
     """Whether tool calls are shown; None where the reader's own default applies."""
     system_prompt: SystemPrompt | None = field(default=None, repr=False)
@@ -79,7 +79,9 @@ class Conversation:
 
     @property
     def is_title_taken_back(self) -> bool:
-        """Whether a title was taken back, as when somebody's words are erased, and no other was chosen since."""
+        """Whether the title was withdrawn, as when the person whose words it contains is erased, and none was chosen
+        since.
+        """
         return self.title_source is TitleSource.AUTOMATIC and self.updated_at is not None
 
     @property
@@ -89,7 +91,7 @@ class Conversation:
 
     @property
     def is_aside(self) -> bool:
-        """Whether it holds what somebody asked privately by /ask; such a conversation is shown in no thread."""
+        """Whether it holds the questions that somebody asked privately with /ask. It has no thread."""
         return self.private and self.guild_id is not None and self.channel_id is None and self.thread_id is None
 
     @property
@@ -103,7 +105,7 @@ class Conversation:
         return self.channel_id if self.is_direct else self.thread_id
 
     def within(self, read_to: int | None) -> "Conversation":
-        """The conversation, with nothing told beyond an offset, if one is given, or beyond its own limit."""
+        """The conversation limited to an offset, if one is given, or to its own limit if that is lower."""
         return replace(self, read_to=min((each for each in (read_to, self.read_to) if each is not None), default=None))
 
     def renamed(self, title: str) -> "Conversation":
@@ -130,8 +132,8 @@ def first_title(message: str) -> str:
 
 
 def title_from(message: str) -> str:
-    """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word. Titles have no
-    covers, so what is covered is left out.
+    """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word. Titles cannot
+    have spoiler covers, so covered words are left out.
     """
     folded = one_line(without_covers(message))
     if len(folded) <= TITLE_LENGTH:
@@ -214,11 +216,11 @@ class Turn:
     """The Discord message that shows the tool calls."""
     stopped: bool = False
     told: bool = False
-    """The readers of a failed turn have been told; or those of an answered one know its answer, which is being made
-    again.
+    """Of a failed turn: its readers have been told. Of an answered one: its readers know the answer, and it is being
+    made again.
     """
     asked_by: str | None = None
-    """Who had asked the question of a delivered turn, if that was deleted."""
+    """The person who asked the question of a delivered turn, if the question was deleted."""
     expires_at: datetime | None = None
     """When the answer to a deleted question is deleted as well; None: it is kept for whoever asked."""
 
@@ -228,6 +230,6 @@ class Turn:
         return self.state in WITH_AN_ANSWER
 
     @property
-    def came_to_nothing(self) -> bool:
-        """Whether it has not ended, or has failed and nobody was told."""
+    def is_unsettled(self) -> bool:
+        """Whether it is still running, or has failed and its readers have not been told."""
         return self.state is TurnState.RUNNING or (self.state is TurnState.FAILED and not self.told)

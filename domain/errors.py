@@ -24,7 +24,7 @@ LONGEST_QUOTED = 200
 
 
 def shortened(typed: str) -> str:
-    """What somebody typed, short enough to be repeated to them."""
+    """Text that somebody typed, shortened so that it can be repeated to them."""
     return typed if len(typed) <= LONGEST_QUOTED else f"{typed[: LONGEST_QUOTED - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""The events of a turn, as they happen. Front ends render these and nothing else."""
+"""The events of a turn, in the order in which they happen. Front ends render these and nothing else."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -125,8 +125,8 @@ class Answer:
     """The turn's answer, final and stored.
 
     `stopped`: a person stopped it; `cut`: the model reached its length limit. `uncited` are sentences that seem to
-    state something about the book and have no reference. `binding` is who or what kept the answer from going as far as
-    an asker has read.
+    state something about the book and have no reference. `binding` says who or what limited the answer to less than an
+    asker has read.
     """
 
     turn_id: str

@@ -1,4 +1,4 @@
-"""Leases: which of several processes may do something now, and what stops a process that has lost its lease."""
+"""Leases: which of several processes may do something now, and how a process notices that it has lost its lease."""
 
 import asyncio
 import time
@@ -63,9 +63,7 @@ CURRENT_LEASE: ContextVar[HeldLease | None] = ContextVar("current_lease", defaul
 
 
 def is_lease_lost(within_s: float = 0.0) -> bool:
-    """Whether another process may have taken over from the one in which the current task works, or may have within so
-    many seconds.
-    """
+    """Whether another process may have taken over from this one by now, or may do so within `within_s` seconds."""
     lease = CURRENT_LEASE.get()
     return lease is not None and time.monotonic() + within_s >= lease.valid_until
 

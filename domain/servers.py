@@ -178,21 +178,27 @@ NOTES_KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keep:
-    """How long things are kept after their end; None is for ever."""
+class RetentionPeriods:
+    """How long data of each kind is kept; None means for ever."""
 
     conversations: timedelta | None = None
     tool_calls: timedelta | None = None
     deleted: timedelta | None = None
-    """Conversations whose thread or channel was deleted."""
+    """For conversations whose thread or channel was deleted."""
     left_servers: timedelta | None = None
 
 
 class Housekeeping:
-    """Erases what has been kept long enough, on all shelves and in all conversations."""
+    """Erases whatever has reached the end of its retention period, on all shelves and in all conversations."""
 
     def __init__(
-        self, *, retention: RetentionRepository, shelf: Bookshelf, servers: LeftServers, clock: Clock, keep: Keep
+        self,
+        *,
+        retention: RetentionRepository,
+        shelf: Bookshelf,
+        servers: LeftServers,
+        clock: Clock,
+        keep: RetentionPeriods,
     ) -> None:
         self._retention = retention
         self._shelf = shelf
@@ -201,7 +207,7 @@ class Housekeeping:
         self._keep = keep
 
     async def sweep(self) -> Sweep:
-        """Erase everything whose time is up.
+        """Erase everything whose retention period is over.
 
         Raises:
             StorageError: the database or the disk refused; what was erased before stays erased.

@@ -1,4 +1,4 @@
-"""Work that a cancellation must not interrupt, and work that must not block the event loop."""
+"""Helpers for asyncio: work that a cancellation must not interrupt, and work that must not block the event loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

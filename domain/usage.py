@@ -1,4 +1,4 @@
-"""What is counted of people's usage, what limits it, and what becomes of the data kept about them."""
+"""Values that are stored about people and servers: usage and its limits, settings, and the posts that show somebody."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,9 +12,9 @@ class UsageRecord:
     """One request to a model.
 
     `cost_microdollars` is None if the price of the model is unknown. An empty `reader_id` means that the reader was
-    erased, or that there was none. `asked_at` is when the reader wrote what the request answers, `at` if it is None: an
-    erasure after that leaves the record without the reader. Several records with the same `request_id` are of one
-    request, of which the last one counts.
+    erased, or that there was none. `asked_at` is when the reader wrote the message that the request answers (None: the
+    same as `at`); if the reader is erased after that, the record is kept without the reader. Records with the same
+    `request_id` belong to one request, and the last one counts.
     """
 
     at: datetime
@@ -30,7 +30,7 @@ class UsageRecord:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """Several requests together. `cost_microdollars` leaves out the `unpriced` ones."""
+    """The sum of several requests. `cost_microdollars` excludes the `unpriced` ones, whose model has no known price."""
 
     requests: int = 0
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -39,7 +39,7 @@ class UsageTotal:
 
     @property
     def tokens(self) -> int:
-        """All tokens, read and written: what a daily limit counts."""
+        """Input and output tokens, which a daily limit counts."""
         return self.usage.input_tokens + self.usage.output_tokens
 
 
@@ -58,22 +58,24 @@ class PersonalPost:
     message_id: str
     channel_id: str
     reader_id: str
-    """The person; may be empty with a `thread_id`, because the thread's conversation tells whose words its name has."""
+    """The person; may be empty with a `thread_id`, because the thread's conversation says whose words its name
+    contains.
+    """
     guild_id: str | None = None
     name: str = ""
-    """What the message calls the person, blank if it mentions or answers them. With a `thread_id`: the new name of the
-    thread, blank if it was opened with that name.
+    """The name by which the message shows the person; blank if it mentions or answers them. With a `thread_id`: the new
+    name of the thread, blank if it was opened with that name.
     """
     thread_id: str | None = None
     """The thread whose name the message shows."""
     repeats: tuple[str, ...] = ()
     """The ids of the person's questions whose words the message repeats."""
     as_of: datetime | None = None
-    """The time up to which what it shows was known, by the platform's clock: a later erasure of the person concerns it.
-    None: no erasure of the person is looked for.
+    """It shows what was known at this time, by the platform's clock; if the person is erased after it, the message has
+    to go too. None: erasures of the person are not looked up.
     """
     as_of_turn: bool = False
-    """Whether a turn has found it out, so that `as_of` is by the program's clock."""
+    """Whether `as_of` comes from a turn, and so is by the program's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,11 @@ class PostingPlace:
 
 @dataclass(frozen=True, slots=True)
 class OpenReply:
-    """A reply on the platform that a person waits for, while it is being made.
+    """A reply to a command that is still being made, while a person waits for it.
 
-    `token` is the platform's key to it, which is valid for a quarter of an hour. `about` says in JSON what the program
-    needs to continue it, without ids of people or servers. `lease` and `epoch` are those of the process that makes it;
-    "" and 0 if there is only one process.
+    `token` is the platform's key to it, which is valid for 15 minutes. `about` is JSON with what the program needs to
+    continue it, without ids of people or servers. `lease` and `epoch` are those of the process that makes it; "" and 0
+    if there is only one process.
     """
 
     id: str
@@ -116,7 +118,7 @@ class RemovalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Something that has yet to be removed from Discord.
+    """An entry of the list of things to remove from Discord.
 
     A THREAD where other people wrote stays, and is renamed. A message with a MENTION is deleted if it answers the
     person; otherwise their name is removed from it. `name` is the new name of a thread, or the person's name in the
@@ -142,7 +144,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What has been erased because its time was up: counts."""
+    """The numbers of things that were erased because their retention period was over."""
 
     conversations: int = 0
     tool_results: int = 0
@@ -154,8 +156,8 @@ class Sweep:
         return bool(self.conversations or self.tool_results or self.book_files or self.books or self.servers)
 
 
-class Deed(StrEnum):
-    """The limited actions of a person."""
+class LimitedAction(StrEnum):
+    """An action that each person may do only so often."""
 
     ADD_BOOK = "add_book"
     OPEN_CONVERSATION = "open_conversation"

@@ -8,7 +8,7 @@ from domain.chat import ChatMessage, PromptMessage
 from domain.event import StrategyEvent
 from domain.leases import HeldLease
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
-from domain.usage import Deed, UsageRecord, UsageTotal
+from domain.usage import LimitedAction, UsageRecord, UsageTotal
 
 
 @runtime_checkable
@@ -106,7 +106,7 @@ class AllowanceRepository(Protocol):
     """
 
     async def take(
-        self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
+        self, person: str, deed: LimitedAction, most: int, span: timedelta, now: datetime, about: str = ""
     ) -> datetime | None:
         """Record that a person does something once more, and return None. Repeating it `about` the same thing counts
         once.

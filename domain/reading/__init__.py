@@ -1,1 +1,1 @@
-"""Reading together, each person up to their own position: recaps, portraits of characters, questions to discuss."""
+"""Recaps, portraits of characters and questions to discuss, each up to the position of its readers."""

@@ -1,4 +1,4 @@
-"""Who is who: the names met so far, and what the book has told about one of them, in its own sentences."""
+"""Characters: the names met so far, and what the book has said about one of them, in its own sentences."""
 
 import asyncio
 import json
@@ -308,7 +308,7 @@ def people_among(text: str) -> dict[str, str]:
     """The persons in a text by the way it uses their names, each with the word by which to count them.
 
     One of the names that share a word ("Tom", "Tom Sawyer") stands for all; a title alone stands for the name that
-    follows it somewhere. Who has no name is "the curate".
+    follows it somewhere. People without a name are called by what they are, such as "the curate".
     """
     return _Usage(text).people()
 

@@ -1,4 +1,4 @@
-"""The book's own sentences that tell most: of what has happened so far, chapter by chapter, and of who somebody is."""
+"""Recaps: the book's own sentences that say most about what has happened so far, and about who somebody is."""
 
 import asyncio
 import re

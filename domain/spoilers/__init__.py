@@ -1,1 +1,1 @@
-"""How far readers are, and what is beyond."""
+"""Finding and hiding what an answer reveals beyond the readers' position."""

@@ -88,7 +88,7 @@ def uncovered(text: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """An answer for places that cannot cover text: without the hidden spans."""
+    """An answer without its hidden spans, for places that cannot cover text."""
     return "".join(COVERED if span.is_hidden else span.text for span in spans(text))
 
 
@@ -97,8 +97,8 @@ _COVER_OF_A_READER = re.compile(r"\|\|.+?\|\|", re.DOTALL)
 
 
 def without_covers(text: str) -> str:
-    """A reader's words without those that they have covered themselves, by two bars on both sides as on Discord: they
-    are for people who have read further.
+    """A reader's words without those that they marked as a spoiler themselves (||like this||), which are meant for
+    people who have read further.
     """
     return _COVER_OF_A_READER.sub("…", text) if _BARS in text else text
 

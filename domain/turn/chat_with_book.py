@@ -293,7 +293,7 @@ class ChatWithBook:
         """
         async with self._lock(conversation_id):
             turns = await self._turns.get_by_conversation(conversation_id)
-            interrupted = [turn for turn in turns if turn.came_to_nothing]
+            interrupted = [turn for turn in turns if turn.is_unsettled]
             for turn in interrupted:
                 await self._turns.reopen(turn.id)
             return interrupted

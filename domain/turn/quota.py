@@ -20,7 +20,7 @@ from domain.strategies.window import events_of_reply, reply_text
 from domain.tasks import to_the_end
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, RequestUsage, TokenUsage
 from domain.turn.state import Emit, TurnDraft
-from domain.usage import Deed, ServerSettings, UsageRecord
+from domain.usage import LimitedAction, ServerSettings, UsageRecord
 
 logger = logging.getLogger(__name__)
 
@@ -48,12 +48,12 @@ class Allowances:
         self._counts = counts
         self._clock = clock
         self._most = {
-            Deed.ADD_BOOK: (limits.adds_per_hour, timedelta(hours=1)),
-            Deed.OPEN_CONVERSATION: (limits.conversations_per_day, timedelta(days=1)),
-            Deed.ASK: (limits.turns_per_minute, timedelta(minutes=1)),
+            LimitedAction.ADD_BOOK: (limits.adds_per_hour, timedelta(hours=1)),
+            LimitedAction.OPEN_CONVERSATION: (limits.conversations_per_day, timedelta(days=1)),
+            LimitedAction.ASK: (limits.turns_per_minute, timedelta(minutes=1)),
         }
 
-    async def take(self, person: str, deed: Deed, about: str = "") -> timedelta | None:
+    async def take(self, person: str, deed: LimitedAction, about: str = "") -> timedelta | None:
         """Count one more action; repeating it `about` the same thing, as after a crash, counts once.
 
         If it exceeds the limit it is not counted, and the result is how long to wait.
@@ -65,7 +65,7 @@ class Allowances:
         again = await self._counts.take(person, deed, most, span, now, about)
         return None if again is None else again - now
 
-    def most(self, deed: Deed) -> int:
+    def most(self, deed: LimitedAction) -> int:
         """How often one person may do it; 0 is no limit."""
         return self._most[deed][0]
 
@@ -172,8 +172,8 @@ class Quota:
             raise LLMError(LLMErrorCode.SERVER_LIMIT, message)
 
     async def _check_pace(self, allowances: Allowances, reader_id: str, about: str) -> None:
-        if wait := await allowances.take(reader_id, Deed.ASK, about):
-            seconds, most = max(1, round(wait.total_seconds())), allowances.most(Deed.ASK)
+        if wait := await allowances.take(reader_id, LimitedAction.ASK, about):
+            seconds, most = max(1, round(wait.total_seconds())), allowances.most(LimitedAction.ASK)
             message = Worded(
                 "You have asked {questions} within a minute, which is the limit for one person. "
                 "Please ask again in {time}; your question is kept until then. The bot's operator sets this limit.",

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
-from domain.usage import Deed, OpenReply, ServerSettings, UsageRecord, UsageTotal
+from domain.usage import LimitedAction, OpenReply, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Result, Row, Transaction, Value
 from storage.sql.rows import day_of, entities, entity, listed, marks, time_from_text, time_to_text
 
@@ -248,7 +248,7 @@ class SQLAllowances:
         self._serial = SerialTransactions(database)
 
     async def take(
-        self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
+        self, person: str, deed: LimitedAction, most: int, span: timedelta, now: datetime, about: str = ""
     ) -> datetime | None:
         async def take(transaction: Transaction) -> datetime | None:
             await transaction.run("DELETE FROM allowances WHERE at <= ?", [time_to_text(now - KEPT_FOR)])

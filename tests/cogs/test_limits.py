@@ -7,7 +7,7 @@ import pytest
 from simcord.actors import MemberActor
 
 from domain.turn.quota import Allowances, Limits
-from domain.usage import Deed
+from domain.usage import LimitedAction
 from tests.cogs.stage import Stage, text_of
 
 TALE = b"CHAPTER 1\n\n" + b"Marta came to the island on a Tuesday. " * 20
@@ -90,14 +90,14 @@ async def test_a_window_slides_and_zero_is_no_limit(stage: Stage) -> None:
     now = stage.app.clock()
     counts = stage.app.storage.allowances
     window = Allowances(counts, Limits(turns_per_minute=2), lambda: now)
-    assert [await window.take("ann", Deed.ASK) for _ in range(2)] == [None, None]
+    assert [await window.take("ann", LimitedAction.ASK) for _ in range(2)] == [None, None]
     now += timedelta(seconds=45)
-    assert await window.take("ann", Deed.ASK) == timedelta(seconds=15)
-    assert await window.take("ben", Deed.ASK) is None
+    assert await window.take("ann", LimitedAction.ASK) == timedelta(seconds=15)
+    assert await window.take("ben", LimitedAction.ASK) is None
     now += timedelta(seconds=15)
-    assert await window.take("ann", Deed.ASK) is None
+    assert await window.take("ann", LimitedAction.ASK) is None
     without = Allowances(counts, Limits(), lambda: now)
-    assert {await without.take("ann", Deed.ASK) for _ in range(100)} == {None}
+    assert {await without.take("ann", LimitedAction.ASK) for _ in range(100)} == {None}
 
 
 async def test_who_asks_too_fast_is_told_when_to_ask_again(stage: Stage) -> None:

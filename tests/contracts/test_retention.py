@@ -9,7 +9,7 @@ import pytest
 from domain.clubs.plan import Section
 from domain.conversation import TurnState
 from domain.tool_use import TokenUsage
-from domain.usage import Deed, UsageRecord
+from domain.usage import LimitedAction, UsageRecord
 from storage.opening import Storage
 from storage.sql.erasure import SQLRetention
 from tests.contracts.test_clubs import a_club
@@ -179,9 +179,9 @@ async def test_notes_of_what_could_not_be_removed_go_in_the_end(storage: Storage
 
 async def test_what_counts_for_a_day_goes_though_nobody_does_anything_more(storage: Storage) -> None:
     now = datetime.now(UTC)
-    await storage.allowances.take("hatter", Deed.ASK, 1, timedelta(hours=1), now)
+    await storage.allowances.take("hatter", LimitedAction.ASK, 1, timedelta(hours=1), now)
     await storage.retention.erase_notes(now - timedelta(days=30))
-    assert await storage.allowances.take("hatter", Deed.ASK, 1, timedelta(hours=1), now)
+    assert await storage.allowances.take("hatter", LimitedAction.ASK, 1, timedelta(hours=1), now)
     next_day = SQLRetention(storage.engine, lambda: now + timedelta(days=1, minutes=1))
     await next_day.erase_notes(now - timedelta(days=30))
     for table in ("allowances", "locks"):

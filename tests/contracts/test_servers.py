@@ -11,7 +11,7 @@ from domain.book import ShelfLimits
 from domain.errors import BookError, BookErrorCode
 from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
-from domain.usage import Deed, ServerSettings, UsageRecord
+from domain.usage import LimitedAction, ServerSettings, UsageRecord
 from storage.opening import Storage
 from storage.sql import books
 from storage.sql.books import SQLBooks
@@ -94,41 +94,45 @@ class TestAllowances:
     async def test_so_many_within_the_span_and_then_the_next_is_named(self, storage: Storage) -> None:
         take = storage.allowances.take
         for seconds in (0, 20):
-            assert await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT + timedelta(seconds=seconds)) is None
+            assert await take("hatter", LimitedAction.ASK, 2, A_MINUTE, MIDNIGHT + timedelta(seconds=seconds)) is None
         late = MIDNIGHT + timedelta(seconds=59)
-        assert await take("hatter", Deed.ASK, 2, A_MINUTE, late) == MIDNIGHT + A_MINUTE
-        assert await take("dormouse", Deed.ASK, 2, A_MINUTE, late) is None
-        assert await take("hatter", Deed.ADD_BOOK, 2, A_MINUTE, late) is None
-        assert await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT + A_MINUTE) is None
+        assert await take("hatter", LimitedAction.ASK, 2, A_MINUTE, late) == MIDNIGHT + A_MINUTE
+        assert await take("dormouse", LimitedAction.ASK, 2, A_MINUTE, late) is None
+        assert await take("hatter", LimitedAction.ADD_BOOK, 2, A_MINUTE, late) is None
+        assert await take("hatter", LimitedAction.ASK, 2, A_MINUTE, MIDNIGHT + A_MINUTE) is None
 
     async def test_after_a_clock_was_set_back_nobody_waits_for_the_hours_that_it_was_ahead(
         self, storage: Storage
     ) -> None:
         take = storage.allowances.take
         ahead = MIDNIGHT + timedelta(hours=5)
-        assert [await take("hatter", Deed.ASK, 2, A_MINUTE, ahead) for _ in range(3)] == [None, None, ahead + A_MINUTE]
-        assert [await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT) for _ in range(2)] == [None, None]
-        assert await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT) == MIDNIGHT + A_MINUTE
+        assert [await take("hatter", LimitedAction.ASK, 2, A_MINUTE, ahead) for _ in range(3)] == [
+            None,
+            None,
+            ahead + A_MINUTE,
+        ]
+        assert [await take("hatter", LimitedAction.ASK, 2, A_MINUTE, MIDNIGHT) for _ in range(2)] == [None, None]
+        assert await take("hatter", LimitedAction.ASK, 2, A_MINUTE, MIDNIGHT) == MIDNIGHT + A_MINUTE
 
     async def test_what_is_done_again_about_the_same_counts_once(self, storage: Storage) -> None:
         for _ in range(3):
-            assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "a riddle") is None
-        assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "another")
+            assert await storage.allowances.take("hatter", LimitedAction.ASK, 1, A_MINUTE, MIDNIGHT, "a riddle") is None
+        assert await storage.allowances.take("hatter", LimitedAction.ASK, 1, A_MINUTE, MIDNIGHT, "another")
 
     async def test_no_more_pass_at_the_same_moment_on_two_nodes(self, storage: Storage) -> None:
         nodes = [storage.allowances, SQLAllowances(storage.engine)]
         taken = await asyncio.gather(
             *(
-                nodes[n % 2].take("hatter", Deed.ASK, 5, A_MINUTE, MIDNIGHT + n * timedelta.resolution)
+                nodes[n % 2].take("hatter", LimitedAction.ASK, 5, A_MINUTE, MIDNIGHT + n * timedelta.resolution)
                 for n in range(50)
             )
         )
         assert taken.count(None) == 5
 
     async def test_who_is_erased_is_still_counted_and_not_by_name(self, storage: Storage) -> None:
-        await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT)
+        await storage.allowances.take("hatter", LimitedAction.ASK, 1, A_MINUTE, MIDNIGHT)
         await storage.privacy.erase("hatter")
-        assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT) == MIDNIGHT + A_MINUTE
+        assert await storage.allowances.take("hatter", LimitedAction.ASK, 1, A_MINUTE, MIDNIGHT) == MIDNIGHT + A_MINUTE
         assert "asked" not in str(await storage.privacy.export("hatter"))
 
 
