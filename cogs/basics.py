@@ -126,8 +126,8 @@ def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
 
 
 def first_words(say: Speech) -> str:
-    """Three lines: what this is, how to begin, and what there is to set; then the other languages, each in itself,
-    because Discord lets only some servers say theirs.
+    """Three lines: what this is, how to begin, and what can be set; then the names of the other languages, each in its
+    own, because only some servers can tell Discord which language they use.
     """
     lines = [
         say(
@@ -412,7 +412,7 @@ class FirstSteps(commands.Cog):
 
     @commands.Cog.listener()
     async def on_position_moved(self, reader_id: str, book_id: str) -> None:
-        """Let the cards of the conversations that somebody has opened on a book say how far they are now."""
+        """Update the position on the cards of the conversations about a book that the reader has opened."""
         known = await self._use_cases.conversations.list_by_book(book_id)
         own = [(each, place) for each in known if each.owner_id == reader_id and (place := self._place_of(each))]
         if not own:

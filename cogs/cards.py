@@ -59,7 +59,7 @@ def book_title(book: Book, say: Speech) -> str:
 
 
 def titled(conversation: Conversation, say: Speech) -> str:
-    """A conversation's title; one without a title is called so in the person's language."""
+    """A conversation's title, or the words for an untitled one in the person's language."""
     return say(NO_TITLE) if conversation.title == UNTITLED else conversation.title
 
 
@@ -74,7 +74,7 @@ def clipped(text: str, length: int) -> str:
 
 
 def clipped_words(text: str, length: int) -> str:
-    """The same for a reader's words: a cover that is cut is closed, so that what they have hidden stays hidden."""
+    """The same for a reader's words: a spoiler mark that is cut off is closed, so that hidden words stay hidden."""
     cut = clipped(text, length)
     return f"{cut}{MARK}" if cut != text and cut.count(MARK) % 2 else cut
 
@@ -233,7 +233,7 @@ def question_line(question: FirstQuestion, say: Speech) -> str:
 
 
 def asked_line(name: str, question: str, say: Speech) -> str:
-    """Who asks what, in one line, and in a line of its own the passage that the question quotes."""
+    """One line that says who asks what, and another one with the passage that the question quotes."""
     lines = question.splitlines()
     own = " ".join(line for line in lines if not line.startswith(">")).strip()
     quoted = " ".join(line.removeprefix(">").strip() for line in lines if line.startswith(">"))
@@ -248,7 +248,7 @@ def _plain_words(text: str) -> str:
 
 
 def question_buttons(action: str, of: str, questions: Sequence[str]) -> list[Button[View]]:
-    """Buttons that ask what stands on them, in a row of their own; their argument is `of`, a colon and a number."""
+    """A row of buttons that ask the question on their label; their argument is `of`, a colon and a number."""
     buttons = [action_button(action, f"{of}:{number}", label=each) for number, each in enumerate(questions)]
     for button in buttons:
         button.row = 1
@@ -256,7 +256,7 @@ def question_buttons(action: str, of: str, questions: Sequence[str]) -> list[But
 
 
 def welcome_buttons(conversation: Conversation, questions: Sequence[str], say: Speech) -> View:
-    """What leads on from the first message of a thread: one's page, help, and questions that a press asks."""
+    """The buttons under the first message of a thread: set your page, get help, or ask one of the questions."""
     page = action_button("page", conversation.book_id, label=say("Set my page"), style=ButtonStyle.primary)
     first = question_buttons("first", conversation.id, questions)
     return row(page, action_button("help", "", label=say("Help")), *first)

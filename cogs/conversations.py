@@ -317,8 +317,8 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     async def on_message(self, message: discord.Message) -> None:
         """Somebody renamed a thread, which renames the conversation.
 
-        Discord posts a message about it. Its event about the thread says neither who did it nor when: it may come late
-        and be about a name that the bot itself has given and replaced since.
+        The name is taken from Discord's message about it, because the event about the thread says neither who renamed
+        it nor when: it may come late, with a name that the bot itself has given and replaced since.
         """
         if message.type is discord.MessageType.channel_name_change and message.guild is not None:
             rename = partial(self._take_over_name, message)
@@ -326,7 +326,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @commands.Cog.listener()
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
-        """The same where no message tells of it, because somebody has deleted it."""
+        """The same if Discord's message about it is missing, because somebody has deleted it."""
         if before.name == after.name:
             return
         conversation = await self._use_cases.conversations.in_thread(str(after.id))

@@ -1,4 +1,6 @@
-"""What goes wrong: Discord's passing errors are tried again; the rest is told to whoever waits, in a sentence."""
+"""Error handling: retries for Discord's temporary errors, and a sentence about every other one for the person who
+waits.
+"""
 
 import asyncio
 import logging
@@ -32,22 +34,22 @@ Result = TypeVar("Result")
 
 PASSING_SOON = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
 TRANSIENT_ERRORS = (discord.RateLimited, *PASSING_SOON)
-"""Trouble that goes by without anybody doing anything about it."""
+"""Temporary errors, which pass without anybody's help."""
 
 DISCORD_ERRORS = (discord.HTTPException, *TRANSIENT_ERRORS)
-"""All that may come of a request to Discord."""
+"""Every error that a request to Discord may raise."""
 
 WAITS_S = (0.5, 1.0, 2.0)
-"""Before the second try and those after it; whoever waits for an answer waits no longer than for a slow model."""
+"""Pauses before the second and later attempts; in sum no longer than people wait for a slow model."""
 
 
 async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
-    """The result of a request, which is made again while Discord has trouble.
+    """The result of a request, which is retried while Discord has temporary errors.
 
-    Only for requests that do the same if they are made twice: they read something, set it, or have a nonce.
+    Only for idempotent requests: they read or set something, or have a nonce.
 
     Raises:
-        DISCORD_ERRORS: it has had trouble each time, or it refuses.
+        DISCORD_ERRORS: all attempts failed, or Discord refuses.
     """
     for wait in WAITS_S:
         try:
@@ -58,9 +60,9 @@ async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
     return await ask()
 
 
-async def steadily(work: Callable[[], Awaitable[object]], about: str) -> None:
-    """Do work that is done again and again, and for which nobody waits: whatever goes wrong is logged, and ends it only
-    this time. `about` tells operators which work it is.
+async def log_failures(work: Callable[[], Awaitable[object]], about: str) -> None:
+    """Do recurring background work, and log any exception, so that the next time can come. `about` tells operators
+    which work has failed.
     """
     try:
         await work()
@@ -98,21 +100,23 @@ class DiscordCode(IntEnum):
 
 
 EXPIRED = (DiscordCode.UNKNOWN_WEBHOOK, DiscordCode.INVALID_WEBHOOK_TOKEN)
-"""An interaction cannot be answered any more, because a quarter of an hour has passed."""
+"""An interaction can't be answered any more, because 15 minutes have passed."""
 LOST = (DiscordCode.UNKNOWN_INTERACTION, DiscordCode.ALREADY_ACKNOWLEDGED)
 """An interaction was not answered in time, or was answered before."""
 
 LOOKED_AT = 50
 """Messages after an interaction among which its reply is looked for."""
 PLACE, STANDING = "place", "standing"
-"""On an interaction: the channel of its reply, and the reply as a message there, once its token has expired."""
+"""In the extras of an interaction: the channel of its reply, and the reply as a message there once its token has
+expired.
+"""
 
 NAMING_BOOKS = (BookError, ConversationError, DownloadError)
 """Errors whose sentences may hold words of others, such as titles."""
 
 
 class Refusal(Exception):  # noqa: N818
-    """A wish that is not granted; `sentence` says why, in the reader's language."""
+    """A request that the bot declines; `sentence` says why, in the reader's language."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
@@ -120,7 +124,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 async def report(interaction: discord.Interaction[Any], error: BaseException) -> None:
-    """Tell the person who asked, and them alone; log what the program did not expect."""
+    """Tell the person who asked about an error, in private; log unexpected ones."""
     error = getattr(error, "original", error)
     if isinstance(error, discord.HTTPException) and error.code in (*LOST, *EXPIRED):
         logger.warning("an interaction was lost: %s", error)
@@ -135,8 +139,8 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
 
 
 async def excuse(interaction: discord.Interaction[Any]) -> None:
-    """Tell the person who gave a command that it was cut short, since the program is being stopped. The next start may
-    go on with it: a thread that was opened is answered.
+    """Tell the author of a command that it was cut short because the program is being stopped. The next start may
+    continue it, such as by answering in a thread that was opened.
     """
     say = speech_of(interaction)
     text = say("I'm restarting and couldn't finish this. If it isn't done in a minute, please try again.")
@@ -144,7 +148,7 @@ async def excuse(interaction: discord.Interaction[Any]) -> None:
 
 
 async def turn_away(interaction: discord.Interaction[Any]) -> None:
-    """Tell the person who comes while the program is being stopped to come again."""
+    """Ask a person who uses a command while the program is being stopped to try again."""
     try:
         await tell(interaction, speech_of(interaction)("I'm restarting. Please try again in a minute."))
     except DISCORD_ERRORS as error:
@@ -156,9 +160,9 @@ TakeBack = Callable[[], Awaitable[None]]
 
 
 async def tell(interaction: discord.Interaction[Any], text: str) -> TakeBack:
-    """Say something to the person who asked, and to them alone, whether or not the interaction was acknowledged.
+    """Send a private reply to the person who asked, whether or not the interaction was acknowledged.
 
-    Returns what removes it again; Discord allows that for a quarter of an hour.
+    Returns a function that deletes it; Discord allows that for 15 minutes.
     """
     if interaction.response.is_done():
         return (await interaction.followup.send(text, ephemeral=True, wait=True)).delete
@@ -169,9 +173,9 @@ async def tell(interaction: discord.Interaction[Any], text: str) -> TakeBack:
 async def hint(
     message: discord.Message, text: str, view: discord.ui.View = discord.utils.MISSING, *, about: str = "hint"
 ) -> discord.Message | None:
-    """Say something below a message, without a notification, and once however often the message is handled.
+    """Reply to a message without a notification, and only once, however often the message is handled.
 
-    `about` tells the hints below one message apart. Returns the hint; None if it could not be posted.
+    `about` distinguishes several hints for one message. Returns the hint; None if it could not be posted.
     """
     send = partial(
         message.channel.send,
@@ -194,7 +198,7 @@ async def hint(
 
 
 async def remove_notice(message: discord.Message) -> None:
-    """Delete what was said about trouble that is over, if Discord lets it."""
+    """Delete a notice about a problem that is over, if Discord allows it."""
     try:
         await message.delete()
     except DISCORD_ERRORS as error:
@@ -202,7 +206,7 @@ async def remove_notice(message: discord.Message) -> None:
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether the database does not answer just now, so that the same may succeed in a minute."""
+    """Whether the error means that the database does not answer at the moment, so that a retry may succeed."""
     return isinstance(error, StorageError) and error.code is StorageErrorCode.UNREACHABLE
 
 
@@ -225,7 +229,7 @@ def tells_of_outage(text: str) -> bool:
 async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> TakeBack:
     """Tell the person who waits for an answer that it cannot be shown now; `lacking` names the permissions it takes.
 
-    Returns what removes that again, once the answer stands.
+    Returns a function that deletes it, for when the answer is posted.
     """
     say, me = speech_of(interaction), interaction.guild.me if interaction.guild else None
     kept = say("I can't write in this thread at the moment. I'll post my answer as soon as I can.")
@@ -269,7 +273,7 @@ def _is_ours_alone(sentence: str) -> bool:
 
 
 def refusal_of_discord(error: Exception, say: Speech) -> str:
-    """What Discord's refusal means for people; empty if it was not expected."""
+    """A sentence for a refusal of Discord's; empty if it was not expected."""
     match error:
         case discord.HTTPException() if error.code == DiscordCode.UNKNOWN_MESSAGE:
             return say("Somebody deleted the message for this while I was working on it.")
@@ -314,7 +318,7 @@ async def edit_reply(interaction: discord.Interaction[Any], **parts: Any) -> dis
         try:
             return await interaction.edit_original_response(**parts)
         except discord.HTTPException as error:
-            standing = await standing_reply(interaction) if error.code in EXPIRED else None
+            standing = await find_reply(interaction) if error.code in EXPIRED else None
             if standing is None:
                 raise
             interaction.extras[STANDING] = standing
@@ -331,8 +335,8 @@ async def delete_replies(interaction: discord.Interaction[Any], message_ids: Ite
             logger.warning("reply %s stays: %s", message_id, error)
 
 
-async def standing_reply(interaction: discord.Interaction[Any]) -> discord.Message | None:
-    """The reply to an interaction as a message of its channel; None if there is none."""
+async def find_reply(interaction: discord.Interaction[Any]) -> discord.Message | None:
+    """Search the channel for the reply to an interaction; None if there is none."""
     place_id = interaction.extras.get(PLACE, interaction.channel_id)
     if place_id is None:
         return None

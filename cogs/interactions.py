@@ -1,4 +1,4 @@
-"""Interactions: acknowledged in time, each press carried out once, every failure told in a sentence."""
+"""Interactions: acknowledged in time, each button press carried out once, and every failure reported in a sentence."""
 
 import asyncio
 import gzip
@@ -88,7 +88,7 @@ async def change(interaction: discord.Interaction[Any], **parts: Any) -> None:
 
 
 async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool) -> bool:
-    """Say that the work goes on, unless that was said. False: too late, no reply is possible any more.
+    """Acknowledge the interaction, unless that was done. False: it is too late for any reply.
 
     Raises:
         DISCORD_ERRORS: Discord refuses it; somebody has answered it before.
@@ -125,12 +125,12 @@ def action_button(
     style: ButtonStyle = ButtonStyle.secondary,
     disabled: bool = False,
 ) -> Button[View]:
-    """A button that does what a cog has registered by `on_press`."""
+    """A button for the action that a cog has registered with `on_press`."""
     return Button(label=label, style=style, custom_id=f"do:{action}:{argument}", disabled=disabled)
 
 
 def action_menu(action: str, argument: str, *, options: list[discord.SelectOption], placeholder: str) -> Select[View]:
-    """A menu that does what a cog has registered by `on_choice`; the argument precedes the chosen value."""
+    """A menu for the action that a cog has registered with `on_choice`; the argument precedes the chosen value."""
     return Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder)
 
 
@@ -209,8 +209,8 @@ def _is_one_of(commands: tuple[str, ...], interaction: discord.Interaction[Any])
 
 
 def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
-    """The rule, told to somebody who uses the bot where that is not allowed; `channels` are mentions of the allowed
-    ones.
+    """What to tell somebody who uses the bot in a channel where it is not allowed; `channels` are mentions of the
+    allowed ones.
     """
     rule = say(
         "I'm not allowed in this channel. Somebody with the permission “Manage Server” can change that with "
@@ -289,7 +289,7 @@ class Field:
 
 
 def form(action: str, argument: str, *, title: str, fields: Iterable[Field]) -> Modal:
-    """A modal that is carried out by what a cog has registered by `handle_form`, even after a restart."""
+    """A modal for the action that a cog has registered with `handle_form`; it works even after a restart."""
     modal = Modal(title=title, custom_id=f"fill:{action}:{argument}")
     for each in fields:
         style = discord.TextStyle.long if each.is_long else discord.TextStyle.short
@@ -349,7 +349,7 @@ def buttons_of(message: discord.Message) -> list[discord.Button]:
 
 
 def confirmation(action: str, argument: str, label: str, say: Speech, *, keep: str = "") -> View:
-    """A button that does it, and one that does not, which says `keep`."""
+    """A button that confirms the action, and one labelled `keep` that does nothing."""
     return row(
         action_button(action, argument, label=label, style=ButtonStyle.danger),
         action_button(KEEP, "", label=keep or say("Keep it")),
@@ -357,7 +357,7 @@ def confirmation(action: str, argument: str, label: str, say: Speech, *, keep: s
 
 
 def assert_fresh(interaction: discord.Interaction[Any]) -> None:
-    """Refuse to act on an old question: what it named may have grown since.
+    """Refuse to act on an old confirmation: what it is about may have grown since.
 
     Raises:
         Refusal: the question is too old.
@@ -369,7 +369,7 @@ def assert_fresh(interaction: discord.Interaction[Any]) -> None:
 
 
 async def keep(interaction: discord.Interaction[Any], argument: str) -> None:
-    """Do nothing, and say so."""
+    """Do nothing, and say that nothing has changed."""
     await interaction.response.edit_message(content=speech_of(interaction)("Nothing changed."), embed=None, view=None)
 
 

@@ -1,4 +1,6 @@
-"""Commands in the menus of messages and people: ask about it, find it in the book, see how far somebody has read."""
+"""The commands in the context menus of messages and people: ask about a message, find it in the book, see a reader's
+page.
+"""
 
 import re
 from collections.abc import Sequence

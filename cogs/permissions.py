@@ -47,10 +47,10 @@ PERMISSION_NAMES = {
     "attach_files": later("Attach Files"),
     "read_message_history": later("Read Message History"),
 }
-"""What the bot needs, and how Discord's settings call it."""
+"""The permissions the bot needs, and their names in Discord's settings."""
 
 FOR_CLUBS = {"create_events": later("Create Events"), "send_polls": later("Create Polls")}
-"""What it needs for the events and votes of clubs alone."""
+"""The permissions it needs only for the events and votes of clubs."""
 
 NEEDED = discord.Permissions(**dict.fromkeys(PERMISSION_NAMES, True))
 
@@ -70,16 +70,16 @@ FOR_A_PRIVATE_THREAD = ("view_channel", "create_private_threads", "send_messages
 
 FOR_A_PUBLIC_THREAD_OF_ONES_OWN = ("view_channel", "create_public_threads", "send_messages_in_threads")
 FOR_A_PRIVATE_THREAD_OF_ONES_OWN = ("view_channel", "create_private_threads", "send_messages_in_threads")
-"""What a person needs to do by themselves what the bot does for them."""
+"""The permissions a person needs to do the same themselves as the bot does for them."""
 
 
 def missing(granted: discord.Permissions, needed: Iterable[str] = PERMISSION_NAMES) -> list[str]:
-    """The missing ones among these permissions."""
+    """Those of the needed permissions that are not granted."""
     return [name for name in needed if not getattr(granted, name) and not granted.administrator]
 
 
 def permission_names(names: Iterable[str], say: Speech) -> str:
-    """Permissions under the names of Discord's settings."""
+    """Permissions by their names in Discord's settings."""
     known = PERMISSION_NAMES | FOR_CLUBS
     called = (say(known.get(name, name.replace("_", " ").title())) for name in names)
     return ", ".join(say("“{title}”", title=each) for each in called)
@@ -159,14 +159,16 @@ def _said_of(channel: discord.abc.GuildChannel, person: int) -> discord.Permissi
 
 
 def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
-    """What the person lacks for writing in this place of a server; the bot posts nothing there for them, then."""
+    """The permissions the person lacks for writing here; if there are any, the bot posts nothing here for them."""
     if server_of(interaction) is None:
         return []
     return missing(interaction.permissions, _to_write_in(interaction.channel))
 
 
 def may_no_longer_write(message: discord.Message) -> bool:
-    """Whether its author is known to lack what they need for writing where it stands: people can edit all the same."""
+    """Whether the author of a message is known to have lost the permission to write there: people can still edit
+    messages.
+    """
     author, place = message.author, message.channel
     channel = place.parent if isinstance(place, discord.Thread) else place
     if not isinstance(author, discord.Member) or not isinstance(channel, discord.abc.GuildChannel):
@@ -181,7 +183,7 @@ def _to_write_in(place: Any) -> list[str]:
 
 
 def sees_club(interaction: discord.Interaction[Any], club: Club) -> bool:
-    """Whether the person sees the channel in which it reads."""
+    """Whether the person sees the club's channel."""
     server, person = server_of(interaction), interaction.user
     channel = server.get_channel(int(club.channel_id)) if server else None
     if channel is None or not isinstance(person, discord.Member):

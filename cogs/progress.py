@@ -41,7 +41,7 @@ HIDDEN = "hidden"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A book, and how far it may be told: to the asker, or publicly, to everybody who sees it there.
+    """A book, and how far a reply may go: for the asker alone, or for everybody who sees the reply.
 
     `binding` is who or what keeps it from going further, if that is not the asker. `page` is the label of the last
     page, `since` that of the first one, if it is not the book's. `club` is the channel's club.
@@ -231,7 +231,7 @@ async def _name(server: discord.Guild | None, person: str, say: Speech) -> str:
 
 
 async def scope_here(interaction: discord.Interaction[Any], book: str | None, *, public: bool) -> Scope:
-    """How far a book may be told here. Where only the person has installed the bot, nothing is public."""
+    """The scope of a reply about a book here. Where only the person has installed the bot, nothing is public."""
     club = await club_here(interaction)
     found = await resolve_book(interaction, club.book_id if club and book is None else book)
     if public and server_of(interaction) is not None:
@@ -282,7 +282,7 @@ async def _slowest_here(interaction: discord.Interaction[Any], book: Book, own: 
 
 
 def extent_line(scope: Scope, say: Speech) -> str:
-    """Which book, and which part of it is told."""
+    """The line that says which book and which part of it a reply is about."""
     title, estimated = plain(clipped(scope.book.title, TITLE_SHOWN)), scope.book.pages_estimated
     first = page_name(scope.since, say, estimated=estimated) if scope.since else ""
     last = page_name(scope.page, say, estimated=estimated) if scope.page else ""
@@ -309,5 +309,5 @@ async def club_here(interaction: discord.Interaction[Any]) -> Club | None:
 
 
 async def own_bound(interaction: discord.Interaction[Any], book: Book) -> int:
-    """How far a person may be told of a book, for them alone."""
+    """How far a private reply to a person may go in a book."""
     return (await use_cases_of(interaction).positions.get(str(interaction.user.id), book)).bound(book.length)

@@ -1,4 +1,4 @@
-"""/recap, /who, /discuss and /ask: what a book says, up to one person's page or up to the lowest of a group."""
+"""/recap, /who, /discuss and /ask: what a book says, up to the person's page or up to the lowest page of a group."""
 
 import io
 from collections.abc import Awaitable, Callable, Coroutine, Sequence

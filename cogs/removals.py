@@ -1,4 +1,4 @@
-"""What the bot has posted about whom, and its removal by a list in storage that survives crashes."""
+"""Records which people the bot's messages show, and removes from Discord what is on the list of removals in storage."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import discord
 
-from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, DiscordCode, retry_transient, steadily
+from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, DiscordCode, log_failures, retry_transient
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
@@ -75,7 +75,8 @@ class Removals:
         self.begin(self._work_off)
 
     async def note(self, *posts: PersonalPost) -> bool:
-        """Note messages of the bot's own that show somebody; whether they may. Else they are removed soon.
+        """Record messages of the bot that show somebody. False: the person was erased meanwhile, so they are removed
+        soon.
 
         While the database is away the notes are kept and tried again; what they are about stays as it is until then.
         """
@@ -94,7 +95,7 @@ class Removals:
     async def _note_later(self) -> None:
         while self._unnoted:
             await asyncio.sleep(NOTE_AGAIN_S)
-            await steadily(self._note_what_waits, "whom messages show is noted later")
+            await log_failures(self._note_what_waits, "whom messages show is noted later")
 
     async def _note_what_waits(self) -> None:
         posts = tuple(self._unnoted)
@@ -104,7 +105,7 @@ class Removals:
             self._unnoted = [each for each in self._unnoted if each not in posts]
 
     def forget(self, message_id: str) -> None:
-        """Leave a message out that is to be noted later: it has been deleted."""
+        """Don't record a message later that has been deleted."""
         self._unnoted = [each for each in self._unnoted if each.message_id != message_id]
 
     def keep_looking(self) -> None:
@@ -119,7 +120,7 @@ class Removals:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do it in the background, until `close`."""
+        """Run work in the background, until `close`."""
         if self._is_closed:
             return
         task = asyncio.create_task(work(), name="removals")
@@ -132,7 +133,7 @@ class Removals:
             self.wake()
 
     async def _work_off(self) -> None:
-        await steadily(self._take_up, "what is to be removed from Discord could not be found out")
+        await log_failures(self._take_up, "what is to be removed from Discord could not be found out")
 
     async def _take_up(self) -> None:
         """Begin to process this shard's part of the list, in each server by itself."""
@@ -146,12 +147,12 @@ class Removals:
 
     async def _work_next(self, place: str) -> None:
         async with self._order_in(place):
-            await steadily(partial(self._work_through, self._next.pop(place)), "what is removed stays on the list")
+            await log_failures(partial(self._work_through, self._next.pop(place)), "what is removed stays on the list")
 
     async def work(self, removals: Sequence[Removal]) -> None:
-        """Remove these from Discord, in each server by itself: one where that takes long holds up no other.
+        """Carry out these removals, independently for each server, so that a slow one doesn't hold up the others.
 
-        Refusals are recorded; what meets trouble stays on the list.
+        Refusals are recorded; what fails for other reasons stays on the list.
         """
         for ended in await asyncio.gather(*starmap(self._work_in, _by_place(removals).items()), return_exceptions=True):
             if ended is not None:
@@ -300,8 +301,8 @@ def _cleaned(part: Any, clean: Callable[[str], str]) -> Any:
 
 
 def shown_in(message: discord.Message) -> list[PersonalPost]:
-    """The people shown by a message of the bot: who gave the command it answers, who is mentioned,
-    whom it replies to.
+    """The people that a message of the bot shows: the author of the command, the people mentioned, and the one it
+    replies to.
     """
     if message.flags.ephemeral:
         return []
@@ -342,7 +343,7 @@ def _texts(*parts: Any) -> Iterator[str]:
 
 
 class PostingPlaces:
-    """Records in which channels the bot is about to post.
+    """Records the channels in which the bot is about to post.
 
     What is posted just before the program is killed is recorded nowhere else; the next start looks for it there.
     """
@@ -376,7 +377,7 @@ class PostingPlaces:
             logger.warning("that something is posted in channel %s is not noted: %s", place.channel_id, error)
 
     async def last(self, serves: Callable[[str], bool]) -> tuple[Sequence[PostingPlace], datetime]:
-        """Where something may have been posted that is not recorded, the newest first, and when the last of it was.
+        """The channels with posts that may not be recorded, newest first, and the time of the last of these posts.
 
         After a start, these are the places of the program that ran before.
 
@@ -391,12 +392,12 @@ class PostingPlaces:
         return list(first.values())[:PLACES_LOOKED_THROUGH], newest + NOTED_FOR + LOST_WITHIN
 
     def looked_through(self) -> None:
-        """What was posted there is recorded, as far as that is possible."""
+        """Forget these channels: what was posted there is recorded now, as far as possible."""
         self._is_looked_through = True
 
 
 class PostNotes:
-    """Records whom the bot's own messages show, as Discord reports them, whichever part of the bot has posted them."""
+    """Records which people the bot's messages show, from Discord's events, whichever part of the bot posted them."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals, places: PostingPlaces) -> None:
         self._bot = bot
@@ -406,7 +407,7 @@ class PostNotes:
         self._noted: set[PersonalPost] = set()
 
     async def note(self, message: discord.Message) -> None:
-        """Record it, if it shows anybody."""
+        """Record a message, if it shows anybody."""
         shown = shown_in(message)
         known = {replace(each, as_of=None) for each in shown}
         if known - self._noted and await self._removals.note(*shown):

@@ -1,4 +1,4 @@
-"""What cogs depend on, and the bot as they know it."""
+"""The services cogs share, and the bot's base class."""
 
 import asyncio
 import logging
@@ -57,7 +57,7 @@ class Conversing(Protocol):
     def standing_still(
         self, conversations: Sequence[Conversation], erasing: str | None
     ) -> AbstractAsyncContextManager[None]:
-        """Post nothing in these conversations during the block, which erases a person from them, or all (None).
+        """Post nothing in these conversations during the block, which erases a person, or everybody (None), from them.
 
         At its end turns that run there are taken back, and what is shown of the erased goes.
         """
@@ -75,7 +75,7 @@ Action = Callable[[discord.Interaction[Any], str], Awaitable[None]]
 
 
 class RecentIds:
-    """Recognises the newest `size` ids it has seen."""
+    """Remembers the newest `size` ids."""
 
     def __init__(self, size: int = 1_000) -> None:
         self._size = size
@@ -91,7 +91,7 @@ class RecentIds:
         return True
 
     def known(self) -> tuple[int, ...]:
-        """All that it knows again, the newest last."""
+        """All remembered ids, the newest last."""
         return tuple(self._met)
 
 
@@ -122,9 +122,7 @@ def note_deed(interaction: discord.Interaction[Any], text: str, also: str = "", 
 
 
 class Memberships:
-    """Who is in which private thread, as Discord has said lately. Only for autocomplete: permissions are always asked
-    for.
-    """
+    """Caches who is in which private thread. Only for autocomplete: permissions are always checked with Discord."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -154,7 +152,7 @@ class Memberships:
 
 
 class StorageRetries:
-    """Work that failed because the database was away: tried again from time to time, and as soon as it is back."""
+    """Retries work that failed because the database was away: from time to time, and as soon as it is back."""
 
     def __init__(self) -> None:
         self._database_is_back = asyncio.Event()
@@ -175,7 +173,7 @@ class StorageRetries:
         task.add_done_callback(self._tasks.discard)
 
     async def now_or_later(self, work: Callable[[], Awaitable[None]], about: str) -> None:
-        """Do work; if it cannot be stored, again in the background. `about` tells operators which work it is."""
+        """Do work; if the database fails, retry it in the background. `about` tells operators which work it is."""
         try:
             await work()
         except StorageError as error:
@@ -204,7 +202,7 @@ class StorageRetries:
 
 
 class ServingBot(commands.Bot):
-    """The bot as cogs know it.
+    """The base class of the bot, with what cogs use of it.
 
     An event whose handler cannot store what happened is handled again once the database is back. Messages are not:
     their handler tells their authors, and tries again itself.
@@ -255,7 +253,7 @@ class ServingBot(commands.Bot):
         return (self.shard_id or 0, self.shard_count or 1)
 
     def serves(self, guild_id: str) -> bool:
-        """Whether Discord tells this client about a server. What is in no server belongs to the first shard."""
+        """Whether this client receives the events of a server. What is in no server belongs to the first shard."""
         number, count = self.shard
         return (int(guild_id if guild_id.isdecimal() else 0) >> 22) % count == number
 
@@ -306,7 +304,7 @@ def server_of(interaction: discord.Interaction[Any]) -> discord.Guild | None:
 def is_absent(interaction: discord.Interaction[Any]) -> bool:
     """Whether a server has installed the commands without the bot, and the person has not installed it either.
 
-    So it is with a link that asks for `applications.commands` alone, as new applications do until that is changed.
+    This happens with an install link that asks for `applications.commands` alone, the default of new applications.
     """
     server_id = interaction.guild_id
     if server_id is None or interaction.client.get_guild(server_id) is not None:

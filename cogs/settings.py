@@ -1,6 +1,4 @@
-"""/settings: what a server's managers choose for it, and the moderators' log, whose channel is one of
-these settings.
-"""
+"""/settings for the managers of a server, and the moderators' log, whose channel is one of the settings."""
 
 import asyncio
 import logging

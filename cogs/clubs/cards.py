@@ -59,7 +59,7 @@ class ClubScene:
 
     @property
     def public_bound(self) -> int:
-        """How far into the book public messages may tell."""
+        """The offset up to which public messages may tell of the book."""
         return self.club.lowest(self.now)
 
     def pages(self, section: Section, say: Speech) -> str:
@@ -81,7 +81,7 @@ class ClubScene:
         return clipped(" · ".join(reached), TITLES_LENGTH)
 
     def bound_note(self, say: Speech) -> str:
-        """The line that says how far public answers go, and because of whom; empty if they may go to the end."""
+        """The line that says how far public answers go and who limits them; empty if they may go to the end."""
         binding = binding_in(self.club, self.book.book, self.book.pages, self.now)
         return binding_note(binding, say) if binding else ""
 

@@ -1,4 +1,4 @@
-"""What the bot does for clubs and votes on its own, when it is due and after every change."""
+"""The work that the bot does for clubs and votes by itself: when something is due, and after every change."""
 
 import asyncio
 import logging
@@ -15,8 +15,8 @@ from discord.ext import tasks
 from cogs.cards import plain
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
-from cogs.clubs.work import SOON, ClubWork, Trouble, standing, unseat
-from cogs.errors import DISCORD_ERRORS, retry_transient, steadily
+from cogs.clubs.work import SOON, ClubWork, Trouble, find_post, unseat
+from cogs.errors import DISCORD_ERRORS, log_failures, retry_transient
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import permission_names
 from cogs.services import ServingBot
@@ -61,7 +61,7 @@ class _Attendance:
 
 
 class ClubDuties:
-    """Brings Discord in line with the clubs in storage, and keeps it so."""
+    """Keeps Discord in line with the clubs in storage."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
@@ -78,7 +78,7 @@ class ClubDuties:
         self._votes_later: dict[str, datetime] = {}
 
     def start(self) -> None:
-        """Look after all clubs from now on."""
+        """Start to work for all clubs in the background."""
         self._in_background(self._keep())
 
     async def close(self) -> None:
@@ -92,7 +92,7 @@ class ClubDuties:
 
     async def _keep(self) -> None:
         await self._bot.wait_until_ready()
-        await steadily(self._clubs.store.look_at_all, "the clubs cannot be looked at")
+        await log_failures(self._clubs.store.look_at_all, "the clubs cannot be looked at")
         self._looking.start()
 
     def hurry(self) -> None:
@@ -100,10 +100,10 @@ class ClubDuties:
         self._in_background(self.sweep())
 
     async def sweep(self) -> None:
-        """Do what is due for all clubs and votes of the servers handled here, for each by itself: one that fails, or
-        takes long, keeps no other from it.
+        """Do what is due for all clubs and votes of the servers handled here, independently of each other: one that
+        fails or takes long does not hold up the others.
         """
-        await steadily(self._sweep, "what is due for clubs cannot be looked up")
+        await log_failures(self._sweep, "what is due for clubs cannot be looked up")
 
     async def _sweep(self) -> None:
         clubs = await self._clubs.store.list_to_look_at(self._clubs.now())
@@ -119,12 +119,12 @@ class ClubDuties:
     async def _tend(self, of: str, attend: Callable[[], Awaitable[object]], free: asyncio.Semaphore) -> None:
         self._under_way.add(of)
         async with free:
-            work = self._in_background(steadily(attend, f"what is due for {of} is not done"))
+            work = self._in_background(log_failures(attend, f"what is due for {of} is not done"))
             work.add_done_callback(lambda _: self._under_way.discard(of))
             await asyncio.wait([work], timeout=STEPS_ASIDE_S)
 
     async def attend(self, club_id: str) -> Trouble:
-        """Do what has to be done for a club now. Never raises; the result says what could not be done."""
+        """Do the work that is due for a club. Never raises; the result says what could not be done."""
         attendance = self._attendances.setdefault(club_id, _Attendance())
         attendance.asked += 1
         mine = attendance.asked
@@ -141,7 +141,7 @@ class ClubDuties:
             self._in_background(self._attend_quietly(club_id))
 
     async def let_back_in(self, club_id: str, numbers: Collection[int], reader_id: str) -> None:
-        """Have the next round add somebody to sections' threads again, if they had been added and have left."""
+        """Have the next round add somebody again to sections' threads that they were added to and have left."""
         attendance = self._attendances.setdefault(club_id, _Attendance())
         async with attendance.lock:
             await unseat(self._clubs.store, club_id, numbers, reader_id)
@@ -189,7 +189,9 @@ class ClubDuties:
             )
             trouble.passing = True
             soon = self._clubs.now() + SOON
-            await steadily(partial(self._clubs.store.look_again, club_id, soon), "when to look again cannot be kept")
+            await log_failures(
+                partial(self._clubs.store.look_again, club_id, soon), "when to look again cannot be kept"
+            )
         return trouble
 
     def _log(self, club_id: str, channel: discord.TextChannel, trouble: Trouble) -> None:
@@ -225,7 +227,7 @@ class ClubDuties:
                 if section.opened_at is not None and not section.ready:
                     await work.safely(work.open(section))
             work.scene = replace(scene, club=await self._clubs.get(club.id))
-            await work.safely(work.seat())
+            await work.safely(work.add_readers())
         await work.safely(work.show_card())
         await work.safely(work.show_board())
         if club.ended_at is None:
@@ -257,7 +259,7 @@ class ClubDuties:
     async def _pose(self, work: "ClubWork", section: Section) -> None:
         """Post the questions in a section's thread in the background, because a model takes its time."""
         try:
-            await work.safely(work.pose(section))
+            await work.safely(work.post_questions(section))
         except MarginaliaError as error:
             logger.warning("no questions in a section's thread: %s", error)
         finally:
@@ -292,7 +294,7 @@ class ClubDuties:
         return known if isinstance(known, discord.TextChannel) else None
 
     async def stopped(self, clubs: Sequence[Club], book_title: str) -> None:
-        """Say on the cards of clubs that their book has been removed."""
+        """Update the cards of clubs to say that their book has been removed."""
         for club in clubs:
             guild, posts = self._bot.get_guild(int(club.guild_id)), await self._clubs.store.get_posts(club.id)
             post = posts.get("card")
@@ -366,7 +368,7 @@ class ClubDuties:
             await self._tell_end(vote, place, speech_in(guild))
             return ""
         question = speech_in(guild)("What shall we read next?")
-        message = await standing(place, vote.created_at, partial(_is_poll_of, vote)) or await self._post_poll(
+        message = await find_post(place, vote.created_at, partial(_is_poll_of, vote)) or await self._post_poll(
             vote, place, question
         )
         ends = message.poll.expires_at if message.poll else None
@@ -387,7 +389,7 @@ class ClubDuties:
             self._votes_later[vote.id] = self._clubs.now() + timedelta(seconds=LOOK_S)
             return
         votes = [answer.vote_count for answer in poll.answers] if poll else []
-        told = await standing(place, vote.ends_at - SOON, partial(_is_reply_to, message.id))
+        told = await find_post(place, vote.ends_at - SOON, partial(_is_reply_to, message.id))
         if told is None and len(votes) == len(vote.choices):
             text = cards.result_line(vote, votes, say)
             await place.send(text, reference=message.to_reference(fail_if_not_exists=False), nonce=f"told:{vote.id}")

@@ -114,7 +114,7 @@ class ClubWork:
         post: Post = await self._store.claim(club.id, key, self.use_cases.clubs.now())
         if post.state is not PostState.CLAIMED:
             return post
-        message = None if post.is_new else await standing(place, post.claimed_at, is_it)
+        message = None if post.is_new else await find_post(place, post.claimed_at, is_it)
         if message is None:
             if shown:
                 await self._store.settle(club.id, key, PostState.CLAIMED, shown=shown)
@@ -267,7 +267,7 @@ class ClubWork:
             ),
         )
 
-    async def pose(self, section: Section) -> None:
+    async def post_questions(self, section: Section) -> None:
         """Post the discussion questions in a section's thread, then mark it as ready."""
         clubs = self.use_cases.clubs
         club = await clubs.get(self.scene.club.id)
@@ -304,8 +304,8 @@ class ClubWork:
             found = replace(found, questions=found.questions[:-1])
         return ""
 
-    async def seat(self) -> None:
-        """Add the people to private threads who have read so far."""
+    async def add_readers(self) -> None:
+        """Add the members who have read a section to its private thread."""
         club = self.scene.club
         for section in club.sections:
             if not section.private or section.thread_id is None:
@@ -372,7 +372,9 @@ class ClubWork:
         return await self.channel.send(text, view=view, allowed_mentions=pings, nonce=nonce)
 
     async def make_events(self) -> None:
-        """Have a native event for each future date. Those that have begun stay: Discord changes them no more."""
+        """Create or update a Discord event for each future date. Events that have begun stay as they are: Discord does
+        not allow changes to them.
+        """
         club = self.scene.club
         if not club.events:
             return
@@ -446,12 +448,12 @@ def _starts_at(day: date) -> datetime:
     return midnight(day) + cards.HOUR_OF_A_DATE
 
 
-async def standing(
+async def find_post(
     place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
 ) -> discord.Message | None:
-    """The bot's own message in question, searched among the newest, then among the first since a moment.
+    """The bot's own message for which `is_it` is true, among the newest messages or the first ones after `since`.
 
-    None if it does not exist, or the bot may not look.
+    None if there is none, or the bot may not read the history.
     """
     try:
         newest = await retry_transient(partial(_page, place, limit=LOOKED_THROUGH))

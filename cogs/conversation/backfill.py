@@ -1,4 +1,4 @@
-"""After a start or a new session: finishing what a crash interrupted, and reading what was written meanwhile."""
+"""After a start or a new session: finishing what a crash interrupted, and reading the messages that were missed."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ DIRECT_AFTER_A_BREAK = 50
 
 
 class Backfill:
-    """Finishes everything that was interrupted, each conversation by itself."""
+    """Finishes everything that was interrupted, independently for each conversation."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Backfill:
             await self._read(guild, bot_id, asyncio.Semaphore(THREADS_AT_A_TIME), ASLEEP_AT_MOST, channels=channels)
 
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
-        """Take in what was written in a thread before it was bound to its conversation."""
+        """Read what was written in a thread before it was bound to its conversation."""
         async with self._intake.order(thread.id):
             is_read = self._intake.has_read(thread.id)
         if not is_read:

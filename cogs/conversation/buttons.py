@@ -88,7 +88,7 @@ def ask_again_button(turn_id: str, say: Say) -> Buttons:
 
 
 def ask_retry_button(question_id: str, say: Say) -> Buttons:
-    """Answer a question that has failed outside a conversation's thread. Its id stays, however often it fails."""
+    """Answer a question that has failed outside a conversation's thread. It keeps its id, however often it fails."""
     return _button(ASK_RETRY, question_id, say("Retry"))
 
 
@@ -99,7 +99,7 @@ def buttons_of_edited(message: discord.Message, turn_id: str, say: Say) -> Butto
 
 
 def again_button(conversation_id: str, say: Say) -> Buttons:
-    """Answer what is waiting in a conversation, after trouble that belongs to no turn."""
+    """Answer what is waiting in a conversation, after a failure outside of any turn."""
     return _button(AGAIN, conversation_id, say("Retry"))
 
 
@@ -109,7 +109,7 @@ def hear_button(message_id: int, say: Say) -> Buttons:
 
 
 def tells_of_waiting(message: discord.Message) -> bool:
-    """Whether a message of ours says that somebody has to wait, and has a button of the two above."""
+    """Whether a message of the bot tells somebody to wait, and has one of the two buttons above."""
     starts = (f"do:{AGAIN}:", f"do:{HEAR}:")
     return any((button.custom_id or "").startswith(starts) for button in buttons_of(message))
 

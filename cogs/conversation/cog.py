@@ -1,4 +1,4 @@
-"""The conversation in threads, assembled: passes Discord's events to the parts they concern."""
+"""The cog for conversations in threads: passes Discord's events on to intake, workers, backfill and deletions."""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -172,7 +172,7 @@ class ConversationCog(commands.Cog):
     @commands.Cog.listener("on_guild_unavailable")
     @commands.Cog.listener("on_guild_remove")
     async def lose_sight(self, guild: discord.Guild) -> None:
-        """What is written in the server from now on is missed, until it is back."""
+        """Note that messages in the server are missed from now on, until it is back."""
         self._intake.lose_sight(thread.id for thread in guild.threads)
 
     @commands.Cog.listener()
@@ -250,9 +250,9 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """A conversation outlives its thread, for a while.
+        """The conversation is kept for a while after its thread is deleted.
 
-        That it is gone is noted first: without its thread, the conversation is not found any more.
+        The deletion is noted first, because the conversation can't be found any more without its thread.
         """
         await self._corrections.place_gone(payload.guild_id, payload.thread_id)
         if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
@@ -290,7 +290,7 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_thread_remove(self, thread: discord.Thread) -> None:
-        """Somebody has removed the bot from a private thread, and perhaps adds it again."""
+        """Somebody has removed the bot from a private thread, and may add it again."""
         self._intake.lose_sight([thread.id])
 
     @commands.Cog.listener()

@@ -1,4 +1,4 @@
-"""What becomes of questions, answers, threads and channels when people edit or delete something on Discord."""
+"""Follows edits and deletions on Discord: of questions, answers, threads and channels."""
 
 import asyncio
 import logging
@@ -49,7 +49,7 @@ SHOWN_AT_MOST = 1_000
 class AnswersWithoutQuestion:
     """Asks the person who deleted a question whether its answer should stay, and carries out the decision.
 
-    Until then, or without a decision, the answer is deleted at the time that storage knows.
+    If they don't decide, the answer is deleted at the time that is stored with its turn.
     """
 
     def __init__(self, use_cases: UseCases, places: ThreadContexts, removals: Removals) -> None:
@@ -63,7 +63,7 @@ class AnswersWithoutQuestion:
         return on_press(KEEP_ANSWER, self._keep), on_press(DROP_ANSWER, self._drop)
 
     async def ask_all(self) -> None:
-        """Ask wherever that may not have been done before the program ended; nothing changes where it was."""
+        """Ask again wherever the program may have ended before asking. Where it had asked, nothing changes."""
         try:
             for turn in await self._use_cases.chat.answers_to_decide():
                 await self.show(turn.id)
@@ -78,7 +78,9 @@ class AnswersWithoutQuestion:
             await self._show(turn_id)
 
     async def post_deleted(self, message_id: str, channel_id: int, guild_id: int | None) -> None:
-        """Delete an answer of which somebody has deleted a message; what the bot itself deletes shows no answer."""
+        """Delete an answer if somebody has deleted one of its messages; a message that the bot deletes itself is no
+        longer recorded as showing an answer.
+        """
         where = (message_id, str(channel_id), str(guild_id) if guild_id else None)
         turn_id = await self._use_cases.transcripts.shown_by(*where)
         if turn_id is None:
@@ -176,7 +178,8 @@ class _LastEdits:
 
 
 class Corrections:
-    """Follows edits and deletions. A waiting message, or one being answered, is answered as it is now, or not at all.
+    """Follows edits and deletions. A message that is waiting or being answered is answered with its new text or, if it
+    was deleted, not at all.
 
     An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer. A message
     that is meant for the bot only since an edit is taken in.
@@ -199,7 +202,7 @@ class Corrections:
         self._orders: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     async def edited(self, message: discord.Message, bot_id: int) -> None:
-        """Take over what a message says after an edit, unless it has been edited again since."""
+        """Store the new text of an edited message, unless it has been edited again since."""
         self._last_edits.note(message)
         async with self._orders.setdefault(message.id, asyncio.Lock()):
             await self._let_it_arrive(message.channel.id)

@@ -1,4 +1,4 @@
-"""Taking in what people write in a conversation's thread: in order, once, and only what is meant for the bot."""
+"""Accepts the messages of a conversation's thread: in order, once each, and only those meant for the bot."""
 
 import asyncio
 import re
@@ -156,7 +156,7 @@ class IntakeResult(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """What reading a thread brought. `asked`: something waits for an answer.
+    """The result of reading a thread. `asked`: a message is waiting for an answer.
 
     `deleted` are the ids of questions and answers that are gone, `edited` the messages of questions, or those that
     repeat them, with other words.
@@ -184,7 +184,9 @@ class MessageIntake:
         """
 
     def order(self, channel_id: int) -> asyncio.Lock:
-        """Held while a message of the channel is taken in, so that messages are taken in by order of arrival."""
+        """A lock, held while a message of the channel is accepted, so that messages are accepted in the order of
+        arrival.
+        """
         return self._locks.setdefault(channel_id, asyncio.Lock())
 
     def forget_session(self) -> None:
@@ -261,7 +263,7 @@ class MessageIntake:
         return _hint_for(heard, message, say, bot_id)
 
     async def how_to_start(self, message: discord.Message, say: Speech, bot_id: int, *, has_books: bool) -> str:
-        """What to reply to somebody who speaks to the bot where there is no conversation."""
+        """The reply to somebody who addresses the bot where there is no conversation."""
         unread = await self._hints_about_unread(message, say, bot_id)
         if message.guild is None:
             start = _how_to_start_directly(say, has_books=has_books, asks=bool(whole_text(message, bot_id)))
@@ -456,7 +458,7 @@ def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech, bot_id
 
 
 def conversation_gone(say: Speech) -> str:
-    """A reply to somebody who writes in a thread of the bot whose conversation has been erased."""
+    """The reply to somebody who writes in a thread of the bot whose conversation has been erased."""
     return say("This thread's conversation is no longer stored, so I can't answer here. Start a new one with /chat.")
 
 
@@ -473,7 +475,7 @@ def _how_to_start_directly(say: Speech, *, has_books: bool, asks: bool) -> str:
 
 
 def text_in_files(message: discord.Message, say: Speech) -> str:
-    """How to say what is in the files of a message; empty if they are no texts."""
+    """What to say about attached files, which are not read here: long texts, and books; empty for others."""
     names = [each.filename.lower() for each in message.attachments]
     if LONG_TEXT in names:
         return say(

@@ -1,4 +1,4 @@
-"""One turn as people see it: a status line that becomes the answer and, if they want to see them, the tool calls."""
+"""The display of one turn: a status line that becomes the answer, and the tool calls if people want to see them."""
 
 import asyncio
 import logging
@@ -175,7 +175,7 @@ class TurnPresenter:
         self._answer.lost(message_id)
 
     def erase(self) -> None:
-        """Take back what stands of the turn, and show nothing of it any more: it was erased. Returns at once."""
+        """Delete everything posted for the turn, and post nothing more, because it was erased. Returns at once."""
         self._timer.cancel()
         self._answer.erase()
         self._trace.erase()
@@ -291,7 +291,7 @@ class TurnPresenter:
 
 
 def failure_of(turn_id: str, error: Exception, say: Speech) -> TurnFailed:
-    """How a turn ends that an error ended."""
+    """The final event of a turn that an error has ended."""
     if isinstance(error, MarginaliaError):
         return TurnFailed(turn_id, error.code, error.message)
     return TurnFailed(turn_id, "internal", sentence_for(error, say))
@@ -333,7 +333,7 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    """Finds the places of conversations, and knows where a message says that the database is away."""
+    """Finds the thread of each conversation, and remembers where a message says that the database is away."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases, writers: ChannelWriters, removals: Removals) -> None:
         self._bot = bot
@@ -465,7 +465,7 @@ class TurnPresenters:
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:
-        """Let an answer offer to be made again, because its question has changed."""
+        """Add a button to an answer that makes it again, because its question was edited."""
         try:
             message = await place.thread.fetch_message(int(turn.reply_ids[-1]))
             await message.edit(view=view_of(buttons_of_edited(message, turn.id, place.say)))

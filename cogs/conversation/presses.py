@@ -1,4 +1,4 @@
-"""What the buttons under answers do. What they show comes from storage, so they work as long as it exists there."""
+"""The actions of the buttons under answers. They read from storage, so a button works as long as its turn is stored."""
 
 import asyncio
 import io
@@ -133,7 +133,7 @@ class AnswerButtons:
         self._workers.start(shown.conversation.id, seen=shown.conversation, again=shown.turn.id, notify=notify)
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
-        """Answer what is waiting, and delete the sentence that explained the delay."""
+        """Answer what is waiting, and delete the message that explained the delay."""
         answerable = await acknowledge(interaction, ephemeral=True)
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):

@@ -22,8 +22,8 @@ from cogs.errors import (
     PLACE,
     TRANSIENT_ERRORS,
     edit_reply,
+    find_reply,
     retry_transient,
-    standing_reply,
 )
 from cogs.i18n import speech_for_all, speech_of
 from cogs.rendering.answers import answer_note
@@ -51,19 +51,19 @@ NOTE_S = 0.3
 END_AFTER_S = (0.0, 5.0, 20.0, 60.0, 300.0)
 """When a start tries to end an interrupted reply, while Discord has trouble."""
 WORK = "work"
-"""On an interaction: what its reply is about, as `(action, arguments for JSON)`, if a start can continue it."""
+"""In the extras of an interaction: `(action, arguments for JSON)`, if the next process can continue the command."""
 OPENING = "opening"
 """The action of a reply that the thread of a new conversation starts from; both have the same id."""
 TELLING = "telling"
-"""The action of a reply that tells something of a book, and stands for it as soon as it says anything."""
+"""The action of a reply that says something about a book. It is complete as soon as it has any text."""
 BEGAN = "began"
-"""On an interaction of an earlier process: when that began to work on it."""
+"""In the extras of an interaction of an earlier process: when that process began to work on it."""
 
 
 @dataclass(slots=True)
-class Standing:
-    """The bot's own messages, by the turn their buttons name; `plain` are those without such buttons that no turn is
-    known to have posted, by text.
+class ThreadPosts:
+    """The bot's own messages in a thread, by the turn that their buttons name. `plain` are those without such buttons,
+    by their text, except the ones that a turn is known to have posted.
     """
 
     replies: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -78,21 +78,21 @@ class Standing:
         return {*self.replies, *self.traces} - set(known)
 
 
-async def look_around(place: ThreadContext, since: int | None, recorded: Collection[str]) -> Standing:
-    """What the bot has posted in the thread after the message with that id, else last; empty if it may not look.
-    `recorded` are the ids of messages that turns are known to have posted.
+async def find_posts(place: ThreadContext, since: int | None, recorded: Collection[str]) -> ThreadPosts:
+    """What the bot has posted in a thread after the message with the id `since`, or lately if that is None; empty if
+    the bot may not read the thread. `recorded` are the ids of messages that turns are known to have posted.
 
     Raises:
         TRANSIENT_ERRORS: Discord has trouble; continuing without a look might post something twice.
     """
-    standing, thread = Standing(), place.thread
+    posts, thread = ThreadPosts(), place.thread
     try:
         for message in await retry_transient(partial(_page, thread, since)):
             if message.author.id == place.own_id:
-                _note(standing, message, recorded)
+                _note(posts, message, recorded)
     except (discord.Forbidden, discord.NotFound) as fault:
         logger.warning("what stands in thread %s could not be read: %s", thread.id, fault)
-    return standing
+    return posts
 
 
 async def _page(thread: discord.abc.Messageable, since: int | None) -> list[discord.Message]:
@@ -103,16 +103,16 @@ async def _page(thread: discord.abc.Messageable, since: int | None) -> list[disc
     return [message async for message in thread.history(after=after, limit=LOOKED_AT, oldest_first=True)]
 
 
-def _note(standing: Standing, message: discord.Message, recorded: Collection[str]) -> None:
+def _note(posts: ThreadPosts, message: discord.Message, recorded: Collection[str]) -> None:
     names = list(_button_names(message))
     shown = next(filter(None, map(turn_shown_by, names)), None)
     traced = next(filter(None, map(turn_traced_by, names)), None)
     if shown:
-        standing.replies[shown].append(str(message.id))
+        posts.replies[shown].append(str(message.id))
     elif traced:
-        standing.traces.setdefault(traced, str(message.id))
+        posts.traces.setdefault(traced, str(message.id))
     elif str(message.id) not in recorded:
-        standing.plain.setdefault(as_compared(message.content), str(message.id))
+        posts.plain.setdefault(as_compared(message.content), str(message.id))
 
 
 def _button_names(message: discord.Message) -> Iterator[str]:
@@ -133,7 +133,7 @@ class ClearedUp:
 
 
 class Recovery:
-    """Puts a conversation in order before anything new is answered in it."""
+    """Finishes what was interrupted in a conversation, before anything new is answered there."""
 
     def __init__(self, use_cases: UseCases, presenters: TurnPresenters) -> None:
         self._use_cases = use_cases
@@ -144,21 +144,21 @@ class Recovery:
         await self._use_cases.chat.withhold(conversation.id)
         history = await self._use_cases.transcripts.messages(conversation.id)
         turns = await self._use_cases.transcripts.turns(conversation.id)
-        standing = await self._look_around(place, history, turns)
+        posts = await self._find_posts(place, history, turns)
         answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
         unseen = [turn for turn in answered if not turn.told]
-        delivered = [await self._deliver(turn, conversation, place, history, standing) for turn in unseen]
+        delivered = [await self._deliver(turn, conversation, place, history, posts) for turn in unseen]
         interrupted = await self._use_cases.chat.recover(conversation.id)
         gone = {turn.id for turn in interrupted}
-        leftover = await self._orphans(standing, [turn.id for turn in turns if turn.id not in gone])
+        leftover = await self._orphans(posts, [turn.id for turn in turns if turn.id not in gone])
         for turn in interrupted:
             leftover += PostedMessages(turn.reply_ids, turn.trace_id)
         return ClearedUp(leftover, tuple(turn.id for turn in answered if turn.told), all(delivered))
 
-    async def _orphans(self, standing: Standing, known: Sequence[str]) -> PostedMessages:
+    async def _orphans(self, posts: ThreadPosts, known: Sequence[str]) -> PostedMessages:
         """What is left of deleted turns; direct messages may contain messages of other conversations too."""
-        orphans = [each for each in standing.others_than(known) if not await self._use_cases.transcripts.played(each)]
-        return sum(map(standing.of, orphans), PostedMessages())
+        orphans = [each for each in posts.others_than(known) if not await self._use_cases.transcripts.played(each)]
+        return sum(map(posts.of, orphans), PostedMessages())
 
     async def show_again(self, turn_id: str, conversation: Conversation, place: ThreadContext, remark: str) -> bool:
         """Show an answer as it was before it was to be made again, with a remark below; returns whether that worked.
@@ -168,11 +168,11 @@ class Recovery:
         played = await self._use_cases.transcripts.played(turn_id)
         if played is None or played.turn.state is not TurnState.ANSWERED:
             return True
-        return await self._deliver(played.turn, conversation, place, played.messages, Standing(), remark)
+        return await self._deliver(played.turn, conversation, place, played.messages, ThreadPosts(), remark)
 
-    async def _look_around(
+    async def _find_posts(
         self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]
-    ) -> Standing:
+    ) -> ThreadPosts:
         """What has been posted after the oldest unfinished message."""
         done = {turn.id for turn in turns if turn.state is TurnState.DELIVERED or turn.told}
         questions = [message for message in history if message.role is MessageRole.USER and message.turn_id not in done]
@@ -180,7 +180,7 @@ class Recovery:
         # A question that came with a command has no message of its own, so there is nothing to look after.
         after_all = [int(each) for each in ids] if all(each.isdecimal() for each in ids) else []
         recorded = {each for turn in turns for each in turn.reply_ids}
-        return await look_around(place, min(after_all, default=None), recorded) if ids else Standing()
+        return await find_posts(place, min(after_all, default=None), recorded) if ids else ThreadPosts()
 
     async def _deliver(
         self,
@@ -188,7 +188,7 @@ class Recovery:
         conversation: Conversation,
         place: ThreadContext,
         history: Sequence[ChatMessage],
-        standing: Standing,
+        posts: ThreadPosts,
         remark: str = "",
     ) -> bool:
         """Post an answer from storage, in the messages that exist for it already."""
@@ -198,13 +198,13 @@ class Recovery:
         binding = await self._binding(conversation, asked, said[-1].depends_to)
         uncited = await uncited_in(text)
         answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=uncited, binding=binding)
-        leftover = PostedMessages(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
+        leftover = PostedMessages(turn.reply_ids, turn.trace_id) + posts.of(turn.id)
         verbose = bool(leftover.trace) or await self._presenters.is_verbose(
             conversation, [each.author_id for each in asked]
         )
         note = answer_note(answer, place.say, verbose=verbose)
         messages = messages_of(text, note, cited=answer.citations, say=place.say)
-        leftover += _unmarked(messages, leftover, standing)
+        leftover += _unmarked(messages, leftover, posts)
         presenter = self._presenters.make(
             turn.id,
             place,
@@ -230,17 +230,17 @@ class Recovery:
         return found if found and found.read_to == depends_to else None
 
 
-def _unmarked(messages: Sequence[str], known: PostedMessages, standing: Standing) -> PostedMessages:
+def _unmarked(messages: Sequence[str], known: PostedMessages, posts: ThreadPosts) -> PostedMessages:
     """Posted parts of an answer that were not recorded, identified by their text."""
     texts = map(as_compared, messages)
-    found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
+    found = {posts.plain[text] for text in texts if text in posts.plain} - {*known.replies}
     return PostedMessages(tuple(found))
 
 
 class OpenReplies:
-    """Notes for which replies people wait. After a kill, it ends those of the process before.
+    """Stores which replies to commands are still being made. After the process is killed, the next one ends them.
 
-    Some continue their work (`ServingBot.continuations`), once; the others say what has happened.
+    Commands in `ServingBot.continuations` are continued, once; the replies to others say that the bot was restarted.
     """
 
     def __init__(self, bot: ServingBot, replies: OpenReplyRepository) -> None:
@@ -250,7 +250,7 @@ class OpenReplies:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def note(self, interaction: discord.Interaction[Any], hidden: bool) -> None:
-        """Note that somebody waits for a reply. Storage that is held up is not waited for.
+        """Store that somebody is waiting for a reply, without waiting long if storage is slow.
 
         After a takeover Discord may repeat an interaction that the process before was answering. Its note stays as it
         is: `end_interrupted` goes on with it.
@@ -281,13 +281,13 @@ class OpenReplies:
             logger.warning("that somebody waits for reply %s is not noted: %s", reply.id, error)
 
     def ended(self, interaction: discord.Interaction[Any]) -> None:
-        """Nobody waits for the reply to an interaction any more. Returns at once."""
+        """Delete the note of a reply that nobody is waiting for any more. Returns at once."""
         noted = self._own.get(str(interaction.id))
         if noted and not self.is_for_others(interaction):
             self._begin(self._forget(str(interaction.id), noted))
 
     def is_for_others(self, interaction: discord.Interaction[Any]) -> bool:
-        """Whether another process ends the reply to an interaction, because it may have taken over from this one."""
+        """Whether another process, which may have taken over from this one, has to end the reply to an interaction."""
         return is_lease_lost() and str(interaction.id) in self._own
 
     async def _forget(self, reply_id: str, noted: asyncio.Task[None]) -> None:
@@ -373,8 +373,8 @@ def _about(interaction: discord.Interaction[Any]) -> dict[str, Any]:
 
 
 def _made_again(bot: ServingBot, reply: OpenReply, about: dict[str, Any]) -> discord.Interaction[Any]:
-    """An interaction of an earlier process, acknowledged; without its channel if only its person sees the reply, and
-    that person without a name.
+    """An interaction of an earlier process, rebuilt as an acknowledged one. It has no channel if only the person sees
+    the reply, and the person has no name.
     """
     user = {"id": reply.reader_id, "username": "", "discriminator": "0000", "avatar": None}  # 0000: not to be cached
     payload: dict[str, Any] = {
@@ -402,7 +402,7 @@ def _made_again(bot: ServingBot, reply: OpenReply, about: dict[str, Any]) -> dis
 
 
 async def _shown(interaction: discord.Interaction[Any]) -> discord.Message | None:
-    """The reply as it stands; None if Discord does not show it."""
+    """The reply as Discord shows it; None if it does not."""
     try:
         return await interaction.original_response()
     except discord.NotFound:
@@ -410,11 +410,11 @@ async def _shown(interaction: discord.Interaction[Any]) -> discord.Message | Non
     except discord.HTTPException as error:
         if error.code not in EXPIRED:
             raise
-        return await standing_reply(interaction)
+        return await find_reply(interaction)
 
 
 async def _is_whole(reply: discord.Message, action: str, interaction: discord.Interaction[Any]) -> bool:
-    """Whether a reply stands as it was meant to. One that announces a thread does once that has its conversation."""
+    """Whether a reply is complete. One that announces a thread is complete once the thread has its conversation."""
     if action == OPENING:
         return await use_cases_of(interaction).conversations.in_thread(str(reply.id)) is not None
     return bool(reply.embeds) or not (_is_empty(reply) or action not in ("", TELLING))

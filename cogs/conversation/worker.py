@@ -95,7 +95,7 @@ class ConversationWorker:
         return self._presenter is not None and self._presenter.ending is not None
 
     def take_over(self, last: "ConversationWorker") -> None:
-        """Continue with what a worker that has ended has left: what it said about trouble, and what it was to do."""
+        """Continue where a worker has ended: with the notice it posted about a failure, and what it still had to do."""
         self.leftover, self.told, self.seen = last.leftover, last.told, last.seen
         if last.cut_short:
             self.again, self.notifies = last.again, last.notifies
@@ -352,7 +352,7 @@ class ConversationWorkers:
         again: str = "",
         notify: NotifyPrivately | None = None,
     ) -> asyncio.Task[None]:
-        """Have everything answered that is waiting in a conversation; the task ends when that is done.
+        """Start to answer everything that is waiting in a conversation; the task ends when that is done.
 
         `leftover` are messages for the next answer to reuse; `untidy` says that earlier turns may be unfinished.
         `again` is an answered turn to be answered again. `notify` is called if the answer cannot be shown in its

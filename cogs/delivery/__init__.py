@@ -1,1 +1,1 @@
-"""Delivery: getting posts into a channel and keeping them right, with one writer per channel for drafts and answers."""
+"""Delivery: posts messages and keeps them up to date, with one writer per channel for drafts and answers."""

@@ -1,4 +1,4 @@
-"""A Discord channel as delivery knows it: discord.py's calls and exceptions on one side, the port on the other."""
+"""The adapter from the port `Channel` to discord.py: its calls and its exceptions."""
 
 import asyncio
 import logging
@@ -67,8 +67,8 @@ class DiscordChannel:
         return self._channel.id
 
     async def send(self, body: MessagePayload, nonce: str) -> Sent:
-        """See Channel. Discord remembers a nonce for some minutes, and an outage may take longer, so before a message
-        is sent again it is searched in the channel.
+        """See Channel. Discord remembers a nonce for some minutes only, and an outage may take longer. So before a
+        message is sent again, the channel is searched for it.
         """
         attempt = self._unsure.get(nonce) or _Attempt(body, self._newest_known())
         with _translated():

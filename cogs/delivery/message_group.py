@@ -205,8 +205,8 @@ class MessageGroup:
     async def next_step(self) -> Step | None:
         """The next step towards what should be posted; None when nothing is left to do.
 
-        A draft for which a newer one has come while it was composed is shown all the same, or a fast model's answer
-        never would be; nothing is shown that something final has replaced.
+        A draft is shown even if a newer one has arrived while it was composed: otherwise no draft of a fast model would
+        ever be shown. It is not shown if the final text has arrived.
         """
         while True:
             if self._composed != self.wishes:
@@ -277,12 +277,12 @@ class MessageGroup:
                 self.want(tuple, final=True)
 
     def shown(self, body: MessagePayload) -> None:
-        """Record that somebody else changed the only message of this group: it shows `body` now."""
+        """Record that the only message of this group was changed elsewhere: it shows `body` now."""
         if self._standing:
             self._standing[0].body = body
 
     def as_it_stands(self) -> Messages:
-        """The messages as they are now, for `want`: then nothing changes any more."""
+        """The messages as they are now; passed to `want`, it freezes the group."""
         return [None] * len(self._standing)
 
     def end(self, state: DeliveryState, reason: str = "") -> None:

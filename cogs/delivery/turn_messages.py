@@ -1,4 +1,4 @@
-"""The messages of an answer, on one path from the first draft to the final text."""
+"""The messages that show an answer and its tool calls, from the first draft to the final text."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
@@ -160,7 +160,7 @@ class TraceMessage:
         return await self._writer.settle(self._group, tuple)
 
     def erase(self) -> None:
-        """As that of the answer's messages."""
+        """Delete the card, and post nothing later, whatever is asked for. Returns at once."""
         self._is_erased = True
         self._writer.take_back(self._group)
 

@@ -110,13 +110,13 @@ class ChannelWriter:
         self._task: asyncio.Task[None] | None = None
 
     def show(self, group: MessageGroup, compose: Compose) -> None:
-        """Post this as soon as the rate limit allows; a later call replaces an earlier one."""
+        """Post these messages as soon as the rate limit allows; a later call replaces an earlier one."""
         if group.outcome is None:
             group.want(compose)
             self._work_on(group)
 
     async def settle(self, group: MessageGroup, compose: Compose) -> Delivery:
-        """Post the final messages; returns when they are posted, or certainly cannot be."""
+        """Post the final messages; returns when they are posted, or when it is certain that they can't be."""
         if group.outcome is not None:
             return group.outcome
         group.want(compose, final=True)
@@ -133,7 +133,7 @@ class ChannelWriter:
             self._urgent.set()
 
     def hurry(self) -> None:
-        """Try at once what was put off: what stood in its way may be over."""
+        """Retry at once what was put off, because the obstacle may be gone."""
         for group in self._groups:
             group.retry_at = 0.0
         self._urgent.set()
@@ -327,7 +327,8 @@ class ChannelWriters:
 
     @asynccontextmanager
     async def still(self, channel_ids: Iterable[int], patience: float) -> AsyncIterator[None]:
-        """Send, edit and delete nothing in these channels during the block: whatever was posted before is noted.
+        """Send, edit and delete nothing in these channels during the block; everything posted before it has been
+        recorded.
 
         A request that takes longer than `patience` seconds is not waited for.
         """

@@ -1,1 +1,1 @@
-"""What is shown, as plain data without discord.py, so that it can be read and tested alone."""
+"""Rendering as pure functions of plain data, without discord.py."""

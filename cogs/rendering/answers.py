@@ -46,7 +46,7 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
 
 
 def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
-    """The question to its asker whether a tool that may change something may be called with these arguments."""
+    """The question to the asker whether a tool that may change something may be called with these arguments."""
     shown = whole = json.dumps(call.arguments, ensure_ascii=False)
     for long_text in _LONG_TEXTS:
         shown = long_text.sub(r'\1…"', whole) if len(shown) > ARGUMENTS_SHOWN else shown
@@ -85,7 +85,7 @@ def page_name(page: str, say: Say = in_english, *, estimated: bool) -> str:
 
 
 def binding_note(binding: Binding, say: Say = in_english) -> str:
-    """The line that says how far the answer goes, and because of whom or what."""
+    """The line that says how far the answer goes, and who or what limits it."""
     who = escape(binding.name) if binding.name else f"<@{binding.reader_id}>"
     return f"-# {limit_line(binding, who, say)}"
 
@@ -123,7 +123,7 @@ def with_note(text: str, note: str) -> str:
 
 
 def beginning_of(message: str, say: Say = in_english) -> str:
-    """The beginning of something that is attached as a file."""
+    """The beginning of a text that is attached as a file."""
     more = say("-# The whole text is in the file.")
     return f"{split(message, MESSAGE_LIMIT - units(more) - 2)[0]}\n\n{more}"
 

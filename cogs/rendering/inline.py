@@ -1,4 +1,4 @@
-"""A line of a model's Markdown, made into what Discord renders; and text in which nothing can be clicked.
+"""Renders a line of a model's Markdown for Discord, and makes text inert, so that nothing in it can be clicked.
 
 The rule for links is short: there are none. An address in an answer, a quotation or a title is shown as text, whoever
 wrote it. A book holds no links, and nobody can tell an address a reader asked for from one that a book, a nickname or

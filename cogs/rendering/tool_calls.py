@@ -156,7 +156,7 @@ def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
 
 
 def outcome_in_words(summary: str, say: Say) -> str:
-    """What has come of a call, in the reader's language."""
+    """The outcome of a call in the reader's language."""
     return _OUTCOME.sub(lambda known: say(known[0]), summary)
 
 
