@@ -32,13 +32,14 @@ the host's network its name.
 SHARD: ContextVar[int | None] = ContextVar("shard", default=None)
 """The shard on whose behalf the current task works, if there are several."""
 
-TERMINAL_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters except line feed and tab, and those that change the direction of the surrounding text."""
+TERMINAL_SEQUENCES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, which a terminal executes, except line feed and tab; and those that change the direction of text.
+"""
 
 PIECE = 1_000
-"""Characters that are written at once: a pipe that has room at all has room for four times as many bytes."""
+"""Characters written at once: a pipe that is ready for writing has room for four times as many bytes."""
 ROOM_PATIENCE_S = 0.02
-"""How long the event loop may stand still for whoever reads the log, the first time that there is no room."""
+"""How long the event loop may block for the reader of the log, the first time that the pipe is full."""
 LEFT_OUT = "%d lines are missing here, which nobody has read in time"
 
 HEALTH_FILE = "health"
@@ -62,7 +63,7 @@ class Redacting(logging.Formatter):
 class JsonLines(logging.Formatter):
     """One object per line: at, level, node, shard, logger, message, the fields of a turn, and a `traceback`.
 
-    Texts lose their secrets here already: in JSON, those with quotation marks in them are not as they were.
+    Secrets are removed before the text is encoded, because JSON changes those that contain quotation marks.
     """
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
@@ -87,7 +88,8 @@ class JsonLines(logging.Formatter):
 class TextLines(logging.Formatter):
     """One line for people. It names node and shard if there are several.
 
-    Messages quote other programs, tool servers for instance: they can neither begin a line nor give a terminal orders.
+    Messages may quote other programs, such as tool servers. So that these can neither forge a line nor control a
+    terminal, line breaks and control characters are escaped.
     """
 
     def __init__(self) -> None:
@@ -96,15 +98,15 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         shard = SHARD.get()
         record.place = "" if shard is None else f"{NODE} shard {shard} "
-        return TERMINAL_ORDERS.sub(lambda order: ascii(order[0])[1:-1], super().format(record))
+        return TERMINAL_SEQUENCES.sub(lambda order: ascii(order[0])[1:-1], super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
         return super().formatMessage(record).replace("\n", "\\n")
 
 
-class NeverWaiting(logging.StreamHandler[TextIO]):
-    """Writes to standard error as long as somebody reads it: a terminal that is stopped with Ctrl-S, or a collector of
-    logs that hangs, would stop the bot. What finds no room is left out, and how much that was is said afterwards.
+class NonBlockingHandler(logging.StreamHandler[TextIO]):
+    """Writes to standard error without blocking: a terminal stopped with Ctrl-S, or a log collector that hangs, would
+    otherwise stop the bot. Lines that don't fit into the pipe are dropped, and their number is logged afterwards.
     """
 
     def __init__(self) -> None:
@@ -141,7 +143,7 @@ class NeverWaiting(logging.StreamHandler[TextIO]):
 
 def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str]) -> None:
     """Send the log to standard error, in this form only; `secrets` are removed from every line."""
-    handler = NeverWaiting()
+    handler = NonBlockingHandler()
     handler.setFormatter(Redacting(JsonLines(secrets) if form == "json" else TextLines(), secrets))
     handler.setLevel(level)
     logging.basicConfig(level=level, handlers=[handler], force=True)
@@ -150,7 +152,9 @@ def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str
 
 
 class HealthFile:
-    """Written every `every_s` seconds while all is well; otherwise the state is checked again after `look_s`."""
+    """The health file: written every `every_s` seconds while all is well; otherwise the state is checked again after
+    `look_s`.
+    """
 
     def __init__(self, folder: Path, *, every_s: float = 15.0, look_s: float = 1.0) -> None:
         self._path = folder / HEALTH_FILE

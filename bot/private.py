@@ -23,14 +23,16 @@ STORE_SECRETS = (
     "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_MASTER_KEY", "AZURE_STORAGE_SAS_KEY",
     "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_TOKEN", "AZURE_STORAGE_CLIENT_SECRET", "AZURE_CLIENT_SECRET",
 )  # fmt: skip
-"""Those of object stores, which their library reads once, when a store is opened."""
+"""The same for object stores; their library reads them once, when a store is opened."""
 ADDRESSES = (
     "DATABASE_URL", "BOOKS_URL", "DISCORD_API_URL", "DISCORD_GATEWAY_URL", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
     "GUTENDEX_URL", "OPEN_METEO_URL", "OPEN_METEO_GEOCODING_URL", "MCP_SERVERS",
 )  # fmt: skip
-"""Those with addresses, which may contain a secret."""
-WAYS_OUT = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Those by which the SDKs reach their servers; none is a setting, and a wrong one keeps a client from being made."""
+"""Environment variables with addresses, which may contain a secret."""
+NETWORK_VARIABLES = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Environment variables that control how the SDKs reach their servers. They are not settings, but with a wrong value no
+client can be made.
+"""
 
 _OTHERS = 0o077
 _FILE, _FOLDER = 0o600, 0o700
@@ -43,7 +45,7 @@ _OURS = re.compile(
 _LEAST_SECRET = 8
 """Characters; a shorter "secret" is a placeholder, and redacting it would damage words."""
 _IN_ADDRESS = re.compile(r"(?<=://)[^\s/?#]+(?=@)")
-"""User and password in an address; who has not written a password as in a URL may have an @ in it."""
+"""User and password in an address; a password that is not percent-encoded may contain an @."""
 _USER = re.compile(r"(?:\b(?P<web>https?|wss?))?://(?P<user>[^\s/?#@:]*)(?::(?P<password>[^\s/?#]*))?@", re.IGNORECASE)
 _NAMED = re.compile(
     r"(?P<name>(?<![\w-])[\w-]*?(?:password|passwd|token|key|secret|sig|signature|auth)=|\bBearer )"
@@ -58,20 +60,22 @@ _FIELD = re.compile(r"(?P<name>[\"'](?:token|access_token|session_id)[\"']: ?[\"
 _GONE = "***"
 
 
-def ways_out() -> str:
-    """The variables of WAYS_OUT that are set, for a sentence."""
-    return ", ".join(name for name in WAYS_OUT if os.environ.get(name) or os.environ.get(name.lower()))
+def network_variables_set() -> str:
+    """The names of the NETWORK_VARIABLES that are set, for a sentence."""
+    return ", ".join(name for name in NETWORK_VARIABLES if os.environ.get(name) or os.environ.get(name.lower()))
 
 
-def fault_of_way_out(error: Exception) -> str:
-    """What is wrong with one of them; of an address that cannot be read only that: what stands in the place of its port
-    may be a password.
+def fault_of_network_variable(error: Exception) -> str:
+    """What is wrong with one of them. For an address that cannot be parsed, only the type of the error: what looks like
+    its port may be a password.
     """
     return str(error) if isinstance(error, OSError | ValueError | ImportError) else type(error).__name__
 
 
 def fault_of_connection(error: BaseException) -> str:
-    """What the system, TLS or a proxy says about a connection, under the errors of the SDKs; empty if none does."""
+    """The message of the system, TLS or a proxy about a connection, found below the SDKs' errors; empty if there is
+    none.
+    """
     from aiohttp import ClientHttpProxyError  # it takes a while to load
 
     if error.__cause__ and (below := fault_of_connection(error.__cause__)):
@@ -87,7 +91,7 @@ def keep_files_private() -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Make a data folder private that an earlier version, or another umask, has created."""
+    """Make a data folder private, in case an earlier version or another umask has created it."""
     for path in _ours(folder):
         with suppress(OSError):  # it belongs to another user
             wanted = _FOLDER if path.is_dir() else _FILE

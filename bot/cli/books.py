@@ -22,13 +22,13 @@ from bot.cli.running import (
     console,
     errors,
     fail,
-    obeyed_by_none,
     opened,
     print_json,
     progress_bar,
     run_async,
     said_yes,
     typed,
+    without_terminal_sequences,
 )
 from bot.tools.results import counted
 from domain.book import Book, Chapter, DownloadedFile, OfferedBook, Page, is_personal, page_reference
@@ -158,7 +158,7 @@ def info(
         console.print(f"“{found.title}”{by}", markup=False, soft_wrap=True)
         console.print(f"{_format(found)}, {_pages(found)}, {counted(len(chapters), 'chapter')}", markup=False)
         for chapter in chapters:
-            name = obeyed_by_none(chapter.title)
+            name = without_terminal_sequences(chapter.title)
             label = label_at(pages, chapter.start + 1)
             page = page_reference(label, label, estimated=found.pages_estimated)
             console.print(f"{'  ' * chapter.level}{name} ({page})", markup=False, highlight=False, soft_wrap=True)
@@ -215,7 +215,7 @@ def text(
         async with opened() as app:
             file = await app.shelf.open(await app.shelf.find(book, shelf=None))
             text = await file.text(page or None)
-            sys.stdout.write(obeyed_by_none(text) if sys.stdout.isatty() else text)
+            sys.stdout.write(without_terminal_sequences(text) if sys.stdout.isatty() else text)
             sys.stdout.flush()
 
     run_async(work)
@@ -265,7 +265,7 @@ async def _add(
 def _bar(name: str) -> Iterator[Follow]:
     """A progress bar for work on a file, during the block."""
     description = TextColumn("{task.description}", markup=False)
-    shown = shortened(obeyed_by_none(name))
+    shown = shortened(without_terminal_sequences(name))
     with progress_bar(SpinnerColumn(), description, BarColumn()) as bar:
         task = bar.add_task(shown, total=1.0)
         yield lambda stage, share: bar.update(task, description=f"{shown}: {stage}", completed=share)
@@ -287,7 +287,7 @@ def _columns(*names: str, narrow: int) -> Table:
 
 
 def _add_row(table: Table, *cells: str) -> None:
-    table.add_row(*(Text(obeyed_by_none(cell)) for cell in cells[: len(table.columns)]))
+    table.add_row(*(Text(without_terminal_sequences(cell)) for cell in cells[: len(table.columns)]))
 
 
 def _length(book: OfferedBook) -> str:

@@ -23,12 +23,12 @@ from bot.cli.running import (
     in_daemon_thread,
     interrupts,
     opened,
-    opened_for_talk,
+    opened_for_chat,
     print_json,
     run_async,
     said_yes,
     typed,
-    with_said,
+    with_provider_message,
 )
 from bot.cli.search import end_of, page_number
 from bot.parsers.formats import named_format
@@ -67,7 +67,7 @@ def chat(
         fail("Give either --page or --chapter.")
 
     async def work() -> int:
-        async with opened_for_talk() as app:
+        async with opened_for_chat() as app:
             found, talk = await _choose(app, book, conversation, new=new or as_json)
             if page is not None:
                 await app.positions.set_page(TERMINAL_READER.id, found, page)
@@ -99,7 +99,7 @@ def start() -> None:
 
 
 async def _start_chat() -> int:
-    async with opened_for_talk() as app:
+    async with opened_for_chat() as app:
         found = await sample_book(app)
         talk = await app.conversations.create(found.id, owner_id=TERMINAL_READER.id)
         session = _session(app, found, talk, verbose=app.settings.verbose_default, as_json=False)
@@ -333,7 +333,7 @@ def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
 
 def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
     if trouble:
-        told = with_said(trouble.message, trouble.said)
+        told = with_provider_message(trouble.message, trouble.said)
         errors.print(f"{told}\nHere is what the book itself says.", style="yellow", markup=False, soft_wrap=True)
     lines = text.replace("\n> ", "\n>\n> ")  # each sentence is a paragraph of its own: Markdown would join them
     console.print(Markdown(lines) if text else nothing)

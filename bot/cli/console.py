@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.cli.running import Emphasis, WordWrap, interrupts, print_json, with_said
+from bot.cli.running import Emphasis, WordWrap, interrupts, print_json, with_provider_message
 from bot.tools.results import counted
 from domain.book import Binding, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
@@ -337,7 +337,7 @@ class _Rendering:
             case TurnFailed(message=message, said=said):
                 self._status.stop()
                 self._write(self._wrap.finish())
-                self._console.print(f"\n[red]{escape(with_said(message, said))}[/]\n", soft_wrap=True)
+                self._console.print(f"\n[red]{escape(with_provider_message(message, said))}[/]\n", soft_wrap=True)
                 self._show_offer(event)
 
     def _new_wrap(self) -> WordWrap:

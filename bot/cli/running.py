@@ -1,4 +1,4 @@
-"""What all commands share: running async work, and turning failures into one sentence and an exit code."""
+"""What all commands share: the console, running async work, and turning failures into a sentence and an exit code."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from bot.app import QUOTES_ONLY, App, open_app, open_toolbox
-from bot.logs import TERMINAL_ORDERS, set_up_logs
+from bot.logs import TERMINAL_SEQUENCES, set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import FILE, Settings, load_settings
@@ -34,9 +34,9 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 """Undecodable bytes of a file name, in Python's representation: no terminal can display them."""
 
 
-def obeyed_by_none(text: str) -> str:
-    """The text without sequences that a terminal would execute instead of showing."""
-    return _SURROGATES.sub("\ufffd", TERMINAL_ORDERS.sub("", text))
+def without_terminal_sequences(text: str) -> str:
+    """The text without control sequences, which a terminal would execute instead of showing."""
+    return _SURROGATES.sub("\ufffd", TERMINAL_SEQUENCES.sub("", text))
 
 
 class GuardedConsole(Console):
@@ -57,7 +57,7 @@ class GuardedConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=obeyed_by_none(segment.text))
+            yield segment if segment.control else segment._replace(text=without_terminal_sequences(segment.text))
 
 
 _PART = re.compile(r"\*{1,3}|\n")
@@ -158,7 +158,7 @@ _STOPS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 
 
 async def in_daemon_thread(read: Callable[[], str]) -> str:
-    """The result of `read`, run in a thread that does not keep the program alive when nobody types any more."""
+    """The result of `read`, run in a thread that does not keep the program alive while it waits for input."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -194,7 +194,7 @@ def print_json(value: object) -> None:
 
 
 def progress_bar(*columns: ProgressColumn) -> Progress:
-    """A progress bar on standard error that leaves no trace; only a person at a terminal sees it."""
+    """A progress bar on standard error that disappears at the end; only a person at a terminal sees it."""
     return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
 
 
@@ -226,7 +226,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     """Run a command's work and exit with its code (None is 0).
 
     An anticipated failure becomes its sentence on standard error and exit code 1. The process's memory, which holds
-    keys and what people write, is closed to other processes of the same user, and its files to other users.
+    keys and people's messages, is closed to other processes of the same user, and its files to other users.
     """
     keep_files_private()
     hide_memory()
@@ -235,7 +235,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except typer.Exit:
         raise
     except MarginaliaError as error:
-        fail(with_said(error.message, error.said if isinstance(error, LLMError) else ""))
+        fail(with_provider_message(error.message, error.said if isinstance(error, LLMError) else ""))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except asyncio.CancelledError:
@@ -252,9 +252,9 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         raise typer.Exit(code)
 
 
-def with_said(sentence: str, said: str) -> str:
-    """A sentence about a failure, with the words of the model's server, or of what is in the way to it: who uses the
-    terminal runs the program.
+def with_provider_message(sentence: str, said: str) -> str:
+    """A sentence about a failure, with the message of the model's server, or of a proxy, for the operator at the
+    terminal.
     """
     return f"{sentence} Reported: {said}" if said else sentence
 
@@ -282,8 +282,8 @@ async def opened(file: str | None = FILE, *, with_model: bool = False) -> AsyncI
 
 
 @asynccontextmanager
-async def opened_for_talk() -> AsyncIterator[App]:
-    """The same with all the tools of the settings, whose servers take a moment to start."""
+async def opened_for_chat() -> AsyncIterator[App]:
+    """The same with all the tools of the settings, for a chat; tool servers take a moment to start."""
     settings = _settings()
     task = asyncio.current_task()
     assert task

@@ -78,7 +78,7 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
 
 
 def check_settings(settings: Settings) -> Finding:
-    """Who answers and where the data is, or a setting with which the bot would not start, or not as it was meant."""
+    """The provider and where the data is; or a setting with which the bot would not start, or not work as intended."""
     try:
         BookHosts.parse(settings.book_hosts)
         settings.check_shards()

@@ -21,7 +21,7 @@ from bot.client.wire import (
     GatewaySession,
     IdentifyLimit,
     SharedIdentifyLimit,
-    keep_requests_going,
+    patch_requests,
     stop_heartbeats,
 )
 from bot.logs import HealthFile
@@ -68,7 +68,7 @@ STORAGE_PATIENCE_S = 5.0
 COMMAND_PATIENCE_S = 1.5
 """How long a stop of the program waits for running commands."""
 FAREWELL_S = 1.0
-"""How long it may then take to tell people that their command was not carried out."""
+"""The time for then telling people that their command was not carried out."""
 LISTENER_PATIENCE_S = 0.25
 """How long it finally waits for event handlers; what they leave unfinished is read after the next start."""
 
@@ -146,7 +146,7 @@ class Marginalia(ServingBot):
         )
         self.links = CommandLinks()
         self.places = PostingPlaces(app)
-        keep_requests_going(self.http, self.links, self._server_of_channel, self.places.note)
+        patch_requests(self.http, self.links, self._server_of_channel, self.places.note)
         self.identify_limit = IdentifyLimit()
         self._may_identify = False
         leases = app.storage.leases
@@ -227,7 +227,7 @@ class Marginalia(ServingBot):
         await self.storage_retries.now_or_later(self.replies.end_interrupted, "the end of interrupted replies")
 
     async def connecting(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The library's options for a connection to the gateway, with the session that was taken over, if any.
+        """The library's options for a connection to the gateway, with the session that was taken over, if there is one.
 
         Raises:
             CannotResumeError: a new session would be started, and has not waited for its turn.
@@ -268,7 +268,7 @@ class Marginalia(ServingBot):
             self._may_identify = True
 
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
-        """Take in an interaction; while the program is being stopped, people are told to try again."""
+        """Count the interaction among the running ones; while the bot is shutting down, tell people to try again."""
         age = discord.utils.utcnow() - interaction.created_at
         if self._events_repeat and age.total_seconds() > INTERACTION_S:
             return False
@@ -350,8 +350,8 @@ class Marginalia(ServingBot):
         self._events_repeat = False
 
     def session(self) -> GatewaySession | None:
-        """The session as it is now, for others in case this process is killed; without its servers. None: there is no
-        session, or Discord is still sending its servers.
+        """The current session without its servers, for another process in case this one is killed. None: there is no
+        session, or Discord is still sending the servers.
         """
         is_loading = self._connection._ready_task is not None  # noqa: SLF001
         if is_loading or self.ws is None or not self.ws.open or not self.ws.session_id or self.ws.sequence is None:
@@ -359,10 +359,10 @@ class Marginalia(ServingBot):
         return GatewaySession(self.ws.session_id, self.ws.sequence, str(self.ws.gateway), interactions=None)
 
     async def leave_session(self) -> GatewaySession | None:
-        """Come to rest and leave the gateway so that another process can resume the session, which is returned without
-        its servers; None if there is no session.
+        """Wind down and leave the gateway so that another process can resume the session, which is returned without its
+        servers; None if there is no session.
         """
-        await self.come_to_rest()
+        await self.wind_down()
         session = self.session()
         if session is None or self._last_handled is None:
             return None
@@ -371,12 +371,13 @@ class Marginalia(ServingBot):
 
     async def close(self) -> None:
         """Finish running work while the connection is still open, then close it."""
-        await self.come_to_rest()
+        await self.wind_down()
         await super().close()
         stop_heartbeats(self)
 
-    async def come_to_rest(self) -> None:
-        """Finish or cancel running work; people who use a command or a button meanwhile are told to try again.
+    async def wind_down(self) -> None:
+        """Finish or cancel running work before the connection is closed. Meanwhile, people who use commands or buttons
+        are told to try again.
 
         That requires the connection to stay open.
         """

@@ -1,6 +1,6 @@
-"""Telling Discord about the slash commands, and making their names clickable in messages.
+"""Registers the slash commands with Discord, and makes their names clickable in messages.
 
-Discord is told only when they have changed, because it allows 200 creations a day per server.
+They are sent only when they have changed, because Discord allows 200 creations a day per server.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ EVERYWHERE = "everywhere"
 
 
 class CommandMemory:
-    """A small file with what Discord was told last, and under which ids it offers that, by application and scope."""
+    """A small file with the commands registered last and their ids, by application and scope."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -57,7 +57,7 @@ class CommandMemory:
 
 
 class SharedCommandMemory:
-    """The same in the database, for nodes that share one."""
+    """The same in the database, for nodes that share it."""
 
     def __init__(self, leases: LeaseRepository) -> None:
         self._leases = leases
@@ -77,7 +77,7 @@ async def sync_commands(
     guild_ids: Iterable[int],
     memory: CommandMemory | SharedCommandMemory,
 ) -> list[str]:
-    """Offer the commands in these servers, or everywhere if none is named; returns the scopes that were told.
+    """Register the commands in these servers, or everywhere if none is named; returns the scopes that were updated.
 
     A scope that had commands before and is no longer named is emptied, so that no command is offered twice.
 
@@ -112,7 +112,7 @@ async def known_ids(
     guild_ids: Iterable[int],
     memory: CommandMemory | SharedCommandMemory,
 ) -> dict[str, dict[str, int]]:
-    """The ids of the commands by scope, whichever node has told Discord; those nobody has noted are fetched once.
+    """The ids of the commands by scope, whichever node has registered them; ids that are not stored are fetched once.
 
     Raises:
         discord.HTTPException: Discord did not tell them.
@@ -229,9 +229,9 @@ async def stay_in_sync(
     *,
     tells: bool,
 ) -> None:
-    """Tell Discord about changed commands if this client `tells`, and learn their ids, which make them clickable.
+    """Register changed commands if this client `tells` Discord, and learn the ids of all, which make them clickable.
 
-    It is tried again later in case of trouble, or while another node has not told Discord yet.
+    Retried after failures, and while another node has not registered them yet.
     """
     application_id = tree.client.application_id
     assert application_id is not None, "the log-in comes before"

@@ -15,7 +15,7 @@ import yarl
 from discord.gateway import DiscordWebSocket
 
 from bot.client.client import Marginalia
-from bot.client.wire import RESERVED_SESSIONS, CannotResumeError, keep_interactions_steady, stop_heartbeats
+from bot.client.wire import RESERVED_SESSIONS, CannotResumeError, stop_heartbeats, use_retrying_adapter
 from bot.settings import Settings
 from domain.errors import MarginaliaError, SettingsError
 from domain.tasks import to_the_end
@@ -104,7 +104,7 @@ async def stay_online(
             reading = reading and await _may_read_messages(token)
             async with make_bot(reads_messages=reading) as bot:
                 await bot.login(token)
-                keep_interactions_steady(bot.links, bot.places.note, bot.replies.note)
+                use_retrying_adapter(bot.links, bot.places.note, bot.replies.note)
                 try:
                     await _stay_connected(bot, waits, pace)
                 except asyncio.CancelledError:
@@ -191,7 +191,7 @@ async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
                 raise ConnectionStuckError("sessions keep ending")
         await connecting
     except asyncio.CancelledError:
-        await bot.come_to_rest()  # while events still arrive
+        await bot.wind_down()  # while events still arrive
         raise
     finally:
         connecting.cancel()

@@ -1,4 +1,4 @@
-"""Shards by lease: every node serves an equal share of them, and takes over those of nodes that disappear."""
+"""Shards by lease: every node serves an equal share of the shards, and takes over those of nodes that disappear."""
 
 import asyncio
 import base64
@@ -36,9 +36,11 @@ LOOK_S = 1.0  # how often a node looks for free shards
 END_AGAIN_S = 8.0
 """When a shard is told again to shut down: it takes some seconds to finish what people wait for."""
 GAP_S = LEASE_S - RENEW_S - 2 * LOOK_S
-"""If a node got no answer for so long, others perhaps got none either, and their leases may have expired."""
+"""If a node got no answer from the database for so long, others may have got none either, and their leases may have
+expired.
+"""
 SETTLING_S = 8.0
-"""How long a node leaves such leases alone when it gets answers (again), so that their holders can renew them."""
+"""How long a node doesn't take such leases once it gets answers again, so that their holders can renew them."""
 ABANDONED_S = 3_600.0  # a lease that expired longer ago is not waited for
 
 _SHARDS = "shard/"
@@ -242,7 +244,7 @@ _GUILD = _same("id", "name", "owner_id", "features", "premium_tier") | {
 
 
 def guild_payload(guild: discord.Guild) -> dict[str, Any]:
-    """What GUILD_CREATE would say of a server now, as far as the bot needs it."""
+    """A server as in Discord's GUILD_CREATE event, with the fields that the bot needs."""
     if guild.unavailable:
         return {"id": guild.id, "unavailable": True}
     return _fields(guild, _GUILD) | {
@@ -332,7 +334,7 @@ class SessionNotes:
         self._packed: dict[int, str] = {}
 
     def watch(self, bot: Marginalia) -> None:
-        """Notice when the servers of a client change."""
+        """Follow the changes of a client's servers."""
         for event in _CHANGES:
             bot.add_listener(self._note_change, f"on_{event}")
 
@@ -370,7 +372,7 @@ class SessionNotes:
     async def keep(self, bot: Callable[[], Marginalia | None]) -> None:
         """Note the last handled event of the current client's session every few seconds, until cancelled.
 
-        The event noted is that of the round before, because later ones may still be in work.
+        The event noted is that of the previous round, because later ones may still be in progress.
         """
         before: GatewaySession | None = None
         while True:
@@ -401,7 +403,7 @@ class SessionNotes:
         self._lease.note = json.dumps([self._lease.now(), self._count, session.id, reached, session.gateway, known])
 
     async def leave(self, bot: Marginalia) -> None:
-        """Leave the bot's session to the next holder of the lease, unless there is one already."""
+        """Store the bot's session for the next holder of the lease, unless there is one already."""
         session = await bot.leave_session()
         if session is None or not self._lease.is_held():
             return

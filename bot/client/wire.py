@@ -1,8 +1,7 @@
-"""What discord.py's connections lack.
+"""What discord.py's connections lack: retried requests, limited session starts, and sessions that others can resume.
 
-Requests are repeated after a broken connection, because a person waits, and where something is about to be posted is
-noted. Session starts are limited, because Discord revokes the token of a bot with too many of them. A session can be
-resumed by another process.
+Requests are repeated after a broken connection, because a person waits; the channel in which something is about to be
+posted is recorded first. Session starts are limited, because Discord revokes the token of a bot with too many of them.
 """
 
 import asyncio
@@ -40,8 +39,8 @@ long.
 LIBRARY_WAITS_S = 1.0
 
 WINDOW_S = 1.0
-"""Discord counts fifty requests per second. A request that comes too early meets the limit again and closes the gate
-again.
+"""Discord counts fifty requests per second. A request that comes too early meets the limit again, and all requests
+pause again.
 """
 
 
@@ -60,15 +59,15 @@ NoteReply = Callable[[discord.Interaction[Any], bool], Awaitable[None]]
 
 
 class LeaseLostError(ConnectionError):
-    """This process may not post anything now: it was stopped or cut off for so long that another one may have taken
+    """This process must not post anything now: it was paused or cut off for so long that another one may have taken
     over.
 
-    For code that posts answers, it is as if Discord could not be reached: it retries later, if it is still allowed to.
+    Code that posts answers handles it like a connection error: it retries later, if it is still allowed to.
     """
 
 
-class SteadyAdapter(AsyncWebhookAdapter):
-    """The adapter by which discord.py answers interactions."""
+class RetryingAdapter(AsyncWebhookAdapter):
+    """discord.py's adapter for answering interactions, with retries."""
 
     def __init__(self, links: CommandLinks, note_place: NotePlace, note_reply: NoteReply) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -79,7 +78,7 @@ class SteadyAdapter(AsyncWebhookAdapter):
     async def request(
         self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
     ) -> Any:
-        """As discord.py's own, with three attempts; at worst a small message to one person appears twice."""
+        """As in discord.py, but with three attempts; at worst a short private message appears twice."""
         waits, started = list(WAITS_S), time.monotonic()
         if interaction := CURRENT_INTERACTION.get():
             await self._note(interaction, parts.get("payload") or {})
@@ -118,24 +117,26 @@ def _server_in_hand() -> int | None:
 
 
 def _tried_before(waits: Sequence[float], started: float) -> bool:
-    """Whether we, or discord.py after a server error, have tried before; another bot's answer is reported at once."""
+    """Whether there was an earlier attempt, ours or one of discord.py's own after a server error; if another process
+    has answered, the error comes at once.
+    """
     return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
 
 
-def keep_interactions_steady(links: CommandLinks, note_place: NotePlace, note_reply: NoteReply) -> None:
-    """Have discord.py answer interactions by a SteadyAdapter, in this task and all that it starts from now on."""
-    async_context.set(SteadyAdapter(links, note_place, note_reply))
+def use_retrying_adapter(links: CommandLinks, note_place: NotePlace, note_reply: NoteReply) -> None:
+    """Make discord.py answer interactions with a RetryingAdapter, in this task and in all that it starts."""
+    async_context.set(RetryingAdapter(links, note_place, note_reply))
 
 
-def keep_requests_going(
+def patch_requests(
     http: HTTPClient, links: CommandLinks, server_of: Callable[[Any], int | None], note_place: NotePlace
 ) -> None:
-    """Reopen this client's gate if a request is cancelled while it is closed; make commands clickable; and note where
-    something is about to be posted.
+    """Patch a client's requests: post nothing under a lost lease, make commands clickable, record where something is
+    about to be posted, and end a global pause even if the request that has met the rate limit is cancelled.
     """
     request = http.request
 
-    async def steady_request(route: Route, **parts: Any) -> Any:
+    async def patched(route: Route, **parts: Any) -> Any:
         lease = CURRENT_LEASE.get()
         if lease and ANSWERING.get() and route.method != "GET" and not lease.is_held():
             raise LeaseLostError("another process may be answering here")
@@ -152,11 +153,11 @@ def keep_requests_going(
                 asyncio.get_running_loop().call_later(WINDOW_S, gate.set)
             raise
 
-    http.request = steady_request  # type: ignore[method-assign]
+    http.request = patched  # type: ignore[method-assign]
 
 
 def stop_heartbeats(bot: discord.Client) -> None:
-    """Stop the heartbeat threads: a connection abandoned while it was being made leaves its own thread behind."""
+    """Stop the heartbeat threads: a connection that is abandoned while it is opened leaves its thread behind."""
     for thread in threading.enumerate():
         if isinstance(thread, KeepAliveHandler) and thread.ws._connection is bot._connection:  # noqa: SLF001
             thread.stop()
@@ -174,7 +175,7 @@ IDENTIFY_S = 5.5
 
 
 class IdentifyLimit:
-    """The session starts of one client in the last hour: it breaks a loop of sessions that keep ending."""
+    """Limits the session starts of one client per hour, which slows down a loop of sessions that keep ending."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -192,7 +193,7 @@ class IdentifyLimit:
 
 
 class SharedIdentifyLimit:
-    """The session starts of all nodes, which share a token, in the last day: counted by the hour, in the database.
+    """Limits the session starts of all nodes together, because they share a token; counted by the hour in the database.
 
     `buckets` of shards may ask for sessions side by side, and the token has `total` of them a day: both are Discord's
     own numbers, which change. All shards may start twice within an hour, whatever that takes of the day. The hours are
@@ -221,8 +222,8 @@ class SharedIdentifyLimit:
                 await asyncio.sleep(LOOK_AGAIN_S)
 
     async def begin(self, shard: int) -> None:
-        """Return when a shard whose turn it was asks for its session: the next one waits from now on. To connect may
-        have taken so long that its turn is over; then it waits for another.
+        """Called when a shard whose turn it is asks for its session; from now on the next shard waits. If connecting
+        took so long that the turn is over, wait for another.
         """
         if not await self._leases.renew(_asking(shard), IDENTIFY_S):
             await self.turn(shard)

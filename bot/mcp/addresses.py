@@ -1,5 +1,5 @@
-"""What can be done with tool servers before the SDK is loaded, which takes half a second: reading MCP_SERVERS, which
-says how to reach them and which of their tools to use, and starting those that are programs.
+"""Tool servers, as far as possible without the SDK, which takes half a second to load: reads MCP_SERVERS, which says
+how to reach them and which of their tools to use, and starts those that are programs.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ def parts_of(message: bytes) -> int:
 
 
 def oversized(length: int, parts: int) -> str:
-    """Why a message is refused; blank if it is not."""
+    """Why a message is refused; empty if it is accepted."""
     if length > LONGEST_LINE:
         return f"it sent a message of more than {LONGEST_LINE:,} bytes"
     return f"it sent a message with more than {MOST_PARTS:,} parts" if parts > MOST_PARTS else ""

@@ -1,4 +1,4 @@
-"""The connection to one tool server: kept up in the background, and reopened when it breaks."""
+"""The connection to one tool server: it is kept open in the background, and reopened when it breaks."""
 
 import asyncio
 import contextlib
@@ -227,7 +227,7 @@ class ServerLink:
         await self._tried.wait()
 
     async def close(self) -> None:
-        """Hang up. The SDK turns a cancellation during connecting into an error, so a flag is set as well."""
+        """Close the connection. The SDK makes a cancellation while it connects an error, so a flag is set as well."""
         self._closing = True
         self._wanted.set()
         if self._keeper is None:

@@ -1,4 +1,4 @@
-"""What the MCP server offers about books: the tools of a conversation with a book argument added, and prompts."""
+"""The tools and prompts of the MCP server: those of a conversation, with an argument for the book."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence

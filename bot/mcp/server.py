@@ -1,7 +1,7 @@
-"""Books for other programs: the shelf as a Model Context Protocol server, up to the reader's position.
+"""The Model Context Protocol server: the shelf for other programs, up to the reader's position.
 
-Its tools are the book tools of a conversation, each with one more argument: which book. Its resources are the books,
-their chapters and their pages; its prompts are what readers ask most.
+Its tools are the book tools of a conversation with one more argument, the book. Its resources are the books, their
+chapters and their pages; its prompts are what readers ask most.
 """
 
 import asyncio
@@ -312,7 +312,7 @@ async def _progress(ctx: _Context, tool: str) -> AsyncIterator[None]:
 
 
 class _Unanswered:
-    """Keeps the connection until what was asked is answered: the SDK drops all that when the client's end closes."""
+    """Keeps the connection open until all requests are answered: the SDK drops them when the client closes its end."""
 
     def __init__(self) -> None:
         self._at_work = 0
@@ -327,7 +327,7 @@ class _Unanswered:
             self._at_work -= has_an_end
 
     async def follow(self, lines: AsyncIterator[str]) -> AsyncGenerator[str, None]:
-        """The lines that are not blank; their end comes when the last is answered and the answer is written."""
+        """The lines that are not blank. They end when the last request is answered and its answer is written."""
         async for line in lines:
             if line.strip():
                 yield line

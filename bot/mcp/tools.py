@@ -156,7 +156,7 @@ class McpTools:
         return call
 
     def connect(self) -> None:
-        """Begin to connect to all servers, if that has not begun yet."""
+        """Start to connect to all servers, if that has not been done yet."""
         if self._addresses and self._first_tries is None:
             self._patience_ends = asyncio.get_running_loop().time() + FIRST_TRY_S
             self._first_tries = asyncio.create_task(self._try_all())
@@ -194,13 +194,13 @@ class McpTools:
             await asyncio.wait({self._first_tries}, timeout=within)
 
     def start_programs(self) -> None:
-        """Start the servers that are programs, which takes them a while."""
+        """Start the servers that are programs, because they take a while."""
         for address in self._addresses:
             if address.command:
                 self._programs[address.name] = asyncio.create_task(ServerProgram.start(address))
 
     async def close(self) -> None:
-        """Hang up, and end all programs at the same time."""
+        """Close all connections, and end all programs at the same time."""
         if self._first_tries is not None:
             self._first_tries.cancel()
             await asyncio.wait({self._first_tries})
@@ -225,7 +225,9 @@ def _load_sdk() -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Import modules in the block without garbage collection: all of them stay, and it takes a fifth of the time."""
+    """Import modules without garbage collection during the block: nothing is freed anyway, and it takes a fifth of the
+    time.
+    """
     gc.disable()
     try:
         yield

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from bot.private import fault_of_way_out, redacted, ways_out
+from bot.private import fault_of_network_variable, network_variables_set, redacted
 from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.library.search.words import STOP_WORDS
@@ -426,7 +426,7 @@ class Service:
         try:
             return build()
         except (OSError, ValueError, httpx2.InvalidURL) as error:
-            if not (names := ways_out()):
+            if not (names := network_variables_set()):
                 raise
             sentence = Worded(
                 "{name} cannot be reached from here. Whoever runs this program has to check {settings}.",
@@ -434,7 +434,7 @@ class Service:
                 settings=names,
             )
             failure = LLMError(LLMErrorCode.API_CALL_FAILED, sentence)
-            failure.said = shortened(fault_of_way_out(error), self.secrets)
+            failure.said = shortened(fault_of_network_variable(error), self.secrets)
             logger.warning("no request can be sent: %s: check %s", failure.said, names)
             raise failure from error
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from bot.private import fault_of_way_out, ways_out
+from bot.private import fault_of_network_variable, network_variables_set
 from domain.errors import SettingsError
 from domain.ports import ToolHandler
 from domain.tool_use import ToolDefinition
@@ -284,10 +284,12 @@ def _new_client(timeout: float) -> httpx2.AsyncClient:
     try:
         return httpx2.AsyncClient(timeout=timeout)
     except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:  # an import: for socks5://
-        if not ways_out():
+        if not network_variables_set():
             raise
-        why = fault_of_way_out(error)
-        raise SettingsError(f"EXTRA_TOOLS has weather, which cannot be asked ({why}). Check {ways_out()}.") from error
+        why = fault_of_network_variable(error)
+        raise SettingsError(
+            f"EXTRA_TOOLS has weather, which cannot be asked ({why}). Check {network_variables_set()}."
+        ) from error
 
 
 def _location_in(args: dict[str, Any]) -> str:

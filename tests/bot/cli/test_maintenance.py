@@ -19,7 +19,7 @@ from bot.__main__ import app, main
 from bot.cli.maintenance import line
 from bot.client.checks import Finding, check_model, check_settings, check_tool_servers, findings
 from bot.mcp.tools import McpTools, open_mcp_tools
-from bot.private import WAYS_OUT
+from bot.private import NETWORK_VARIABLES
 from bot.settings import Settings, load_settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
@@ -315,7 +315,7 @@ async def test_what_a_proxy_says_is_passed_on_without_its_password(
 
 
 def without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in WAYS_OUT:
+    for name in NETWORK_VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
 
