@@ -64,7 +64,7 @@ def test_the_unit_lets_the_processes_that_read_books_lock_themselves_in() -> Non
     assert "\nSystemCallErrorNumber=EPERM\n" in PAGE_TEXT  # otherwise a call that is not allowed kills the process
 
 
-def test_so_are_those_of_patience() -> None:
+def test_the_numbers_of_retries_are_those_of_the_code() -> None:
     *seconds, first, second, third, fourth = COME_BACK_AFTER_S
     minutes = [round(each / 60) for each in (first, second, third, fourth)]
     told = [f"{each:.0f} s" for each in seconds]
@@ -206,6 +206,6 @@ def test_every_line_of_its_troubles_is_a_test() -> None:
 
 
 @pytest.mark.parametrize("file", TESTS)
-def test_they_are_there(file: str) -> None:
+def test_the_named_tests_exist(file: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
     assert [name for name in TESTS[file] if f"def {name}(" not in text] == []

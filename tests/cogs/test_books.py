@@ -179,7 +179,7 @@ class TestRestoring:
         assert "Of Ben" not in refused
         assert await stage.app.shelf.list(str(stage.guild.id)) == [book]
 
-    async def test_so_does_one_in_which_others_have_written(self, stage: Stage) -> None:
+    async def test_with_a_conversation_others_have_written_in_it_takes_manage_server(self, stage: Stage) -> None:
         book = await stage.book(added_by=str(stage.ann.id))
         thread = await stage.chat(book, title="Of Ann")
         await stage.ben.send(thread, f"<@{stage.bot.user.id}> who is Hobb?")  # type: ignore[union-attr]
@@ -187,7 +187,7 @@ class TestRestoring:
         refused = await stage.ann.slash(stage.channel, "books remove", book=book.id)
         assert "“Manage Server”" in text_of(refused)
 
-    async def test_so_does_one_that_others_read_in_a_club(self, stage: Stage) -> None:
+    async def test_with_a_club_of_others_it_takes_manage_server(self, stage: Stage) -> None:
         book = await stage.book(added_by=str(stage.ann.id))
         await stage.ann.slash(stage.channel, "club start", book=book.id)
         assert "Remove “The Dark Lamp”" in text_of(await stage.ann.slash(stage.channel, "books remove", book=book.id))

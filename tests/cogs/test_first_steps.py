@@ -69,7 +69,7 @@ async def test_before_the_first_book_everything_says_how_to_get_one(
     assert "The shelf is empty. Find a free book with /books find, or add your own with /books add." in told
 
 
-async def test_so_does_a_mention(stage: Stage) -> None:
+async def test_before_the_first_book_a_mention_is_told_how_to_get_one(stage: Stage) -> None:
     own = stage.env.bot.user
     assert own is not None
     await stage.ann.send(stage.channel, f"{own.mention} hello, what can you do?")

@@ -13,7 +13,7 @@ def new_guild(double: DiscordDouble, *channels: str) -> tuple[Guild, list[Channe
     return guild, [double.world.add_channel(guild, name) for name in channels]
 
 
-async def test_they_are_said_in_the_channel_of_system_messages(double: DiscordDouble, bot: Online) -> None:
+async def test_the_greeting_is_posted_in_the_channel_of_system_messages(double: DiscordDouble, bot: Online) -> None:
     guild, (first, system) = new_guild(double, "general", "welcome")
     guild.system_channel = system
     double.world.invite_bot(guild)
@@ -39,7 +39,7 @@ async def test_without_one_they_are_said_where_the_bot_may_write(double: Discord
     assert double.said(silent) == []
 
 
-async def test_they_stand_neither_among_the_rules_nor_among_the_news(double: DiscordDouble, bot: Online) -> None:
+async def test_the_greeting_is_neither_in_the_rules_nor_in_the_news(double: DiscordDouble, bot: Online) -> None:
     guild, (rules,) = new_guild(double, "rules")
     guild.rules_channel = rules
     news = double.world.add_channel(guild, "news", ChannelType.ANNOUNCEMENT)
@@ -49,7 +49,7 @@ async def test_they_stand_neither_among_the_rules_nor_among_the_news(double: Dis
     assert double.said(rules) == double.said(news) == []
 
 
-async def test_they_are_said_once_whatever_the_gateway_repeats(double: DiscordDouble, tmp_path: Path) -> None:
+async def test_the_greeting_is_posted_once_whatever_the_gateway_repeats(double: DiscordDouble, tmp_path: Path) -> None:
     guild, (place,) = new_guild(double, "general")
     async with online(double, tmp_path) as state:
         double.world.invite_bot(guild)

@@ -171,7 +171,7 @@ async def test_channels_where_it_is_of_no_use_are_named(stage: Stage, manager: M
     assert "The channels I may be used in are gone." in text_of(await manager.slash(stage.channel, "settings show"))
 
 
-async def test_they_are_there_after_a_restart(stage: Stage, manager: MemberActor) -> None:
+async def test_settings_are_there_after_a_restart(stage: Stage, manager: MemberActor) -> None:
     await manager.slash(stage.channel, "settings tokens", person=1_234)
     await stage.restart()
     assert "each person: 1,234" in text_of(await manager.slash(stage.channel, "settings show"))

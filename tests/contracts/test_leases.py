@@ -146,9 +146,7 @@ class TestFence:
             await self.refused(storage.turns.reopen(turn.id))
         assert await storage.turns.get(turn.id) == turn
 
-    async def test_nor_does_it_replace_one_or_take_in_what_was_edited_or_deleted(
-        self, storage: Storage, old: HeldLease
-    ) -> None:
+    async def test_it_replaces_none_and_stores_no_edits_or_deletions(self, storage: Storage, old: HeldLease) -> None:
         turn = await hold_turn(storage, "first")
         before = await storage.messages.get_by_conversation("tea")
         with under(old):

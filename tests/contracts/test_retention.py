@@ -120,7 +120,7 @@ class TestToolCalls:
         assert await storage.retention.erase_tool_calls(at(1)) == 0
         assert len(await ids_of(storage)) == 4
 
-    async def test_so_does_one_that_is_not_delivered(self, storage: Storage) -> None:
+    async def test_a_turn_that_is_not_delivered_keeps_them(self, storage: Storage) -> None:
         await self.said(storage, TurnState.ANSWERED)
         assert await storage.retention.erase_tool_calls(at(2)) == 0
 

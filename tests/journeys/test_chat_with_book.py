@@ -327,7 +327,7 @@ async def test_a_failure_is_a_sentence_and_the_next_message_is_answered(
         assert asked == (["Who then?"] if code == "refused" else ["Who?", "Who then?"])
 
 
-async def test_a_refusal_of_a_model_without_tools_is_one_too(tmp_path: Path) -> None:
+async def test_a_refusal_of_a_model_without_tools_is_a_sentence(tmp_path: Path) -> None:
     provider = ScriptedChat(ChatResponse(text="No.", stop_reason=StopReason.REFUSAL), supports_tools=False)
     async with reading_room(tmp_path, provider) as room:
         ending = (await room.ask(await room.talk(), "Who?"))[-1]

@@ -144,7 +144,7 @@ async def test_what_was_erased_is_not_in_the_files_any_more(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("how", ["made again", "deleted", "expired", "with its server"])
-async def test_nor_is_an_answer_that_was_replaced_or_removed(tmp_path: Path, how: str) -> None:
+async def test_an_answer_that_was_replaced_or_removed_is_not_in_the_files_any_more(tmp_path: Path, how: str) -> None:
     async with await open_storage(f"sqlite:///{tmp_path}/marginalia.db") as storage:
         await storage.books.save(a_book(shelf="1"))
         await storage.conversations.save(a_conversation(guild_id="1"))

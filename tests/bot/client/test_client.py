@@ -332,7 +332,9 @@ class TestWithoutTheContentIntent:
         assert "Message Content Intent" in caplog.text
         assert "Privileged Gateway Intents" in caplog.text
 
-    async def test_so_it_does_if_only_the_gateway_says_no(self, double: DiscordDouble, tmp_path: Path) -> None:
+    async def test_it_answers_mentions_only_if_the_gateway_refuses_the_intent(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
         double.gateway.privileged = 1 << 1
         async with online(double, tmp_path) as state:
             assert [bot.intents.message_content for bot in state.bots] == [True, False]

@@ -75,7 +75,7 @@ class TestOnAllNodes:
                 return number
         return wanted
 
-    async def test_they_wait_together_when_an_hour_is_used_up(self, leases: LeaseRepository) -> None:
+    async def test_all_nodes_wait_when_the_starts_of_an_hour_are_used_up(self, leases: LeaseRepository) -> None:
         time = Time()
         limits = self.nodes(leases, time, shards=2)
         assert await self.begun(limits, AN_HOUR_AT_MOST + 5) == AN_HOUR_AT_MOST

@@ -186,7 +186,7 @@ async def test_a_session_that_discord_has_ended_is_begun_anew(
 
 
 @pytest.mark.parametrize("note", ["", "nonsense", '[1, "a session"]'])
-async def test_so_it_is_where_none_was_left_that_can_be_read(
+async def test_a_new_session_begins_where_no_stored_one_can_be_read(
     nodes: Callable[[str], Node], double: DiscordDouble, note: str
 ) -> None:
     node = nodes("first")

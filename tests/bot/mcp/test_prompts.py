@@ -36,7 +36,7 @@ async def completed(client: Client, prompt: str, name: str, typed: str, **known:
 
 
 class TestPrompts:
-    async def test_they_are_listed_with_what_they_take(self, books: OpenBooks) -> None:
+    async def test_prompts_are_listed_with_their_arguments(self, books: OpenBooks) -> None:
         async with Client(book_server(books)) as client:
             listed = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
         assert set(listed) == set(PROMPTS)

@@ -76,7 +76,7 @@ async def read(client: Client, uri: str) -> str:
 
 
 class TestTools:
-    async def test_they_are_the_book_tools_told_which_book(self, books: OpenBooks) -> None:
+    async def test_the_tools_are_those_of_a_conversation_with_a_book_argument(self, books: OpenBooks) -> None:
         async with Client(book_server(books)) as client:
             listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(listed) == {"list_books", *(definition.name for definition in BOOK_TOOLS)}

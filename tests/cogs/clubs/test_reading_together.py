@@ -324,7 +324,7 @@ class TestThreads:
         assert "sections 1 to 3" in text_of(await reading.ann.slash(reading.channel, "club open", section=9))
         assert reading.threads() == ["Section 2 · The Dark Lamp"]
 
-    async def test_so_does_whoever_manages_threads_there(self, reading: ClubStage) -> None:
+    async def test_whoever_manages_threads_opens_a_section_without_waiting(self, reading: ClubStage) -> None:
         await reading.start()
         moderator = reading.stage.member("moderator", manage_threads=True)
         told = text_of(await moderator.slash(reading.channel, "club open", section=2))
@@ -351,7 +351,9 @@ class TestThreads:
         assert told == "This server has reached Discord's limit of open threads. Archive some and try again."
         assert reading.threads() == []
 
-    async def test_so_it_does_where_its_conversation_was_deleted_by_command(self, reading: ClubStage) -> None:
+    async def test_a_section_opens_again_after_its_conversation_was_deleted_by_command(
+        self, reading: ClubStage
+    ) -> None:
         await reading.start()
         await reading.press(reading.ann, "I'm there")
         manager = reading.stage.member("manager", manage_threads=True)

@@ -223,7 +223,7 @@ async def test_a_deleted_thread_leaves_its_question_to_the_next(room: Scene) -> 
     assert room.replies(thread)[0].embed_texts == ["Who?"]
 
 
-async def test_so_does_a_deleted_channel(room: Scene) -> None:
+async def test_a_deleted_channel_leaves_its_question_to_the_next(room: Scene) -> None:
     release = await room.hold()
     conversation = await room.conversation()
     await room.ann.say(room.thread, "Who?")

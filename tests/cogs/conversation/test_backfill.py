@@ -64,7 +64,7 @@ class TestAbsence:
             await settled(room, 2)
             assert await room.kept() == ["Were you here?", "Before.", "who was it?", "I do not know."]
 
-    async def test_so_is_what_was_written_in_a_thread_that_sleeps_now(self, gone: Scene) -> None:
+    async def test_messages_in_a_thread_that_is_archived_now_are_answered(self, gone: Scene) -> None:
         await gone.ann.say(gone.thread, "Are you here?")
         await gone.ann.archive(gone.thread)
         async with again(gone) as room:
@@ -253,7 +253,7 @@ class TestCrash:
             assert str(room.replies()[-1].id) == reply
             assert [button.label for button in room.replies()[-1].buttons] == ["Try again"]
 
-    async def test_so_it_is_if_nobody_had_noted_the_message_yet(self, gone: Scene) -> None:
+    async def test_an_interrupted_turn_finds_its_message_although_it_was_not_recorded(self, gone: Scene) -> None:
         async with Crash(gone) as crash:
             turn = await crash.begun()
             reply = crash.posted(LONG, f"do:stop:{turn.id}")
@@ -262,7 +262,7 @@ class TestCrash:
             await settled(room, 2)
             assert str(room.replies()[-1].id) == reply
 
-    async def test_so_it_is_after_several_crashes(self, gone: Scene) -> None:
+    async def test_an_interrupted_turn_is_made_anew_in_its_message_after_several_crashes(self, gone: Scene) -> None:
         async with Crash(gone) as crash:
             turn = await crash.begun()
             reply = crash.posted(LONG, f"do:stop:{turn.id}")
@@ -424,13 +424,13 @@ class TestNames:
         async with again(gone) as room:
             await self.title(room, "By hand, twice")
 
-    async def test_so_is_that_of_a_thread_that_sleeps_now(self, gone: Scene) -> None:
+    async def test_the_name_of_an_archived_thread_is_taken_over_at_the_next_start(self, gone: Scene) -> None:
         await gone.ann.rename(gone.thread, "By hand")
         await gone.ann.archive(gone.thread)
         async with again(gone) as room:
             await self.title(room, "By hand")
 
-    async def test_so_is_that_of_a_thread_that_is_woken_under_another_name(self, gone: Scene) -> None:
+    async def test_the_name_of_a_thread_reopened_under_another_name_is_taken_over(self, gone: Scene) -> None:
         await gone.ann.archive(gone.thread)
         async with again(gone) as room:
             await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))

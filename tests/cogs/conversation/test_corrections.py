@@ -96,7 +96,7 @@ async def test_bulk_deletion_takes_questions_too(room: Scene) -> None:
     assert await room.kept() == ["Hello", "Hello."]
 
 
-async def test_others_of_the_same_turn_go_on_without_it(room: Scene) -> None:
+async def test_other_questions_of_the_turn_are_answered_without_the_deleted_one(room: Scene) -> None:
     first, _ = await being_answered(room, "Who?", "Why?")
     await room.ann.delete(first)
     await room.until(lambda: room.said()[-1] == "The second attempt.")

@@ -76,13 +76,13 @@ class TestQuestions:
         assert reply.content == "I do not know."
 
     @pytest.mark.parametrize("words_left", ["", "<@{bot}>"])
-    async def test_so_it_is_when_all_its_words_are_taken_out(self, room: Scene, words_left: str) -> None:
+    async def test_a_question_without_words_left_counts_as_deleted(self, room: Scene, words_left: str) -> None:
         question, reply = await answered(room)
         await room.ann.edit(question, words_left.format(bot=room.double.bot.id))
         await asked_to_keep(room, reply)
         assert await in_storage(room, "Hobb") == set()
 
-    async def test_so_it_is_when_they_were_taken_out_while_the_bot_was_away(
+    async def test_a_question_emptied_while_the_bot_was_away_counts_as_deleted(
         self, double: DiscordDouble, tmp_path: Path
     ) -> None:
         async with scene(double, tmp_path) as room:
@@ -93,14 +93,14 @@ class TestQuestions:
             await asked_to_keep(after, reply)
             assert await in_storage(after, "Hobb") == set()
 
-    async def test_an_export_says_so_too(self, room: Scene) -> None:
+    async def test_an_export_says_that_the_question_was_deleted(self, room: Scene) -> None:
         question, reply = await answered(room)
         await room.ann.delete(question)
         await asked_to_keep(room, reply)
         shown = "\n".join(each.content for each in readable(await room.history(), 10_000))
         assert shown == "(The question was deleted.)\n\nI do not know."
 
-    async def test_neither_goes_into_the_next_prompt(self, room: Scene) -> None:
+    async def test_a_deleted_question_and_its_answer_stay_out_of_the_next_prompt(self, room: Scene) -> None:
         question, reply = await answered(room)
         await room.ann.delete(question)
         await asked_to_keep(room, reply)
@@ -120,7 +120,7 @@ class TestQuestions:
         assert reply.content == "I do not know.\n\n-# 🗑 The question was deleted."
         assert await room.kept() == ["I do not know."]
 
-    async def test_or_has_it_removed(self, room: Scene) -> None:
+    async def test_whoever_asked_has_the_answer_removed(self, room: Scene) -> None:
         question, reply = await answered(room)
         await room.ann.delete(question)
         await asked_to_keep(room, reply)
@@ -322,7 +322,7 @@ class TestAnswers:
         await room.until(lambda: all(each.deleted for each in posted))
         assert await in_storage(room, "The sea said") == set()
 
-    async def test_a_public_answer_to_a_command_too(self, room: Scene) -> None:
+    async def test_a_public_answer_to_a_command_goes_whole(self, room: Scene) -> None:
         self.moderate(room)
         asked = await room.ann.slash("ask", question="What does the sea say?", public=True)
         await room.until(lambda: asked.messages and "I do not know." in asked.messages[0].content)
@@ -386,7 +386,7 @@ class TestConversations:
         assert "could not be removed" not in asked.text
         assert await in_storage(room, "The sea said") == set()
 
-    async def test_so_does_an_answer_that_was_made_again(self, room: Scene) -> None:
+    async def test_an_answer_that_was_made_again_goes_with_its_conversation(self, room: Scene) -> None:
         room.model.say(LONG, "Short.")
         long = await answered_to_all(room)
         await room.ann.click(long[-1], label="Try again")

@@ -61,7 +61,7 @@ async def test_a_command_of_theirs_is_refused_also_while_the_database_is_held_up
         assert "The Dark Lamp" in listed.text
 
 
-async def test_they_hold_nobody_back(room: Scene) -> None:
+async def test_people_who_opted_out_limit_nobody(room: Scene) -> None:
     await stand_at(room, room.ben, "1")
     await room.ben.say(room.thread, "I read along", mention=room.double.bot)
     await room.until_delivered()

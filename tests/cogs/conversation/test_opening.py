@@ -46,7 +46,7 @@ async def test_an_interaction_that_is_told_twice_is_carried_out_once(room: Scene
     assert len(room.double.calls(CALLBACK)) == 2
 
 
-async def test_so_is_one_that_comes_again_with_a_resumed_session(room: Scene) -> None:
+async def test_an_interaction_repeated_by_a_resumed_session_is_carried_out_once(room: Scene) -> None:
     room.double.gateway.replay = 20
     await chat(room)
     await room.double.gateway.drop()
@@ -181,7 +181,7 @@ async def test_a_question_of_a_books_card_pressed_twice_at_once_opens_one_thread
     assert len(room.double.threads()) == 2
 
 
-async def test_so_do_presses_of_start_reading(room: Scene) -> None:
+async def test_start_reading_pressed_twice_at_once_opens_one_thread(room: Scene) -> None:
     card = await added(room)
     first, second = await asyncio.gather(*(room.ann.click(card, label="Start reading") for _ in range(2)))
     await room.until(lambda: any("You've talked about" in each.text for each in (first, second)))

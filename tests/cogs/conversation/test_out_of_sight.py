@@ -62,7 +62,7 @@ async def test_what_was_written_out_of_sight_is_answered(asked: Scene, lose: Los
 
 
 @pytest.mark.parametrize("lose", LOSSES)
-async def test_so_it_is_if_somebody_writes_before_it_is_read(asked: Scene, lose: Loss) -> None:
+async def test_missed_messages_are_answered_although_somebody_writes_first(asked: Scene, lose: Loss) -> None:
     give_back = lose(asked)
     await asked.ann.say(asked.thread, "Do you see this?")
     give_back()

@@ -136,12 +136,12 @@ class TestWhoBinds:
         await room.until_delivered(4)
         assert BOUND_BY_BEN in await asked(room, 5)
 
-    async def test_others_have_no_such_button(self, room: Scene) -> None:
+    async def test_only_the_threads_owner_has_the_button_to_wait_no_more(self, room: Scene) -> None:
         await both_wrote(room)
         assert (await progress(room, room.ben)).messages[-1].buttons == []
 
     @pytest.mark.parametrize("action", ["who-binds:{talk}", "unbind:{talk}:{ben}", "unbind:{talk}:{ann}"])
-    async def test_others_cannot_press_it_either(self, room: Scene, action: str) -> None:
+    async def test_only_the_threads_owner_can_press_the_button_to_wait_no_more(self, room: Scene, action: str) -> None:
         await both_wrote(room)
         talk = (await room.conversation()).id
         forged = f"do:{action.format(talk=talk, ann=room.ann.id, ben=room.ben.id)}"

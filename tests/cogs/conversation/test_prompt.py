@@ -60,7 +60,9 @@ async def test_a_command_is_acknowledged_before_it_can_be_carried_out(
     assert expected in used.text
 
 
-async def test_so_is_one_that_waits_until_it_is_counted(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_command_that_waits_until_it_is_counted_is_acknowledged(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     free, run = asyncio.Event(), Connection.run
 
     async def held(self: Connection, sql: str, *arguments: Any) -> Any:

@@ -79,7 +79,7 @@ async def test_nobody_has_the_bot_write_for_them_in_a_thread_they_only_read(room
     await unchanged(room, [], 0)
 
 
-async def test_nor_is_a_sleeping_thread_woken_for_them(room: Scene) -> None:
+async def test_an_archived_thread_is_not_reopened_for_people_who_only_read_it(room: Scene) -> None:
     place, talk = await lobby(room), await room.conversation()
     await room.ann.archive(room.thread)
     room.double.world.forbid(room.double.channel, room.ben.user, WRITE)

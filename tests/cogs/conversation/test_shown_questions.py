@@ -199,7 +199,9 @@ async def by_the_card_of_a_book(room: Scene) -> None:
 
 @pytest.mark.parametrize("ask", [by_command, by_the_card_of_a_thread, by_the_card_of_a_book])
 @pytest.mark.parametrize("delete", [one, in_bulk])
-async def test_so_it_is_with_whatever_the_bot_repeats(room: Scene, ask: Ask, delete: Deletion) -> None:
+async def test_deleting_a_message_that_repeats_the_question_deletes_the_question(
+    room: Scene, ask: Ask, delete: Deletion
+) -> None:
     await ask(room)
     await room.until_delivered()
     [kept] = [each for each in await room.history() if each.author_id]

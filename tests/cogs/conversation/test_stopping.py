@@ -53,7 +53,7 @@ async def test_what_is_stopped_before_anything_is_written_says_so_in_the_servers
     await room.until_said("(angehalten, bevor etwas geschrieben war)\n\n-# ⏹ Angehalten.")
 
 
-async def test_others_are_told_why_they_may_not(room: Scene) -> None:
+async def test_people_who_may_not_stop_an_answer_are_told_why(room: Scene) -> None:
     shown = await running(room)
     pressed = await room.ben.click(shown, label="Stop")
     assert "Only the people who asked" in await refusal(room, pressed)
@@ -68,7 +68,7 @@ async def test_who_manages_threads_may(room: Scene) -> None:
     await room.until_said(f"{LONG}\n\n-# ⏹ Stopped.")
 
 
-async def test_so_may_whoever_asked_in_somebody_elses_thread(room: Scene) -> None:
+async def test_whoever_asked_may_stop_the_answer_in_somebody_elses_thread(room: Scene) -> None:
     await room.hold()
     room.model.say([TextChunk(LONG)])
     await room.ben.say(room.thread, "Who?")

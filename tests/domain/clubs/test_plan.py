@@ -199,7 +199,7 @@ class TestCurrentSections:
         assert [opened(club(at(0)), *numbers).current(late).number for numbers in ((), (1,), (1, 2, 3, 4))] == [1, 2, 4]
 
     @pytest.mark.parametrize("gate", [ThreadGate.DATE, ThreadGate.OPEN])
-    def test_else_it_is_the_next_one_due_until_its_day_has_passed(self, gate: ThreadGate) -> None:
+    def test_with_dates_it_is_the_next_one_due_until_its_day_has_passed(self, gate: ThreadGate) -> None:
         over = datetime(2026, 3, 9, tzinfo=UTC)
         moments = (NOON, over - timedelta(seconds=1), over, NOON + timedelta(days=90))
         assert [club(at(0), gate=gate).current(moment).number for moment in moments] == [1, 1, 2, 4]

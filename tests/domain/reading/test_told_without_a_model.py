@@ -182,7 +182,7 @@ async def test_a_book_that_explains_something_is_asked_about_in_different_ways(t
     assert len({*asked}) == 4
 
 
-async def test_they_are_said_in_the_askers_language(companion: ReadingCompanion, book: Book) -> None:
+async def test_a_portrait_is_in_the_askers_language(companion: ReadingCompanion, book: Book) -> None:
     told = await companion.who(book, HALF, "Bole", Asker(say=lambda text, /, **_: text.upper()))
     assert "FIRST MENTION:" in told.text
 

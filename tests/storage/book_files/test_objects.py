@@ -165,7 +165,7 @@ async def test_an_object_that_is_not_what_was_stored_is_a_sentence(nodes: tuple[
     assert await (await two.files.open(BOOK)).text() == TEXT.text
 
 
-async def test_so_is_one_that_is_gone_and_adding_the_book_again_brings_it_back(
+async def test_a_missing_object_is_a_sentence_and_adding_the_book_again_brings_it_back(
     nodes: tuple[Node, Node], url: str
 ) -> None:
     one, two = nodes

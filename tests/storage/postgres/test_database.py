@@ -122,7 +122,7 @@ class TestWorkIsDoneAgain:
                 await storage.books.save(a_book())
                 assert [book.id for book in await storage.books.list()] == ["alice"]
 
-    async def test_not_for_ever(self, storage: Storage) -> None:
+    async def test_work_that_keeps_failing_is_given_up(self, storage: Storage) -> None:
         await storage.books.save(a_book())
 
         async def add_it_blindly(transaction: Transaction) -> None:
@@ -245,7 +245,9 @@ class TestTrouble:
             )
         await storage.ping()
 
-    async def test_so_is_one_that_does_not_even_take_a_statement_back(self, storage: Storage) -> None:
+    async def test_a_server_that_does_not_cancel_a_statement_is_given_up_with_a_sentence(
+        self, storage: Storage
+    ) -> None:
         """A machine that is frozen, or cut off. The driver would wait for ten seconds more."""
         [row] = await database_of(storage).read("SELECT pg_backend_pid() AS pid")
         os.kill(row["pid"], signal.SIGSTOP)
@@ -301,7 +303,7 @@ class TestTrouble:
 
 
 class TestMigrations:
-    def test_they_are_numbered_and_named_as_those_of_sqlite(self) -> None:
+    def test_migrations_are_numbered_and_named_as_those_of_sqlite(self) -> None:
         ours, theirs = schema.shipped_migrations(), migrations_of_sqlite()
         assert [(each.version, each.name) for each in ours] == [(each.version, each.name) for each in theirs]
 

@@ -19,7 +19,7 @@ def found(text: str) -> list[str]:
 
 
 @given(TEXTS)
-def test_they_are_all_of_the_text_but_space(text: str) -> None:
+def test_sentences_contain_all_of_the_text_except_white_space(text: str) -> None:
     spans = split_sentences(text)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     assert not any(text[end:start].strip() for end, start in zip(edges[::2], edges[1::2], strict=True))
@@ -28,7 +28,7 @@ def test_they_are_all_of_the_text_but_space(text: str) -> None:
 
 
 @given(TEXTS)
-def test_they_are_the_same_from_the_beginning_of_any(text: str) -> None:
+def test_splitting_from_any_sentence_on_finds_the_same_sentences(text: str) -> None:
     spans = split_sentences(text)
     for number, (start, _) in enumerate(spans[:20]):
         assert split_sentences(text, start) == spans[number:]
@@ -36,7 +36,7 @@ def test_they_are_the_same_from_the_beginning_of_any(text: str) -> None:
 
 @given(TEXTS, st.sampled_from([100, 400, 1_500]))
 @example(f"{'word ' * 300}. He said. {'. ' * 400}", 400)
-def test_they_are_the_same_however_much_is_looked_at_at_once(text: str, characters: int) -> None:
+def test_sentences_are_the_same_however_much_is_looked_at_at_once(text: str, characters: int) -> None:
     whole = split_sentences(text)
     with patch.object(sentences, "_AT_ONCE", characters):
         assert split_sentences(text) == whole
