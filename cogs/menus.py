@@ -152,12 +152,12 @@ class ContextMenus(commands.Cog):
         turn_id = next((match[1] for match in map(_ANSWER.match, names) if match), None)
         if turn_id is None or message.author != interaction.client.user:
             return None
-        played = await self._use_cases.transcripts.played(turn_id)
-        if played is None or played.conversation.guild_id != shelf_of(interaction):
+        stored = await self._use_cases.transcripts.turn(turn_id)
+        if stored is None or stored.conversation.guild_id != shelf_of(interaction):
             return None
-        book = await self._use_cases.shelf.get(played.conversation.book_id, shelf=shelf_of(interaction))
+        book = await self._use_cases.shelf.get(stored.conversation.book_id, shelf=shelf_of(interaction))
         bound = await self._own_bound(interaction, book)
-        cited = played.citations
+        cited = stored.citations
         return (book, [each for each in cited if each.end <= bound]) if cited else None
 
     async def _tell_places(self, interaction: discord.Interaction[Any], book: Book, found: list[Citation]) -> None:

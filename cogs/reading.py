@@ -334,20 +334,20 @@ class ReadingCog(commands.Cog):
     async def _answered_before(self, question_id: str) -> Asked | None:
         """The answer that was made for a question, if a kill or Discord has kept it from being shown."""
         kept = await self._use_cases.transcripts.question(question_id)
-        played = await self._use_cases.transcripts.played(kept.turn_id) if kept and kept.turn_id else None
-        return Asked(played.conversation, played.answer) if played and played.is_answered else None
+        stored = await self._use_cases.transcripts.turn(kept.turn_id) if kept and kept.turn_id else None
+        return Asked(stored.conversation, stored.answer) if stored and stored.is_answered else None
 
     async def _ask_again(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         """Answer a question of /ask again for its asker; the new answer replaces the one above the button."""
-        say, played = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
-        if played is None or not played.is_answered:
+        say, stored = speech_of(interaction), await self._use_cases.transcripts.turn(turn_id)
+        if stored is None or not stored.is_answered:
             raise Refusal(say("This answer is no longer stored, so it can't be made again."))
-        question = played.messages[0]
-        interaction.extras[BEFORE] = played.turn.reply_ids
-        scope = await self._pressed(interaction, played.conversation, question)
+        question = stored.messages[0]
+        interaction.extras[BEFORE] = stored.turn.reply_ids
+        scope = await self._pressed(interaction, stored.conversation, question)
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
         read_to = scope.read_to if scope.public else None
-        asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
+        asked = await self._use_cases.questions.ask_again(stored.turn, reader, read_to=read_to)
         if isinstance(asked.ending, TurnFailed):
             note = kept_note(say.failure(asked.ending.code, asked.ending.message), say)
             await interaction.followup.send(note, ephemeral=True)
@@ -361,14 +361,14 @@ class ReadingCog(commands.Cog):
         conversation = await self._use_cases.conversations.find(question.conversation_id) if question else None
         if question is None or conversation is None:
             raise Refusal(speech_of(interaction)("This question is no longer stored. Please ask it again."))
-        played = await transcripts.played(question.turn_id) if question.turn_id else None
-        interaction.extras[BEFORE] = played.turn.reply_ids if played else ()
+        stored = await transcripts.turn(question.turn_id) if question.turn_id else None
+        interaction.extras[BEFORE] = stored.turn.reply_ids if stored else ()
         scope = await self._pressed(interaction, conversation, question)
         running = chat.running(conversation.id)
         if running is not None and question.id in running.asked:
             raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
-        if played is not None and played.turn.state is TurnState.FAILED:
-            await transcripts.reopen(played.turn.id)
+        if stored is not None and stored.turn.state is TurnState.FAILED:
+            await transcripts.reopen(stored.turn.id)
         await self._ask(interaction, scope, question.content, interaction.user.display_name, question_id)
 
     async def _pressed(

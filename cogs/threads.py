@@ -481,13 +481,13 @@ class TitleUpdates:
     async def _find_title(self, conversation_id: str, turn_id: str, *, is_first: bool) -> bool:
         """Have the model name the conversation if the turn is its first one, or the first that is no small talk."""
         titles = self._use_cases.titles
-        played = await self._use_cases.transcripts.played(turn_id) if titles is not None else None
-        if titles is None or played is None or not (is_first or played.names_its_conversation):
+        stored = await self._use_cases.transcripts.turn(turn_id) if titles is not None else None
+        if titles is None or stored is None or not (is_first or stored.names_its_conversation):
             return False
-        if not played.questions:  # deleted meanwhile
+        if not stored.questions:  # deleted meanwhile
             return False
-        question = played.questions[-1]
-        title = await titles(played.conversation, question, played.answer.text)
+        question = stored.questions[-1]
+        title = await titles(stored.conversation, question, stored.answer.text)
         if title:
             await self._use_cases.conversations.title_by_model(conversation_id, title, question)
         return bool(title)

@@ -37,7 +37,7 @@ from domain.errors import MarginaliaError
 from domain.event import Answer
 from domain.spoilers.filter import without_covers
 from domain.turn.chat_with_book import Taken
-from domain.turn.history import PlayedTurn
+from domain.turn.history import StoredTurn
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class AnswersWithoutQuestion:
 
     async def _show(self, turn_id: str) -> None:
         try:
-            shown = await self._use_cases.transcripts.played(turn_id)
+            shown = await self._use_cases.transcripts.turn(turn_id)
             place = await self._places.of(shown.conversation) if shown else None
             said = _answer_in(shown) if shown else None
             if shown is None or place is None or said is None:
@@ -129,7 +129,7 @@ class AnswersWithoutQuestion:
         Raises:
             Refusal: the answer is gone, or somebody else has to decide.
         """
-        say, shown = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
+        say, shown = speech_of(interaction), await self._use_cases.transcripts.turn(turn_id)
         if shown is None or shown.turn.asked_by is None or shown.conversation.place_id != str(interaction.channel_id):
             raise Refusal(say("This answer is gone."))
         is_theirs = shown.turn.asked_by == str(interaction.user.id)
@@ -137,7 +137,7 @@ class AnswersWithoutQuestion:
             raise Refusal(say("Only the person who asked can decide this."))
 
 
-def _answer_in(shown: PlayedTurn) -> ChatMessage | None:
+def _answer_in(shown: StoredTurn) -> ChatMessage | None:
     said = [each for each in shown.messages if each.role is MessageRole.ASSISTANT and not each.tool_invocations]
     return said[-1] if said else None
 

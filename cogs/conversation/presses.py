@@ -53,7 +53,7 @@ from domain.errors import BookError
 from domain.event import PositionProposed
 from domain.library.progress import has_said, position_line
 from domain.turn.chat_with_book import Reader
-from domain.turn.history import PlayedTurn
+from domain.turn.history import StoredTurn
 from domain.turn.state import Decision
 from domain.use_cases import UseCases
 
@@ -201,13 +201,13 @@ class AnswerButtons:
             return await positions.finish(proposal.reader_id, book)
         return await positions.set_page(proposal.reader_id, book, proposal.page)
 
-    async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> PlayedTurn | None:
+    async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> StoredTurn | None:
         """The turn that a button belongs to; None if it is no longer stored, or the person may not see it."""
-        played = await self._use_cases.transcripts.played(turn_id)
-        if played is None:
+        stored = await self._use_cases.transcripts.turn(turn_id)
+        if stored is None:
             return None
-        is_here = interaction.message is not None and str(interaction.message.id) in played.turn.reply_ids
-        return played if is_here or await within_reach(interaction, played.conversation) else None
+        is_here = interaction.message is not None and str(interaction.message.id) in stored.turn.reply_ids
+        return stored if is_here or await within_reach(interaction, stored.conversation) else None
 
 
 def _refuse_others(
@@ -296,10 +296,10 @@ class ToolCallButtons:
         raise Refusal(say("{who} hasn't read this far. “Show everything” shows it only to you.", who=who))
 
     async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
-        played = await self._use_cases.transcripts.played(turn_id)
-        if played is None:
+        stored = await self._use_cases.transcripts.turn(turn_id)
+        if stored is None:
             return None, [], 0
-        return played.conversation, calls_of(played.messages, turn_id), played.depends_to
+        return stored.conversation, calls_of(stored.messages, turn_id), stored.depends_to
 
 
 def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> MessagePayload:

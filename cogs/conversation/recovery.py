@@ -157,7 +157,7 @@ class Recovery:
 
     async def _orphans(self, posts: ThreadPosts, known: Sequence[str]) -> PostedMessages:
         """What is left of deleted turns; direct messages may contain messages of other conversations too."""
-        orphans = [each for each in posts.others_than(known) if not await self._use_cases.transcripts.played(each)]
+        orphans = [each for each in posts.others_than(known) if not await self._use_cases.transcripts.turn(each)]
         return sum(map(posts.of, orphans), PostedMessages())
 
     async def show_again(self, turn_id: str, conversation: Conversation, place: ThreadContext, remark: str) -> bool:
@@ -165,10 +165,10 @@ class Recovery:
 
         An answer that is gone need not be shown.
         """
-        played = await self._use_cases.transcripts.played(turn_id)
-        if played is None or played.turn.state is not TurnState.ANSWERED:
+        stored = await self._use_cases.transcripts.turn(turn_id)
+        if stored is None or stored.turn.state is not TurnState.ANSWERED:
             return True
-        return await self._deliver(played.turn, conversation, place, played.messages, ThreadPosts(), remark)
+        return await self._deliver(stored.turn, conversation, place, stored.messages, ThreadPosts(), remark)
 
     async def _find_posts(
         self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]

@@ -34,7 +34,7 @@ from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
 from domain.leases import ANSWERING, is_lease_lost
-from domain.turn.history import PlayedTurn
+from domain.turn.history import StoredTurn
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ class ConversationWorker:
 
     async def _answer_again(self, turn_id: str, conversation: Conversation, place: ThreadContext) -> None:
         """Answer again what a turn has answered; if that fails, show its answer as it was."""
-        replaced = await self._use_cases.transcripts.played(turn_id)
+        replaced = await self._use_cases.transcripts.turn(turn_id)
         if replaced is None or not replaced.is_answered or conversation.place_id != str(place.thread.id):
             return
         await self._look_who_is_there(conversation, place, replaced.askers)
@@ -207,7 +207,7 @@ class ConversationWorker:
         turn: AsyncGenerator[TurnEvent, None],
         conversation: Conversation,
         place: ThreadContext,
-        replaced: PlayedTurn | None = None,
+        replaced: StoredTurn | None = None,
     ) -> None:
         try:
             async with aclosing(turn) as events:
@@ -232,7 +232,7 @@ class ConversationWorker:
             self._presenter.follow(failure_of(self._presenter.turn_id, error, place.say))
 
     async def _show(
-        self, started: TurnStarted, conversation: Conversation, place: ThreadContext, replaced: PlayedTurn | None
+        self, started: TurnStarted, conversation: Conversation, place: ThreadContext, replaced: StoredTurn | None
     ) -> None:
         running = self._use_cases.chat.running(conversation.id)
         askers = running.askers if running else ()
@@ -255,7 +255,7 @@ class ConversationWorker:
             await self._use_cases.transcripts.record_delivery(started.turn_id, leftover.replies, leftover.trace)
 
     async def _conclude(self, presenter: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
-        """Deliver the end of a turn to its readers. False: no further turn should be played now."""
+        """Deliver the end of a turn to its readers. False: no further turn should run now."""
         if presenter.ending is None:  # taken back
             self._keep(await presenter.leave())
             return True
@@ -377,12 +377,12 @@ class ConversationWorkers:
 
     async def offer_again(self, turn_id: str) -> None:
         """Let the answer to an edited question offer to be made again."""
-        played = await self._use_cases.transcripts.played(turn_id)
-        if played is None or played.turn.state is not TurnState.DELIVERED or not played.turn.reply_ids:
+        stored = await self._use_cases.transcripts.turn(turn_id)
+        if stored is None or stored.turn.state is not TurnState.DELIVERED or not stored.turn.reply_ids:
             return
-        place = None if self.answers_again(played.turn) else await self._places.of(played.conversation)
+        place = None if self.answers_again(stored.turn) else await self._places.of(stored.conversation)
         if place is not None:
-            await self._presenters.offer_again(played.turn, place)
+            await self._presenters.offer_again(stored.turn, place)
 
     def lost(self, message_id: int) -> None:
         """Somebody has deleted a message; if it is part of an answer in the making, it is posted again."""

@@ -202,7 +202,7 @@ class ChatWithBook:
     async def _events(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         running = self._running[request.conversation.id] = RunningTurn(request.asked)
         try:
-            async with aclosing(running.events(partial(self._runner.play, request, running))) as events:
+            async with aclosing(running.events(partial(self._runner.run, request, running))) as events:
                 async for event in events:
                     yield event
         finally:

@@ -196,7 +196,7 @@ def _starts_turn(history: Sequence[ChatMessage], at: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedTurn:
+class StoredTurn:
     """A turn, its conversation, and the messages of that turn alone, in order."""
 
     turn: Turn
@@ -261,7 +261,7 @@ class Transcripts:
         """All turns of a conversation, in order."""
         return await self._turns.get_by_conversation(conversation_id)
 
-    async def played(self, turn_id: str) -> PlayedTurn | None:
+    async def turn(self, turn_id: str) -> StoredTurn | None:
         """One turn with its messages; None where it is no longer kept."""
         turn = await self._turns.get(turn_id)
         conversation = await self._conversations.get(turn.conversation_id) if turn else None
@@ -269,7 +269,7 @@ class Transcripts:
             return None
         history = await self._messages.get_by_conversation(conversation.id)
         messages = tuple(message for message in history if message.turn_id == turn.id)
-        return PlayedTurn(turn, conversation, messages) if messages else None  # it may be forgotten while this is read
+        return StoredTurn(turn, conversation, messages) if messages else None  # it may be forgotten while this is read
 
     async def authors(self, conversation_id: str) -> Sequence[str]:
         """The ids of those who have written to the bot."""

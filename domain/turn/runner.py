@@ -138,8 +138,8 @@ class TurnRunner:
         self._clock = clock
         self._turn_timeout = turn_timeout
 
-    async def play(self, request: TurnRequest, running: RunningTurn, emit: Emit) -> None:
-        """Play one turn to a defined end: an Answer or a TurnFailed is emitted and stored.
+    async def run(self, request: TurnRequest, running: RunningTurn, emit: Emit) -> None:
+        """Run one turn to a defined end: an Answer or a TurnFailed is emitted and stored.
 
         If it is cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages
         wait again, unless they were erased. A turn that replaces an answered one takes its place once it has an

@@ -129,11 +129,11 @@ class RunningTurn:
         self._queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
-    async def events(self, play: Callable[[Emit], Awaitable[None]]) -> AsyncGenerator[TurnEvent, None]:
+    async def events(self, work: Callable[[Emit], Awaitable[None]]) -> AsyncGenerator[TurnEvent, None]:
         """Start the turn and yield what it emits. Closing the iterator early cancels the turn."""
 
         async def run() -> None:
-            await play(self._emit)
+            await work(self._emit)
 
         if self.ending is not None:
             return

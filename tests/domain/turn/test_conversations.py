@@ -91,9 +91,9 @@ async def test_a_turn_that_is_forgotten_while_it_is_read_is_no_longer_kept(
     await furnish(storage)
     turn = await hold_turn(storage, "why")
     transcripts = Transcripts(conversations=storage.conversations, messages=storage.messages, turns=storage.turns)
-    played = await transcripts.played(turn.id)
-    assert played
-    assert [message.id for message in played.messages] == ["why-question", "why-answer"]
+    stored = await transcripts.turn(turn.id)
+    assert stored
+    assert [message.id for message in stored.messages] == ["why-question", "why-answer"]
     get = storage.conversations.get
 
     async def forgotten_meanwhile(conversation_id: str) -> Conversation | None:
@@ -101,4 +101,4 @@ async def test_a_turn_that_is_forgotten_while_it_is_read_is_no_longer_kept(
         return await get(conversation_id)
 
     monkeypatch.setattr(storage.conversations, "get", forgotten_meanwhile)
-    assert await transcripts.played(turn.id) is None
+    assert await transcripts.turn(turn.id) is None
