@@ -24,7 +24,7 @@ from bot.parsers.draft import DEFAULT_LIMITS
 from bot.parsers.formats import read_book
 from domain.library.search.languages import language_name, text_language
 from domain.library.search.words import words_of
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from tests.domain.library.indexed import reading_of
 
 SEED = 3
@@ -83,7 +83,7 @@ def _options() -> Any:
     return parser.parse_args()
 
 
-def _is_found(reading: Reading, asked: Asked) -> bool:
+def _is_found(reading: BlockingView, asked: Asked) -> bool:
     return any(asked.is_answered_by(passage.text) for passage in reading.search([asked.form], 1))
 
 

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from tests.domain.library.indexed import WordIndex
 
 
@@ -10,6 +10,6 @@ class MemoryBook(WordIndex):
     """A text as it stands, with all that can be asked of it."""
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> BlockingView:
         """All of it, as somebody sees it who has read it."""
-        return Reading(self, self.layout)
+        return BlockingView(self, self.layout)

@@ -22,8 +22,8 @@ MAX_NEIGHBOURS = 5
 """Passages that a passage can be widened by on each side."""
 
 
-class Reading:
-    """A book as one reader may see it. Blocking and thread-safe."""
+class BlockingView:
+    """A book up to a bound: the methods of BookView, but blocking. Thread-safe."""
 
     def __init__(self, index: BookIndex, layout: BookLayout, *, estimated: bool = False) -> None:
         """`layout` is that of the index, clipped to the part that has been read."""

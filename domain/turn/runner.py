@@ -1,4 +1,4 @@
-"""Playing one turn: from the readers' messages to the stored answer."""
+"""Runs one turn: from the readers' messages to the stored answer."""
 
 import asyncio
 import logging

@@ -19,7 +19,7 @@ from domain.library.addressing import find_page, page_missing
 from domain.library.search.index import WordForm
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, Windows
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from domain.ports import BookView
 from storage.book_files.format import (
     ALL_FORMS,
@@ -419,43 +419,43 @@ class BoundView:
         return self._read_to
 
     async def search(self, queries: Sequence[str], top_k: int = 5) -> list[Passage]:
-        return await self._read(lambda reading: reading.search(queries, top_k))
+        return await self._read(lambda view: view.search(queries, top_k))
 
     async def read_pages(self, first: str, last: str) -> list[Passage]:
-        return await self._read(lambda reading: reading.read_pages(first, last))
+        return await self._read(lambda view: view.read_pages(first, last))
 
     async def read_around(self, source: str, before: int = 1, after: int = 1) -> Passage:
-        return await self._read(lambda reading: reading.read_around(source, before, after))
+        return await self._read(lambda view: view.read_around(source, before, after))
 
     async def contents(self) -> list[ContentsEntry]:
-        return await self._read(lambda reading: reading.contents())
+        return await self._read(lambda view: view.contents())
 
     async def read_chapter(self, number: int) -> Passage:
-        return await self._read(lambda reading: reading.read_chapter(number))
+        return await self._read(lambda view: view.read_chapter(number))
 
     async def find_phrase(self, text: str, limit: int = 5, *, exact: bool = False) -> list[PhraseHit]:
-        return await self._read(lambda reading: reading.find_phrase(text, limit, exact=exact))
+        return await self._read(lambda view: view.find_phrase(text, limit, exact=exact))
 
     async def count_mentions(self, term: str) -> Mentions:
-        return await self._read(lambda reading: reading.count_mentions(term))
+        return await self._read(lambda view: view.count_mentions(term))
 
     async def mentions(self, term: str, limit: int = 1_000) -> list[Sentence]:
-        return await self._read(lambda reading: reading.mentions(term, limit))
+        return await self._read(lambda view: view.mentions(term, limit))
 
     async def missing_words(self, text: str) -> dict[str, list[str]]:
-        return await self._read(lambda reading: reading.missing_words(text))
+        return await self._read(lambda view: view.missing_words(text))
 
     async def cite(self, start: int, end: int) -> Citation:
-        return await self._read(lambda reading: reading.cite(start, end))
+        return await self._read(lambda view: view.cite(start, end))
 
-    async def _read(self, work: Callable[[Reading], _Result]) -> _Result:
-        return await self._opened.run(lambda file: work(self._reading(file)))
+    async def _read(self, work: Callable[[BlockingView], _Result]) -> _Result:
+        return await self._opened.run(lambda file: work(self._view(file)))
 
-    def _reading(self, file: OpenedFile) -> Reading:
-        """The clipped layout, computed once; if two threads compute it at the same time, they get the same result."""
+    def _view(self, file: OpenedFile) -> BlockingView:
+        """The view; its layout is clipped once. If two threads do that at the same time, they get the same result."""
         if self._layout is None:
             self._layout = file.layout.clip(self._read_to, file.read)
-        return Reading(file, self._layout, estimated=file.estimated)
+        return BlockingView(file, self._layout, estimated=file.estimated)
 
 
 def _blaming_damage(work: Callable[[OpenedFile], _Result], file: OpenedFile) -> _Result:

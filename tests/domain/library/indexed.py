@@ -5,7 +5,7 @@ from domain.book import BookText
 from domain.library.search.index import WordForm, index_book, written_forms
 from domain.library.search.languages import Analyzer, book_language
 from domain.library.search.layout import BookLayout
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from storage.book_files.format import find_analyzer
 
 
@@ -39,8 +39,8 @@ class WordIndex:
         return self.text[start:end]
 
 
-def reading_of(book: BookText | str, read_to: int | None = None, language: str | None = None) -> Reading:
+def reading_of(book: BookText | str, read_to: int | None = None, language: str | None = None) -> BlockingView:
     """The book as somebody sees it who has read up to `read_to`, or all of it; a text is one as it stands."""
     index = WordIndex(book, language)
     layout = index.layout if read_to is None else index.layout.clip(read_to, index.read)
-    return Reading(index, layout)
+    return BlockingView(index, layout)

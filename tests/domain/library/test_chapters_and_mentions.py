@@ -4,7 +4,7 @@ import pytest
 
 from domain.book import BookText, Chapter, Page
 from domain.errors import BookError
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from tests.domain.library.indexed import reading_of
 
 FRONT = "A tale. "
@@ -13,7 +13,7 @@ SECOND = "Two\n\nThe lamp was dark. Ann’s key fitted. Hobb had drowned."
 TEXT = FRONT + FIRST + SECOND
 
 
-def reading(read_to: int = len(TEXT), *, chapters: bool = True) -> Reading:
+def reading(read_to: int = len(TEXT), *, chapters: bool = True) -> BlockingView:
     second = len(FRONT) + len(FIRST)
     named = (Chapter(1, "One", len(FRONT), second), Chapter(2, "Two", second, len(TEXT)))
     book = BookText(TEXT, (Page(1, "1", 0, len(TEXT)),), named if chapters else (), "txt")

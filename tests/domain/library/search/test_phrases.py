@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.library.search.words import word_spans
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from tests.domain.library.indexed import reading_of
 
 NOVEL = (files("bot.sample") / "return-on-the-ebb.md").read_text(encoding="utf-8")
@@ -17,7 +17,7 @@ LINE = "The road they mark is a mile and a quarter long."
 
 
 @cache
-def novel() -> Reading:
+def novel() -> BlockingView:
     return reading_of(NOVEL)
 
 

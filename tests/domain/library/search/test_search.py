@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from domain.book import BookText, Page
 from domain.library.search.query import MAX_RESULTS, PASSAGE_WORDS
 from domain.library.search.words import words_of
-from domain.library.view import Reading
+from domain.library.view import BlockingView
 from tests.domain.library.indexed import reading_of
 
 NOVEL = (files("bot.sample") / "return-on-the-ebb.md").read_text(encoding="utf-8")
@@ -20,7 +20,7 @@ QUERIES = st.text(max_size=60) | st.lists(st.sampled_from(words_of(NOVEL)), max_
 
 
 @cache
-def novel() -> Reading:
+def novel() -> BlockingView:
     return reading_of(NOVEL)
 
 
