@@ -17,7 +17,7 @@ import typer
 import typer.main
 
 from bot.cli import books, chat, maintenance, run, search
-from bot.cli.running import complain, console
+from bot.cli.terminal import complain, console
 from domain.errors import MarginaliaError
 
 app = typer.Typer(

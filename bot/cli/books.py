@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.app import App
-from bot.cli.running import (
+from bot.cli.terminal import (
     console,
     errors,
     fail,

@@ -16,7 +16,8 @@ from rich.text import Text
 from bot.app import SAMPLE, App, answerer_name
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields, leaves
-from bot.cli.running import (
+from bot.cli.search import end_of, page_number
+from bot.cli.terminal import (
     console,
     errors,
     fail,
@@ -30,7 +31,6 @@ from bot.cli.running import (
     typed,
     with_provider_message,
 )
-from bot.cli.search import end_of, page_number
 from bot.parsers.formats import named_format
 from domain.book import Book, Citation, PositionState, ReadingPosition
 from domain.chat import ChatMessage

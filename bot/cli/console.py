@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.cli.running import Emphasis, WordWrap, interrupts, print_json, with_provider_message
+from bot.cli.terminal import Emphasis, WordWrap, interrupts, print_json, with_provider_message
 from bot.tools.results import counted
 from domain.book import Binding, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.app import App, books_folder, open_book_files
-from bot.cli.running import console, errors, fail, opened, progress_bar, run_async
+from bot.cli.terminal import console, errors, fail, opened, progress_bar, run_async
 from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.private import redacted
 from bot.settings import FOUND_HERE, Settings, default_data_dir, load_settings

@@ -17,7 +17,7 @@ import typer
 
 from bot.app import QUOTES_ONLY, App, answerer_name, cost_in_microdollars, open_app, open_toolbox
 from bot.cli.console import TERMINAL_READER
-from bot.cli.running import console, errors, fail, opened, run_async, signal_handler, standard_input
+from bot.cli.terminal import console, errors, fail, opened, run_async, signal_handler, standard_input
 from bot.logs import HealthFile, set_up_logs
 from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from bot.cli.running import console, fail, opened, print_json, progress_bar, run_async
+from bot.cli.terminal import console, fail, opened, print_json, progress_bar, run_async
 from domain.book import Book, BookText, Passage, page_reference
 from domain.errors import BookError, BookErrorCode, shortened
 from domain.library.addressing import end_of_chapter, end_of_page

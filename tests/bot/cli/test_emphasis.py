@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from bot.cli.running import Emphasis
+from bot.cli.terminal import Emphasis
 
 
 def shown(*pieces: str) -> Text:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import __main__ as main
-from bot.cli.running import GuardedConsole, print_json, without_terminal_sequences
+from bot.cli.terminal import GuardedConsole, print_json, without_terminal_sequences
 
 ORDERS = (
     "\x1b[31mred\x1b[0m",

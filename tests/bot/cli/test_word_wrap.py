@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.running import WordWrap
+from bot.cli.terminal import WordWrap
 
 
 def wrapped(width: int | None, *pieces: str) -> str:

@@ -1,4 +1,4 @@
-"""What all commands share: the console, running async work, and turning failures into a sentence and an exit code."""
+"""What all commands share: the console, standard input, running async work, and turning failures into an exit code."""
 
 import asyncio
 import contextlib
