@@ -29,8 +29,8 @@ from psycopg import AsyncConnection
 from benchmarks.model import ask, conversations, double, program
 from benchmarks.table import print_table
 from bot.client.wire import IDENTIFY_S
+from domain.concurrency import CURRENT_LEASE
 from domain.conversation import TurnState
-from domain.leases import CURRENT_LEASE
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage.opening import Storage, open_storage

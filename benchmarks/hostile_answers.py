@@ -41,9 +41,9 @@ from domain.chat import ChatMessage, MessageRole
 from domain.citations.keys import in_language, key_of
 from domain.citations.matching import find_uncited, uncited_in
 from domain.citations.resolver import Composition, compose
+from domain.concurrency import LONG_ANSWER
 from domain.ports import BookView
 from domain.spoilers.detector import SpoilerChecks
-from domain.tasks import LONG_ANSWER
 from domain.tool_use import TextChunk
 from storage.book_files.files import SQLiteBookFiles
 

@@ -47,8 +47,8 @@ from cogs.permissions import everywhere, lacking_to_post, manages_shelf, may_rem
 from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
 from cogs.threads import thread_of
 from domain.book import Book, DownloadedFile
+from domain.concurrency import is_lease_lost
 from domain.conversation import Conversation
-from domain.leases import is_lease_lost
 from domain.library.search.words import fold
 from domain.ports import Progress
 from domain.use_cases import UseCases

@@ -14,9 +14,9 @@ from discord.ext import commands
 from discord.ui import DynamicItem
 
 from domain.book import personal_shelf
+from domain.concurrency import Shard
 from domain.conversation import Conversation
 from domain.errors import StorageError
-from domain.leases import Shard
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.private import redacted
 from bot.settings import FOUND_HERE, Settings, default_data_dir, load_settings
 from domain.book import Book
+from domain.concurrency import NODES
 from domain.errors import BookError, MarginaliaError, SettingsError, StorageError, StorageErrorCode, shortened
-from domain.leases import NODES
 from storage.opening import Storage, open_storage
 
 if TYPE_CHECKING:

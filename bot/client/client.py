@@ -43,8 +43,8 @@ from cogs.reading import ReadingCog
 from cogs.removals import PostingPlaces, Removals
 from cogs.services import Memberships, RecentIds, ServingBot, StorageRetries
 from cogs.settings import AuditLog, ServerSettingsCog
+from domain.concurrency import CURRENT_LEASE
 from domain.errors import MarginaliaError
-from domain.leases import CURRENT_LEASE
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ import discord
 from discord import app_commands
 
 from cogs.i18n import catalogues_digest
+from domain.concurrency import to_the_end
 from domain.ports import LeaseRepository
-from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from discord.gateway import DiscordWebSocket
 from bot.client.client import Marginalia
 from bot.client.wire import RESERVED_SESSIONS, CannotResumeError, stop_heartbeats, use_retrying_adapter
 from bot.settings import Settings
+from domain.concurrency import to_the_end
 from domain.errors import MarginaliaError, SettingsError
-from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
 

@@ -19,10 +19,9 @@ from bot.client.client import Marginalia
 from bot.client.connection import advised_shards, stay_online
 from bot.client.wire import GatewaySession
 from bot.logs import NODE, SHARD, HealthFile
+from domain.concurrency import CURRENT_LEASE, MARGIN_S, NODES, HeldLease, to_the_end
 from domain.errors import MarginaliaError, SettingsError
-from domain.leases import CURRENT_LEASE, MARGIN_S, NODES, HeldLease
 from domain.ports import LeaseRepository
-from domain.tasks import to_the_end
 
 if TYPE_CHECKING:
     from bot.metrics import Metrics

@@ -25,7 +25,7 @@ from bot.client.command_sync import CommandLinks
 from bot.logs import NODE
 from cogs.errors import DiscordCode
 from cogs.services import is_guest
-from domain.leases import ANSWERING, CURRENT_LEASE, HeldLease
+from domain.concurrency import ANSWERING, CURRENT_LEASE, HeldLease
 from domain.ports import LeaseRepository
 
 logger = logging.getLogger(__name__)

@@ -35,6 +35,7 @@ from cogs.rendering.tool_calls import Press, ShownCall
 from cogs.services import ServingBot
 from cogs.threads import thread_of
 from domain.book import Citation
+from domain.concurrency import ANSWERING
 from domain.conversation import Conversation, Turn
 from domain.errors import LLMErrorCode, MarginaliaError
 from domain.event import (
@@ -49,7 +50,6 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
-from domain.leases import ANSWERING
 from domain.usage import PersonalPost
 from domain.use_cases import UseCases
 

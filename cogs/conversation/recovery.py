@@ -33,10 +33,10 @@ from cogs.services import ServingBot, is_direct, is_guest, use_cases_of
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import uncited_in
+from domain.concurrency import CURRENT_LEASE, HeldLease, Shard, is_lease_lost
 from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import MarginaliaError
 from domain.event import Answer
-from domain.leases import CURRENT_LEASE, HeldLease, Shard, is_lease_lost
 from domain.library.progress import proposals_in
 from domain.ports import OpenReplyRepository
 from domain.usage import OpenReply

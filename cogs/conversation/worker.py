@@ -30,10 +30,10 @@ from cogs.permissions import timed_out_for
 from cogs.rendering.answers import kept_note
 from cogs.services import NotifyPrivately
 from cogs.threads import TitleUpdates, dismiss_absent
+from domain.concurrency import ANSWERING, is_lease_lost
 from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
-from domain.leases import ANSWERING, is_lease_lost
 from domain.turn.history import StoredTurn
 from domain.use_cases import UseCases
 

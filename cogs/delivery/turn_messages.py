@@ -11,9 +11,9 @@ from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
 from domain.book import Citation
 from domain.citations.keys import in_language
+from domain.concurrency import LONG_ANSWER, in_thread_if_long
 from domain.errors import Say, in_english
 from domain.event import NOTHING_WRITTEN, ToolCallFinished, ToolCallStarted
-from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FIRST_WORDS = 40
 """Characters before a draft is shown at all, because a phone's notification shows what is sent first."""

@@ -26,7 +26,7 @@ from cogs.delivery.message_group import (
     Step,
     TryLaterError,
 )
-from domain.leases import ANSWERING
+from domain.concurrency import ANSWERING
 
 logger = logging.getLogger(__name__)
 

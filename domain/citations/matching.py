@@ -22,12 +22,12 @@ from domain.book import Passage, Sentence
 from domain.citations.context import CHAPTER
 from domain.citations.keys import starts_of_sentences
 from domain.citations.symbols import any_of, words_of_kind
+from domain.concurrency import LONG_ANSWER, in_thread_if_long
 from domain.library.numerals import number_value
 from domain.library.search.languages import in_one_spelling
 from domain.library.search.sentences import is_heading, only_name, says_something, subject_of
 from domain.library.search.words import STOP_WORDS, fold_letters, is_dense, is_movable_adverb, stem_of, words_of
 from domain.spoilers.filter import spans
-from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FEWEST_TELLING = 3
 """Meaningful words; a sentence with fewer says too little to be identified."""

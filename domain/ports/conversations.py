@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from domain.book import ReadingPosition
 from domain.chat import ChatMessage, PlatformMessage
+from domain.concurrency import ALL, Shard
 from domain.conversation import Conversation, TitleSource, Turn
-from domain.leases import ALL, Shard
 from domain.usage import (
     Erasure,
     OpenReply,

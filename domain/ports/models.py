@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, runtime_checkable
 
 from domain.chat import ChatMessage, PromptMessage
+from domain.concurrency import HeldLease
 from domain.event import StrategyEvent
-from domain.leases import HeldLease
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
 from domain.usage import LimitedAction, UsageRecord, UsageTotal
 

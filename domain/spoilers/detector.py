@@ -20,12 +20,12 @@ from unicodedata import normalize
 
 from domain.book import Book, Chapter
 from domain.citations.quotations import UNSEEN
+from domain.concurrency import in_thread_if_long
 from domain.library.names import NAME_WORD, NameRecognizer, names_in
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.words import STOP_WORDS, fold, fold_letters, is_dense, stem_of, word_spans, words_of
 from domain.ports import BookFiles
 from domain.spoilers.filter import REFERENCE, SpoilerCheck
-from domain.tasks import in_thread_if_long
 
 RUN = 4
 """Consecutive words that reveal something if they are telling words. Every page has recurring three-word runs."""

@@ -8,10 +8,10 @@ from datetime import datetime
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PlatformMessage, PromptMessage
 from domain.citations.matching import find_uncited
+from domain.concurrency import Shard
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import LLMErrorCode
 from domain.event import NOTHING_WRITTEN, Answer
-from domain.leases import Shard
 from domain.ports import ChatMessageRepository, ConversationRepository, TurnRepository
 from domain.spoilers.filter import uncovered
 from domain.strategies.window import ContextWindow, estimate, exceeds

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 from domain.book import ShelfLimits
 from domain.chat import MessageRole, PromptKind, PromptMessage
+from domain.concurrency import to_the_end
 from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError, Worded
 from domain.event import StrategyEvent, UsageReported
 from domain.ports import AllowanceRepository, ChatProvider, Clock, UsageRepository
 from domain.servers import ManageServers
 from domain.strategies.window import events_of_reply, reply_text
-from domain.tasks import to_the_end
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, RequestUsage, TokenUsage
 from domain.turn.state import Emit, TurnDraft
 from domain.usage import LimitedAction, ServerSettings, UsageRecord

@@ -11,6 +11,7 @@ from functools import partial
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.matching import uncited_in
 from domain.citations.resolver import Composition
+from domain.concurrency import to_the_end
 from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import (
     ConversationError,
@@ -37,7 +38,6 @@ from domain.event import (
 )
 from domain.ports import BookView, ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.spoilers.filter import COVERED, redacted
-from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, RequestSent, TextBlockEnd, TextChunk
 from domain.tools.registry import MakeToolbox
 from domain.turn.preparer import TurnPreparer

@@ -21,8 +21,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
+from domain.concurrency import to_the_end
 from domain.errors import SettingsError, StorageError, StorageErrorCode
-from domain.tasks import to_the_end
 from storage.postgres.schema import IDENTITIES, migrate, shipped_migrations, table_shapes
 from storage.sql.database import CopyableDatabase, Migration, Result, Row, Statement, TableShape, Transaction, Value
 

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Collection, Mapping
 
-from domain.leases import MARGIN_S, HeldLease
+from domain.concurrency import MARGIN_S, HeldLease
 from storage.postgres.database import PostgresDatabase
 
 _ACQUIRE = """

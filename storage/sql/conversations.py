@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from domain.chat import ChatMessage, PlatformMessage
+from domain.concurrency import ALL, Shard
 from domain.conversation import Conversation, TitleSource, checked_title
-from domain.leases import ALL, Shard
 from domain.usage import Removal
 from storage.sql.books import NamesOnShelves
 from storage.sql.database import Database, Row, Statement, Transaction

@@ -13,8 +13,8 @@ from typing import IO, Any, TypeVar
 
 import aiosqlite
 
+from domain.concurrency import to_the_end
 from domain.errors import StorageError, StorageErrorCode
-from domain.tasks import to_the_end
 from storage.sql.database import Row, Statement, Value
 
 _SENTENCES = {

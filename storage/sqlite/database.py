@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from domain.concurrency import to_the_end
 from domain.errors import SettingsError, StorageError, StorageErrorCode
-from domain.tasks import to_the_end
 from storage.sql.database import (
     CopyableDatabase,
     Migration,

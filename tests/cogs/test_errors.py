@@ -15,6 +15,7 @@ from cogs.errors import Refusal, sentence_for
 from cogs.i18n import speech_for
 from cogs.interactions import on_stale_press
 from domain.book import Page
+from domain.concurrency import CURRENT_LEASE, HeldLease
 from domain.errors import (
     BookError,
     BookErrorCode,
@@ -27,7 +28,6 @@ from domain.errors import (
     MarginaliaError,
     Worded,
 )
-from domain.leases import CURRENT_LEASE, HeldLease
 from domain.library.addressing import page_missing
 from domain.usage import OpenReply
 from storage.sqlite.connection import storage_error

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from domain.concurrency import CURRENT_LEASE, HeldLease
 from domain.conversation import TurnState
 from domain.errors import StorageError, StorageErrorCode
-from domain.leases import CURRENT_LEASE, HeldLease
 from domain.ports import LeaseRepository
 from storage.opening import Storage, open_storage
 from tests.postgres import an_emptied_database

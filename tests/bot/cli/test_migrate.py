@@ -15,7 +15,7 @@ from bot.__main__ import app
 from bot.settings import Settings
 from domain.book import DerivedText, PositionState, ReadingPosition
 from domain.chat import PlatformMessage
-from domain.leases import NODES
+from domain.concurrency import NODES
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage.book_files.files import SQLiteBookFiles

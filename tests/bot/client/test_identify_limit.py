@@ -7,7 +7,7 @@ import pytest
 
 from bot.client import wire
 from bot.client.wire import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
-from domain.leases import HeldLease
+from domain.concurrency import HeldLease
 from domain.ports import LeaseRepository
 from storage.opening import open_storage
 from tests.postgres import a_database

@@ -16,8 +16,8 @@ from cogs.conversation import backfill, worker
 from cogs.conversation.buttons import hear_button, view_of
 from cogs.errors import sentence_for
 from cogs.i18n import speech_at, speech_for
+from domain.concurrency import CURRENT_LEASE, HeldLease
 from domain.errors import StorageError, StorageErrorCode
-from domain.leases import CURRENT_LEASE, HeldLease
 from storage.opening import open_storage
 from storage.postgres import database
 from tests.cogs.conversation.scene import Scene, again, scene

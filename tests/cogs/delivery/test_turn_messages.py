@@ -8,7 +8,7 @@ import pytest
 from cogs.delivery.message_group import Delivery, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, messages_of
 from cogs.delivery.writer import SENDS, ChannelWriter
-from domain.tasks import LONG_ANSWER
+from domain.concurrency import LONG_ANSWER
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 from tests.domain.turn.passages import cite
 

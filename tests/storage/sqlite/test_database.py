@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from domain.concurrency import to_the_end
 from domain.errors import SettingsError, StorageError
-from domain.tasks import to_the_end
 from storage.sqlite.connection import replacing
 from storage.sqlite.database import SQLiteDatabase
 from tests.storage.sqlite.conftest import OpenNotes

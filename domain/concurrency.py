@@ -1,10 +1,15 @@
-"""Leases: which of several processes may do something now, and how a process notices that it has lost its lease."""
+"""Concurrency: leases between processes, work that a cancellation must not interrupt, and work for another thread.
+
+A lease says which of several processes may do something now. A process that was paused or cut off notices by the clock
+that it has lost its lease.
+"""
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Shard: TypeAlias = tuple[int, int]
 """The number of a shard, and how many there are. A shard receives the events of the servers for which
@@ -70,3 +75,41 @@ def is_lease_lost(within_s: float = 0.0) -> bool:
 
 ANSWERING: ContextVar[bool] = ContextVar("answering", default=False)
 """Whether the current task posts answers, which only the holder of the lease may do."""
+
+
+Result = TypeVar("Result")
+
+LONG_ANSWER = 8_000
+"""Characters. An answer of this length is searched or rendered in a few milliseconds."""
+
+
+async def to_the_end(work: Awaitable[Result]) -> Result:
+    """Await work to its end and return its result, or raise its error.
+
+    A cancellation meanwhile is not lost: after a result it is raised at the next `await` of the same task, and it
+    takes precedence over an error.
+    """
+    task, cancelled = asyncio.ensure_future(work), False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled and not task.cancelled():
+        if task.exception() is not None:
+            raise asyncio.CancelledError
+        _cancel_again()
+    return task.result()
+
+
+async def in_thread_if_long(text: str, most: int, work: Callable[[], Result]) -> Result:
+    """The result of work on a text: in a thread if the text has more than `most` characters, otherwise at once."""
+    return work() if len(text) <= most else await asyncio.to_thread(work)
+
+
+def _cancel_again() -> None:
+    """Cancel the current task again, without counting the request twice."""
+    current = asyncio.current_task()
+    assert current is not None
+    current.uncancel()
+    current.cancel()
