@@ -28,7 +28,7 @@ from psycopg import AsyncConnection
 
 from benchmarks.model import ask, conversations, double, program
 from benchmarks.table import print_table
-from bot.client.wire import IDENTIFY_S
+from bot.client.sessions import IDENTIFY_S
 from domain.concurrency import CURRENT_LEASE
 from domain.conversation import TurnState
 from domain.tool_use import TokenUsage

@@ -15,13 +15,12 @@ from discord.gateway import DiscordWebSocket
 
 from bot.app import App
 from bot.client.command_sync import CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
-from bot.client.wire import (
-    CURRENT_INTERACTION,
+from bot.client.http_fixes import CURRENT_INTERACTION, patch_requests
+from bot.client.sessions import (
     CannotResumeError,
     GatewaySession,
     IdentifyLimit,
     SharedIdentifyLimit,
-    patch_requests,
     stop_heartbeats,
 )
 from bot.logs import HealthFile

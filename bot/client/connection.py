@@ -15,7 +15,8 @@ import yarl
 from discord.gateway import DiscordWebSocket
 
 from bot.client.client import Marginalia
-from bot.client.wire import RESERVED_SESSIONS, CannotResumeError, stop_heartbeats, use_retrying_adapter
+from bot.client.http_fixes import use_retrying_adapter
+from bot.client.sessions import RESERVED_SESSIONS, CannotResumeError, stop_heartbeats
 from bot.settings import Settings
 from domain.concurrency import to_the_end
 from domain.errors import MarginaliaError, SettingsError

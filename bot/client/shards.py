@@ -1,23 +1,18 @@
 """Shards by lease: every node serves an equal share of the shards, and takes over those of nodes that disappear."""
 
 import asyncio
-import base64
-import json
 import logging
 import math
 import time
-import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import discord
+from typing import TYPE_CHECKING
 
 from bot.app import App
 from bot.client.client import Marginalia
 from bot.client.connection import advised_shards, stay_online
-from bot.client.wire import GatewaySession
+from bot.client.sessions import GUILDS, SESSION_KEPT_S, GatewaySession, SessionNotes
 from bot.logs import NODE, SHARD, HealthFile
 from domain.concurrency import CURRENT_LEASE, MARGIN_S, NODES, HeldLease, to_the_end
 from domain.errors import MarginaliaError, SettingsError
@@ -43,7 +38,7 @@ SETTLING_S = 8.0
 ABANDONED_S = 3_600.0  # a lease that expired longer ago is not waited for
 
 _SHARDS = "shard/"
-_COUNT, _GUILDS = "shard count", "guilds/"
+_COUNT = "shard count"
 
 
 class ShardKeeper:
@@ -214,208 +209,9 @@ async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
             logger.warning("the nodes that run use %s shards, so this one does too; stop all to use %d", noted, wanted)
         return int(noted)
     if noted != str(wanted):
-        await leases.clear(_GUILDS)
+        await leases.clear(GUILDS)
         await leases.set_note(_COUNT, str(wanted))
     return wanted
-
-
-SESSION_KEPT_S = 120.0
-"""How long another process tries to resume a session; Discord ends it after some minutes."""
-KEEP_S = 5.0
-"""How often the last handled event is noted; the next renewal of the lease stores the note."""
-KEEP_GUILDS_S = 120.0
-"""The shortest interval between two times that changed servers are stored: a thousand take a megabyte or two."""
-
-
-def _same(*names: str) -> dict[str, str]:
-    return {name: name for name in names}
-
-
-_SLOWED = {"rate_limit_per_user": "slowmode_delay", "flags": "_flags"}
-_CHANNEL = _same("id", "name", "position", "nsfw", "topic", "default_auto_archive_duration", "last_message_id")
-_CHANNEL |= _same("bitrate", "user_limit") | {"parent_id": "category_id"} | _SLOWED
-_THREAD = _same("id", "name", "parent_id", "message_count", "member_count", "last_message_id") | _SLOWED
-_ROLE = _same("id", "name", "position", "managed", "mentionable", "hoist") | {"flags": "_flags"}
-_GUILD = _same("id", "name", "owner_id", "features", "premium_tier") | {
-    f"{name}_id": f"_{name}_id" for name in ("system_channel", "rules_channel")
-} | {"member_count": "_member_count"}  # fmt: skip
-"""The fields of channels, threads, roles and servers: their names in GUILD_CREATE, and in discord.py."""
-
-
-def guild_payload(guild: discord.Guild) -> dict[str, Any]:
-    """A server as in Discord's GUILD_CREATE event, with the fields that the bot needs."""
-    if guild.unavailable:
-        return {"id": guild.id, "unavailable": True}
-    return _fields(guild, _GUILD) | {
-        "unavailable": False,
-        "preferred_locale": guild.preferred_locale.value,
-        "roles": [_role(role) for role in guild.roles],
-        "channels": [_channel(channel) for channel in guild.channels],
-        "threads": [_thread(thread) for thread in guild.threads],
-        "members": [_member(guild.me)] if guild.me else [],
-    }
-
-
-def _fields(thing: object, names: dict[str, str]) -> dict[str, Any]:
-    found = ((key, getattr(thing, name, None)) for key, name in names.items())
-    return {key: value for key, value in found if value is not None}
-
-
-def _role(role: discord.Role) -> dict[str, Any]:
-    tags = {"tags": {"bot_id": role.tags.bot_id}} if role.tags and role.tags.bot_id else {}
-    return _fields(role, _ROLE) | {"permissions": str(role.permissions.value)} | tags
-
-
-def _channel(channel: discord.abc.GuildChannel) -> dict[str, Any]:
-    overwrites = [each._asdict() for each in channel._overwrites]  # noqa: SLF001
-    return _fields(channel, _CHANNEL) | {"type": channel.type.value, "permission_overwrites": overwrites}
-
-
-def _thread(thread: discord.Thread) -> dict[str, Any]:
-    metadata = {
-        "archived": thread.archived,
-        "auto_archive_duration": thread.auto_archive_duration,
-        "archive_timestamp": thread.archive_timestamp.isoformat(),
-        "locked": thread.locked,
-        "invitable": thread.invitable,
-        "create_timestamp": thread.created_at.isoformat() if thread.created_at else None,
-    }
-    is_ours = thread.guild.me is not None and thread.owner_id == thread.guild.me.id
-    owner = {"owner_id": thread.owner_id if is_ours else 0}  # who else has opened it is not needed, and not stored
-    told = _fields(thread, _THREAD) | owner | {"type": thread.type.value, "thread_metadata": metadata}
-    if thread.me:
-        told["member"] = {"join_timestamp": thread.me.joined_at.isoformat(), "flags": thread.me.flags}
-    return told
-
-
-def _member(member: discord.Member) -> dict[str, Any]:
-    return {
-        "user": {
-            "id": member.id,
-            "username": member.name,
-            "discriminator": member.discriminator,
-            "global_name": member.global_name,
-            "avatar": None,
-            "bot": member.bot,
-        },
-        "roles": [role.id for role in member.roles if not role.is_default()],
-        "nick": member.nick,
-        "joined_at": member.joined_at.isoformat() if member.joined_at else None,
-        "communication_disabled_until": member.timed_out_until.isoformat() if member.timed_out_until else None,
-        "flags": member.flags.value,
-    }
-
-
-_CHANGES = (
-    "guild_join", "guild_available", "guild_unavailable", "guild_remove", "guild_update", "guild_role_create",
-    "guild_role_update", "guild_role_delete", "guild_channel_create", "guild_channel_update", "guild_channel_delete",
-    "thread_create", "thread_join", "thread_update", "thread_remove", "thread_delete", "member_update",
-)  # fmt: skip
-"""The events that change what is stored of a server."""
-
-
-class SessionNotes:
-    """Stores in the database what the next holder of a shard needs to resume its session, even after a kill.
-
-    The note of the shard's lease holds the session and its last handled event. The servers are in a note of their own,
-    because they are larger and seldom change. While they have changes that are not stored yet, the last handled event
-    stays where it was when they were stored, so that Discord sends the changes again.
-    """
-
-    def __init__(self, leases: LeaseRepository, lease: HeldLease, shard: int, count: int) -> None:
-        self._leases = leases
-        self._lease = lease
-        self._count = count
-        self._name = f"{_GUILDS}{shard}/{count}"
-        self._stored: GatewaySession | None = None
-        self._stored_at = 0.0
-        self._changed = True
-        self._packed: dict[int, str] = {}
-
-    def watch(self, bot: Marginalia) -> None:
-        """Follow the changes of a client's servers."""
-        for event in _CHANGES:
-            bot.add_listener(self._note_change, f"on_{event}")
-
-    async def _note_change(self, *told: Any) -> None:
-        self._changed = True
-        self._packed.pop(getattr(told[-1], "guild", told[-1]).id, None)
-
-    async def _pack(self, guilds: Iterable[discord.Guild]) -> str:
-        """All servers, one a line. Unchanged ones are not packed again: each takes about a millisecond."""
-        lines = []
-        for guild in guilds:
-            line = self._packed.get(guild.id)
-            if line is None:
-                packed = zlib.compress(json.dumps(guild_payload(guild)).encode())
-                line = self._packed[guild.id] = base64.b85encode(packed).decode()
-                await asyncio.sleep(0)
-            lines.append(line)
-        return "\n".join(lines)
-
-    async def take(self) -> GatewaySession | None:
-        """The session of the last holder; None if there is none that can still be resumed."""
-        if not self._lease.note:
-            return None
-        try:
-            at, count, session_id, sequence, gateway, known = json.loads(self._lease.note)
-            note = await self._leases.get_note(self._name)
-            if count != self._count or abs(self._lease.now() - at) > SESSION_KEPT_S or not note:
-                return None
-            known = None if known is None else tuple(known)
-            return GatewaySession(session_id, sequence, gateway, known, await asyncio.to_thread(_unpacked, note))
-        except (ValueError, TypeError, zlib.error) as error:  # perhaps another version of the program has written it
-            logger.warning("the stored session of a shard cannot be read: %r", error)
-            return None
-
-    async def keep(self, bot: Callable[[], Marginalia | None]) -> None:
-        """Note the last handled event of the current client's session every few seconds, until cancelled.
-
-        The event noted is that of the previous round, because later ones may still be in progress.
-        """
-        before: GatewaySession | None = None
-        while True:
-            client = bot()
-            now = client.session() if client else None
-            if client and now:
-                await self._keep_guilds(client, now)
-                self._note(before if before and before.id == now.id else now)
-            before = now
-            await asyncio.sleep(KEEP_S if now else LOOK_S)
-
-    async def _keep_guilds(self, bot: Marginalia, now: GatewaySession) -> None:
-        is_new = self._stored is None or self._stored.id != now.id
-        if is_new or (self._changed and time.monotonic() - self._stored_at >= KEEP_GUILDS_S):
-            self._changed, self._stored_at = False, time.monotonic()
-            try:
-                await self._leases.set_note(self._name, await self._pack(tuple(bot.guilds)), self._lease)
-                self._stored = now
-            except MarginaliaError as error:
-                self._changed = True
-                logger.warning("the servers of a shard could not be stored: %s", error)
-
-    def _note(self, session: GatewaySession) -> None:
-        if self._stored is None or self._stored.id != session.id:
-            return
-        reached = min(session.sequence, self._stored.sequence) if self._changed else session.sequence
-        known = session.interactions
-        self._lease.note = json.dumps([self._lease.now(), self._count, session.id, reached, session.gateway, known])
-
-    async def leave(self, bot: Marginalia) -> None:
-        """Store the bot's session for the next holder of the lease, unless there is one already."""
-        session = await bot.leave_session()
-        if session is None or not self._lease.is_held():
-            return
-        try:
-            await self._leases.set_note(self._name, await self._pack(tuple(bot.guilds)), self._lease)
-            self._stored, self._changed = session, False
-            self._note(session)
-        except MarginaliaError as error:
-            logger.warning("the session of a shard could not be left to another node: %s", error)
-
-
-def _unpacked(note: str) -> tuple[dict[str, Any], ...]:
-    return tuple(json.loads(zlib.decompress(base64.b85decode(line))) for line in note.splitlines())
 
 
 async def serve_shards(

@@ -11,7 +11,7 @@ import pytest
 
 from bot.client import command_sync
 from bot.client.connection import advised_shards
-from bot.client.wire import AN_HOUR_AT_MOST
+from bot.client.sessions import AN_HOUR_AT_MOST
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble, Permission

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.client import wire
-from bot.client.wire import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
+from bot.client import sessions
+from bot.client.sessions import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
 from domain.concurrency import HeldLease
 from domain.ports import LeaseRepository
 from storage.opening import open_storage
@@ -50,9 +50,9 @@ def test_a_whole_day_of_restarts_stays_below_a_thousand() -> None:
 
 @pytest.fixture
 async def leases(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LeaseRepository]:
-    monkeypatch.setattr(wire, "IDENTIFY_S", 0.0)
-    monkeypatch.setattr(wire, "ASK_AGAIN_S", 0.0)
-    monkeypatch.setattr(wire, "LOOK_AGAIN_S", 0.01)
+    monkeypatch.setattr(sessions, "IDENTIFY_S", 0.0)
+    monkeypatch.setattr(sessions, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(sessions, "LOOK_AGAIN_S", 0.01)
     with a_database() as url:
         async with await open_storage(url) as storage:
             assert storage.leases is not None
@@ -85,7 +85,7 @@ class TestOnAllNodes:
     async def test_the_next_waits_from_when_a_session_is_asked_for_however_long_it_took_to_connect(
         self, leases: LeaseRepository, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(wire, "IDENTIFY_S", 1.0)
+        monkeypatch.setattr(sessions, "IDENTIFY_S", 1.0)
         slow, other, _ = self.nodes(leases, Time(), shards=2)
         await slow.turn(0)
         await asyncio.sleep(0.8)
@@ -112,7 +112,7 @@ class TestOnAllNodes:
     async def test_one_shard_of_a_bucket_at_a_time(
         self, leases: LeaseRepository, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(wire, "IDENTIFY_S", 60.0)
+        monkeypatch.setattr(sessions, "IDENTIFY_S", 60.0)
         first, second, _ = self.nodes(leases, Time(), shards=4, buckets=2)
         await first.turn(0)
         await second.turn(1)

@@ -13,9 +13,10 @@ import pytest
 from discord import ChannelType
 
 from bot.app import open_app, open_toolbox
-from bot.client import client, shards
+from bot.client import client, sessions, shards
 from bot.client.client import Marginalia
-from bot.client.shards import SessionNotes, ShardKeeper, agree_on_count, guild_payload, serve_shards
+from bot.client.sessions import SessionNotes, guild_payload
+from bot.client.shards import ShardKeeper, agree_on_count, serve_shards
 from bot.logs import HealthFile
 from bot.metrics import Metrics
 from bot.settings import Settings
@@ -138,7 +139,7 @@ async def test_what_a_killed_node_has_done_is_not_done_again(
     nodes: Callable[[str], Node], double: DiscordDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its place in the session is some seconds old: the gateway tells the next holder once more what came then."""
-    monkeypatch.setattr(shards, "KEEP_S", 0.05)
+    monkeypatch.setattr(sessions, "KEEP_S", 0.05)
     monkeypatch.setattr(shards, "RENEW_S", 0.1)
     monkeypatch.setattr(client, "INTERACTION_S", 0.0)
     first = nodes("first")
@@ -220,7 +221,7 @@ async def test_what_was_left_is_not_taken_after_minutes_nor_with_another_number_
             patch.setattr(time, "time", lambda: 0.0)  # the clocks of the nodes' machines need not agree
             assert await SessionNotes(leases, lease, 0, 1).take() is not None
         assert await SessionNotes(leases, lease, 0, 2).take() is None
-        monkeypatch.setattr(shards, "SESSION_KEPT_S", -1.0)
+        monkeypatch.setattr(sessions, "SESSION_KEPT_S", -1.0)
         assert await SessionNotes(leases, lease, 0, 1).take() is None
         assert await agree_on_count(leases, 2) == 2
         assert await leases.get_note("guilds/0/1") == ""
