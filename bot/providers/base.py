@@ -1,4 +1,4 @@
-"""What the providers with a remote API have in common."""
+"""What providers with a remote API share: JSON, server-sent events, waits and limits, and the base class."""
 
 import asyncio
 import codecs
@@ -53,11 +53,11 @@ LONGEST_ERROR: Final = 4_000_000
 DONE: Final = "[DONE]"
 """The data of the event that marks the end of a stream."""
 READ_OUT_S: Final = 0.1
-"""Seconds that are spent on what follows the end of a stream."""
+"""Seconds spent on reading what follows the end of a stream."""
 _UNMARKED: Final = ("{", "[", "<")
-"""How a line begins that is JSON or a page without a field in front."""
+"""The first characters of a line that is JSON or HTML without a field in front."""
 _FOR_OPERATORS: Final = frozenset({LLMErrorCode.API_CALL_FAILED, LLMErrorCode.CONNECTION_LOST, LLMErrorCode.NOT_LOADED})
-"""Failures of which the log has the words of the service, or of TLS: only these tell what is to be done."""
+"""Failures for which the words of the service, or of TLS, are logged: only these say what is to be done."""
 _BESIDES: Final = frozenset({"", "id", "retry"})
 """Fields of events that say nothing about the reply; a line without a field before its colon is a comment."""
 
@@ -110,8 +110,8 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def complete(written: str) -> bool:
-    """Whether this is a complete JSON object, after which nothing can follow."""
+def is_complete_object(written: str) -> bool:
+    """Whether a text is a complete JSON object, after which nothing can follow."""
     return written.rstrip().endswith("}") and UNREADABLE_ARGUMENTS not in read_arguments(written)
 
 
@@ -247,9 +247,9 @@ async def arriving_events(response: "httpx2.Response") -> AsyncGenerator[list[tu
 
 
 async def read_out(arrivals: AsyncIterator[object]) -> None:
-    """Read what is left of a response after DONE, because its connection can be used again only then.
+    """Read the rest of a response after DONE, so that its connection can be used again.
 
-    Some servers do not end it; such a connection is given up.
+    Some servers do not end the response; its connection is then closed.
     """
     import httpx2
 
@@ -308,7 +308,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if (seconds := _number(written := headers.get("retry-after", ""))) is not None:
         return seconds
     date = email.utils.parsedate_tz(written)
-    return bounded(email.utils.mktime_tz(date) - time.time()) if date else None
+    return as_wait(email.utils.mktime_tz(date) - time.time()) if date else None
 
 
 def _number(written: str | None) -> float | None:
@@ -316,11 +316,11 @@ def _number(written: str | None) -> float | None:
         number = float(written or "")
     except ValueError:
         return None
-    return None if math.isnan(number) else bounded(number)
+    return None if math.isnan(number) else as_wait(number)
 
 
-def bounded(seconds: float) -> float:
-    """A wait that a service asks for, in seconds, as far as it can be meant."""
+def as_wait(seconds: float) -> float:
+    """A wait that a service asks for, in seconds, limited to what it can mean: none, or LONGEST_ADVICE at most."""
     return min(max(seconds, 0.0), LONGEST_ADVICE)
 
 
@@ -331,8 +331,8 @@ async def refuse_long_waits(response: "httpx2.Response") -> None:
 
 
 async def bound_length(response: "httpx2.Response") -> None:
-    """A response hook: of an error, which may repeat the whole request, little more than LONGEST_ERROR is read, and any
-    other response is given up at LONGEST_REPLY, however it is compressed and whoever reads it.
+    """A response hook that limits the length of a response, decompressed: one with an error, which may repeat the whole
+    request, ends after LONGEST_ERROR; any other one fails after LONGEST_REPLY.
     """
     reads = response.aiter_bytes
 

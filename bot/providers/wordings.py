@@ -1,5 +1,5 @@
-"""How errors are worded: by servers, whatever API they have, because local ones and proxies have no codes for most of
-them; and for the reader.
+"""The wording of errors: recognises what servers say, because local ones and proxies have no codes for most errors, and
+makes the sentences for readers.
 """
 
 import json
@@ -280,7 +280,7 @@ def code_in(said: str) -> LLMErrorCode | None:
 
 
 def code_of(status: int, said: str) -> LLMErrorCode:
-    """The domain's code for an HTTP status, where no words are known; `said` tells what is not found."""
+    """The domain's code for an HTTP status, for messages whose words are not known; `said` tells what was not found."""
     if status == _FORBIDDEN and _OF_REGION.search(said):
         return LLMErrorCode.API_CALL_FAILED
     if status != _NOT_FOUND:
@@ -305,7 +305,7 @@ def code_of_silence(said: str) -> LLMErrorCode | None:
 
 
 def window_in(said: str) -> int:
-    """The context window in tokens that a server names; 0 if it names none. What was too long for it is more."""
+    """The context window in tokens that a server names; 0 if it names none. Larger numbers are of the request."""
     plain = said.replace(",", "")
     numbers = (int(found[1]) for pattern in _WINDOW for found in pattern.finditer(plain))
     return min((number for number in numbers if number >= LEAST_WINDOW), default=0)

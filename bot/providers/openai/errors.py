@@ -14,7 +14,7 @@ import httpx2
 import openai
 
 from bot.private import fault_of_connection
-from bot.providers.base import REFUSING, bounded, never_connected
+from bot.providers.base import REFUSING, as_wait, never_connected
 from bot.providers.openai.stream import DETAILS, SIGNED, THINKING
 from bot.providers.wordings import (
     code_in,
@@ -248,7 +248,7 @@ def told_wait(error: Exception) -> float | None:
     if not found or not any(found.groups()):
         return None
     seconds = float(found["delay"] or found["seconds"] or 0) + float(found["milliseconds"] or 0) / 1000
-    return bounded(3600 * int(found["hours"] or 0) + 60 * int(found["minutes"] or 0) + seconds)
+    return as_wait(3600 * int(found["hours"] or 0) + 60 * int(found["minutes"] or 0) + seconds)
 
 
 def told_count(error: Exception) -> int:

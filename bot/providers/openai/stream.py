@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from bot.providers.base import complete, read_arguments, tool_name
+from bot.providers.base import is_complete_object, read_arguments, tool_name
 from domain.chat import PromptMessage, WholeCharacters
 from domain.strategies.always_retrieve import is_by_model
 from domain.strategies.window import estimate, estimate_text
@@ -148,7 +148,7 @@ class _Call:
         if call_id and self.id and call_id != self.id:
             return True
         goes_on = call_id and self.id and not written.lstrip().startswith("{")  # name and id may be in every piece
-        return bool(name and self.name and not goes_on) and complete("".join(self.written))
+        return bool(name and self.name and not goes_on) and is_complete_object("".join(self.written))
 
 
 class CompletionAccumulator:
