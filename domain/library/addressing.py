@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from domain.book import Chapter, Page, one_line
 from domain.errors import BookError, BookErrorCode, Worded
@@ -59,6 +59,14 @@ class _Step:
 
     word: str
     value: int | None
+
+
+class _Line(NamedTuple, Generic[Named]):
+    """A chapter, the parts it is in, the outermost first, and whether it is a part itself."""
+
+    chapter: Named
+    above: tuple[Named, ...]
+    is_part: bool
 
 
 def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
@@ -160,18 +168,19 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
     lines, values = list(_with_parts(chapters)), _values(chapters)
     counted = values | _places_of_parts(lines)
     used = {word for each, _, is_part in lines if is_part for word in _PART_WORDS if _is_called(each, word)}
+    numbers = counted if target.word in _PART_WORDS else values
     fitting = [
-        (each, parts, is_part)
-        for each, parts, is_part in lines
-        if (counted if target.word in _PART_WORDS else values)[each.number] == target.value
-        and all(any(_fits(part, counted[part.number], step, used) for part in parts) for step in outer)
+        line
+        for line in lines
+        if numbers[line.chapter.number] == target.value
+        and all(any(_fits(part, counted[part.number], step, used) for part in line.above) for step in outer)
     ]
     fitting = _of_kind(fitting, target.word, used)
     if not fitting:
         return None
     if len(fitting) > 1:
         raise BookError(BookErrorCode.NOT_FOUND, WHICH_PART)
-    return fitting[0][0]
+    return fitting[0].chapter
 
 
 def _stories(chapters: Sequence[Named]) -> Iterator[Named]:
@@ -183,7 +192,7 @@ def _stories(chapters: Sequence[Named]) -> Iterator[Named]:
             yield each
 
 
-def _places_of_parts(lines: Sequence[tuple[Named, tuple[Named, ...], bool]]) -> dict[int, int | None]:
+def _places_of_parts(lines: Sequence[_Line[Named]]) -> dict[int, int | None]:
     """The places of the outermost parts among each other, if none has a number; empty if one has."""
     parts = [each for each, above, is_part in lines if is_part and not above]
     return {} if any(each.printed for each in parts) else {each.number: at for at, each in enumerate(parts, start=1)}
@@ -206,31 +215,29 @@ def _values(chapters: Sequence[Addressed]) -> dict[int, int | None]:
     return values
 
 
-def _of_kind(
-    fitting: list[tuple[Named, tuple[Named, ...], bool]], word: str, used: Container[str]
-) -> list[tuple[Named, tuple[Named, ...], bool]]:
+def _of_kind(fitting: list[_Line[Named]], word: str, used: Container[str]) -> list[_Line[Named]]:
     """The chapters of the kind that was named; if none was, chapters before parts, and "Chapter 2"
     before "Letter 2".
     """
     if word in _PART_WORDS:
-        called = [line for line in fitting if _is_called(line[0], word)]
-        return called if called or word in used else [line for line in fitting if line[2] and not line[1]]
-    chapters = [line for line in fitting if not line[2]] or fitting
-    if word and (called := [line for line in chapters if _is_called(line[0], word)]):
+        called = [line for line in fitting if _is_called(line.chapter, word)]
+        return called if called or word in used else [line for line in fitting if line.is_part and not line.above]
+    chapters = [line for line in fitting if not line.is_part] or fitting
+    if word and (called := [line for line in chapters if _is_called(line.chapter, word)]):
         return called
-    main = [line for line in chapters if not _words(line[0]) & (_CHAPTER_WORDS | _PART_WORDS - {"epilogue"})]
-    main = main or [line for line in chapters if any(_is_called(line[0], each) for each in ("chapter", "kapitel"))]
+    other_kinds = _CHAPTER_WORDS | _PART_WORDS - {"epilogue"}
+    main = [line for line in chapters if not _words(line.chapter) & other_kinds]
+    main = main or [line for line in chapters if any(_is_called(line.chapter, each) for each in ("chapter", "kapitel"))]
     return main if 0 < len(main) < len(chapters) and not word else chapters
 
 
-def _with_parts(chapters: Sequence[Named]) -> Iterator[tuple[Named, tuple[Named, ...], bool]]:
-    """Each chapter with the parts it is in, and whether it is a part itself."""
+def _with_parts(chapters: Sequence[Named]) -> Iterator[_Line[Named]]:
     above: list[Named] = []
     for at, each in enumerate(chapters):
         while above and above[-1].level >= each.level:
             above.pop()
         is_part = at + 1 < len(chapters) and chapters[at + 1].level > each.level
-        yield each, tuple(above), is_part
+        yield _Line(each, tuple(above), is_part)
         above.append(each)
 
 
