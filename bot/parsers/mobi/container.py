@@ -203,9 +203,11 @@ class HuffUnpacker:
             raise ValueError("no Huffman table")
         short_at, long_at = struct.unpack_from(">LL", huff, 8)
         self._short = struct.unpack_from(">256L", huff, short_at)
-        bounds = struct.unpack_from(">64L", huff, long_at)
-        self._lowest = [0] + [bounds[2 * bits - 2] << (32 - bits) for bits in range(1, 33)]
-        self._highest = [0] + [(bounds[2 * bits - 1] + 1 << (32 - bits)) - 1 for bits in range(1, 33)]
+        bounds = struct.unpack_from(">64L", huff, long_at)  # for codes of 1 to 32 bits, the lowest and the highest
+        self._lowest, self._highest = [0], [0]
+        for bits, lowest, highest in zip(range(1, 33), bounds[::2], bounds[1::2], strict=True):
+            self._lowest.append(lowest << (32 - bits))
+            self._highest.append((highest + 1 << (32 - bits)) - 1)
         self._phrases: list[bytes] = []
         self._unpacked: list[bool] = []
         self._room = _UNPACKED_PHRASES

@@ -148,10 +148,13 @@ def _keys(lines: Sequence[TableLine]) -> tuple[list[tuple[object, ...]], list[tu
         numbers.append((parent, rank, line.label.word, own))
         titles.append((rank, line.label.word, own, title) if len(title) > 2 else ())
     known = Counter(titles)
-    pairs = list(zip(titles, numbers, strict=True))
-    return [title if title and known[title] > 1 else number for title, number in pairs], [
-        (*number, *title[-1:]) if title and known[title] > 1 else number for title, number in pairs
-    ]
+    keys: list[tuple[object, ...]] = []
+    exact: list[tuple[object, ...]] = []
+    for by_title, by_number in zip(titles, numbers, strict=True):
+        occurs_again = bool(by_title) and known[by_title] > 1
+        keys.append(by_title if occurs_again else by_number)
+        exact.append((*by_number, by_title[-1]) if occurs_again else by_number)
+    return keys, exact
 
 
 def _run(
