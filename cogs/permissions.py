@@ -146,11 +146,14 @@ def _gains(old: discord.abc.GuildChannel, new: discord.abc.GuildChannel, person:
         return not missing(new.permissions_for(member), needed) and bool(missing(old.permissions_for(member), needed))
     before, after = _said_of(old, person), _said_of(new, person)
     everybody = old.permissions_for(new.guild.default_role)
-    return not any(getattr(after, name) is False for name in needed) and any(
-        getattr(before, name) is False
-        or (getattr(after, name) is True and getattr(before, name) is None and not getattr(everybody, name))
-        for name in needed
-    )
+
+    def is_new(name: str) -> bool:
+        was_denied = getattr(before, name) is False
+        was_unset = getattr(before, name) is None and not getattr(everybody, name)
+        return was_denied or (was_unset and getattr(after, name) is True)
+
+    is_denied_now = any(getattr(after, name) is False for name in needed)
+    return not is_denied_now and any(map(is_new, needed))
 
 
 def _said_of(channel: discord.abc.GuildChannel, person: int) -> discord.PermissionOverwrite:
