@@ -250,10 +250,12 @@ def goes_on_for_ever(text: str) -> bool:
     if len(text) > LONGEST_ANSWER:
         return True
     end = text[-STUCK:]
-    probe = end[-STUCK // 4 :]
-    again = end.rfind(probe, 0, -1)
-    period = len(end) - len(probe) - again
-    return again >= 0 and len(end) == STUCK and period * MOST_OFTEN <= STUCK and end[period:] == end[:-period]
+    if len(end) < STUCK:
+        return False
+    last = end[-STUCK // 4 :]
+    before = end.rfind(last, 0, -1)  # where the last piece stood once before
+    period = len(end) - len(last) - before
+    return before >= 0 and period * MOST_OFTEN <= STUCK and end[period:] == end[:-period]
 
 
 async def events_of_reply(
