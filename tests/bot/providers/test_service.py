@@ -216,7 +216,7 @@ async def test_what_a_server_sends_without_end_is_not_read_to_the_end(
 async def test_a_server_of_ones_own_may_be_silent_as_long_as_a_turn_takes(service: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = {f"{service}_base_url": f"http://127.0.0.1:{silent.getsockname()[1]}", f"{service}_api_key": "k"}
-        settings = Settings(_env_file=None, llm_provider=service, turn_timeout_s=0.1, **address)  # type: ignore[call-arg, arg-type]
+        settings = Settings(_env_file=None, llm_provider=service, turn_timeout_s=0.4, **address)  # type: ignore[call-arg, arg-type]
         chat = open_provider(settings)
         async with asyncio.timeout(30):
             with pytest.raises(LLMError) as failed:
