@@ -99,6 +99,11 @@ def test_a_word_of_today_finds_what_older_books_call_it(question: str, answer: s
     assert first(question, TOWN) == answer
 
 
+def test_who_does_something_is_found_by_what_those_who_do_it_are_called() -> None:
+    told = "Ann Orme passed the light at noon. Old Bole, the keeper of the light, slept. Rain fell on Ann Orme."
+    assert first("Who keeps the light?", told) == "Old Bole, the keeper of the light, slept."
+
+
 ROPES = (
     "Wet the splice and turn the bight before you go on to the next one. A splice is a joint of two ropes. Go on. "
     "The old sailors, who had no other words for it, called such a loop of any rope a bight. "
