@@ -27,32 +27,32 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_S = 300.0
-"""How often the list is processed without a trigger: answers expire, and Discord has had trouble."""
+"""How often the list is processed without a trigger: answers expire, and requests to Discord failed."""
 
 NOTE_AGAIN_S = 5.0
 """How often notes are tried again while the database is away."""
 
 WAS_KNOWN = timedelta(seconds=5)
-"""Before a message stands: whom it shows was found out at that time or later."""
+"""How long before a message was posted the people it shows may have been looked up."""
 
 REMEMBERED = 1_000
-"""Posts and places known to be recorded: an answer in the making is reported with every edit."""
+"""How many posts and places are remembered as recorded: Discord reports an answer with every edit."""
 
 NOTED_FOR = timedelta(minutes=10)
-"""How long the note of a place stands for everything that is posted there."""
+"""How long the record of a place covers everything that is posted there."""
 
 LOST_WITHIN = timedelta(minutes=5)
 """How long a post may be under way before it is recorded, and how much Discord's clock may differ from ours."""
 
 PLACES_KEPT = timedelta(hours=1)
 PLACE_PATIENCE_S = 0.3
-"""How long a post waits until its place is noted: people wait for it."""
+"""How long a post waits for its place to be recorded, because people wait for the post."""
 
 LOOK_THROUGH_AFTER_S = 2.0
-"""After a start, when places are looked through: questions that were missed come first."""
+"""How long after a start places are looked through: questions that were missed come first."""
 
 LOOKED_THROUGH, PLACES_LOOKED_THROUGH = 500, 200
-"""Messages of a place, from when it was noted on, and places, the newest of them."""
+"""The most messages of a place, from when it was recorded on, and the most places, the newest."""
 
 _MENTION = re.compile(r"<@!?(\d+)>")
 
@@ -65,7 +65,7 @@ class Removals:
         self._use_cases = use_cases
         self._order: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._next: dict[str, Sequence[Removal]] = {}
-        """By server: what is worked on there once its turn comes."""
+        """By server: the removals that are carried out there next."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
         self._unnoted: list[PersonalPost] = []
@@ -136,7 +136,7 @@ class Removals:
         await log_failures(self._take_up, "what is to be removed from Discord could not be found out")
 
     async def _take_up(self) -> None:
-        """Begin to process this shard's part of the list, in each server by itself."""
+        """Start to process this shard's part of the list, independently for each server."""
         if not self._bot.shard_id:  # one shard does it for all of them
             await self._use_cases.chat.drop_expired_answers()
         mine = [each for each in await self._use_cases.people.removals() if self._bot.serves(each.guild_id or "")]
@@ -172,7 +172,7 @@ class Removals:
                 await self._use_cases.people.removed(removal)
 
     async def _is_done(self, removal: Removal, gone: set[str]) -> bool:
-        """Remove it; deleted threads are added to `gone`."""
+        """Carry out a removal; deleted threads are added to `gone`."""
         try:
             if await retry_transient(partial(self._remove, removal)):
                 gone.add(removal.channel_id)
@@ -249,7 +249,7 @@ class Removals:
 
 
 def _by_place(removals: Iterable[Removal]) -> dict[str, list[Removal]]:
-    """By server, or by channel of direct messages."""
+    """Removals by their server, or by their channel of direct messages."""
     places: dict[str, list[Removal]] = {}
     for each in removals:
         places.setdefault(each.guild_id or each.channel_id, []).append(each)
@@ -318,7 +318,9 @@ def shown_in(message: discord.Message) -> list[PersonalPost]:
 
 
 def _people_in(message: discord.Message) -> dict[int, datetime]:
-    """Whom it shows, and when that was known at the latest: as they did what it answers, or shortly before it stood."""
+    """The people a message shows, each with the time by which that was known: when they did what it answers, or shortly
+    before it was posted.
+    """
     as_it_stands = (message.edited_at or message.created_at) - WAS_KNOWN
     texts = _texts(message.content, [each.to_dict() for each in message.embeds], message.components)
     people = {int(person): as_it_stands for text in texts for person in _MENTION.findall(text)}

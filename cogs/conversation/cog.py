@@ -57,14 +57,14 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 DELIVERED_WITHIN_S = 3.0
-"""How long a stop of the program waits until finished answers are delivered."""
+"""How long a stop of the program waits for finished answers to be delivered."""
 POSTED_WITHIN_S = 1.0
 """How long it then waits for whatever else is being posted."""
 STILL_WITHIN_S = 3.0
 """How long an erasure waits for requests to Discord that are under way."""
 
 AWAY = timedelta(days=7)
-"""How long somebody has not written about a book before they are offered a recap."""
+"""How long somebody must not have written about a book to be offered a recap."""
 
 OPENING_TAKES = timedelta(minutes=1)
 """The longest time from the opening of a thread until it is bound to its conversation, usually a tenth of a second."""
@@ -86,9 +86,9 @@ class ConversationCog(commands.Cog):
         self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections)
         self._listens = True
         self._not_kept: dict[int, discord.Message] = {}
-        """Messages that could not be kept, as they say now; who deletes theirs gets no answer."""
+        """Messages that could not be stored, with their current words; deleted ones are dropped."""
         self._edited: dict[int, discord.Message] = {}
-        """Edited messages whose edit is not stored yet, as they say now."""
+        """Messages with an edit that is not stored yet, with their current words."""
         self._is_ready = False
         self._given_up = RecentIds()
         cards = ToolCallButtons(use_cases, self._workers.live)
@@ -206,8 +206,8 @@ class ConversationCog(commands.Cog):
             await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
 
     async def _remove_if_of_another(self, notice: discord.Message) -> None:
-        """Remove what a process has said that is cut off from the database, and does not know that this one has taken
-        over and answers.
+        """Remove a message of another process that is cut off from the database, and does not know that this one has
+        taken over.
         """
         if not self._contexts.is_outage_told(notice.channel.id) and tells_of_outage(notice.content):
             await remove_notice(notice)
@@ -317,7 +317,7 @@ class ConversationCog(commands.Cog):
     # Messages
 
     async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
-        """Take in a message in a thread or in direct messages."""
+        """Handle a message in a thread or in direct messages."""
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
@@ -330,7 +330,7 @@ class ConversationCog(commands.Cog):
             await self._reply_to(message, heard)
 
     async def _tell_trouble(self, message: discord.Message, error: Exception) -> discord.Message | None:
-        """Say below a message that it could not be taken in, with a button to try again. None: that did not work."""
+        """Reply to a message that could not be stored, with a button to try again. None: that did not work."""
         away, told = is_away(error), self._contexts.told_below
         if away:  # before it is said, so that it is not said twice meanwhile
             told.add(message.channel.id)
@@ -381,9 +381,9 @@ class ConversationCog(commands.Cog):
         self._bot.storage_retries.begin(partial(self._take_in_later, message.id, notice))
 
     async def _take_in_later(self, message_id: int, notice: discord.Message | None) -> None:
-        """Take in a message that could not be kept, once the database is back, if nobody has pressed the button.
+        """Accept a message that could not be stored, once the database is back, if nobody has pressed the button.
 
-        Then the notice goes that said so.
+        The notice about it is then deleted.
         """
 
         async def take_in() -> None:
@@ -397,7 +397,7 @@ class ConversationCog(commands.Cog):
             self._contexts.told_below.discard(notice.channel.id)
 
     async def _revise(self, message_id: int) -> None:
-        """Take in what an edited message says now, unless it was deleted or taken in since."""
+        """Accept the new words of an edited message, unless it was deleted or accepted since."""
         if message := self._edited.get(message_id):
             await self._corrections.edited(message, self._bot_id)
             if self._edited.get(message_id) is message:
@@ -413,7 +413,7 @@ class ConversationCog(commands.Cog):
         await self._corrections.deleted(ids, where.channel_id, where.guild_id)
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
-        """What became of it; None if the thread belongs to no conversation."""
+        """Accept a message; None if the thread belongs to no conversation."""
         async with self._intake.order(message.channel.id):
             if await self._intake.leaves_out(message.author):
                 return IntakeResult.OVERHEARD
@@ -448,7 +448,7 @@ class ConversationCog(commands.Cog):
             await hint(message, text, view_of(recap_button(conversation.book_id, say)), about=RECAP)
 
     async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
-        """Before the first message of a session in a thread: take in the ones that were missed."""
+        """Before the first message of a session in a thread, accept the ones that were missed."""
         try:
             return await self._intake.catch_up(thread, conversation, self._bot_id, before=before)
         except DISCORD_ERRORS as error:  # nobody waits for an answer until Discord lets us read what came before
@@ -479,7 +479,7 @@ class ConversationCog(commands.Cog):
         return self._given_up.is_new(thread.id)
 
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
-        """Take in a message that could not be stored, and delete the sentence that said so."""
+        """Accept a message that could not be stored, and delete the notice about it."""
         answerable = await acknowledge(interaction, ephemeral=True)
         assert_may_post(interaction)
         place = interaction.channel

@@ -26,27 +26,27 @@ from domain.turn.chat_with_book import Reader
 from domain.use_cases import UseCases
 
 TALK_ABOUT = "talk-about"
-"""The action of the menu of books below a message that belongs to no conversation."""
+"""The action of the menu of books that is offered below a message outside any conversation."""
 ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
 
 _TOKEN = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|\#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|(?P<command>/[^:<>]+):\d+)>"
 )
-"""What Discord shows as a name: the mention of a user, a role, a channel or a command, and an emoji of a server."""
+"""Markup that Discord shows as a name: the mention of a user, a role, a channel or a command, and a server's emoji."""
 _TO_SOMEBODY = re.compile(r"\s*(?:<@[!&]?\d+>|@everyone\b|@here\b)")
-"""The beginning of a message to somebody, who may be called into the thread by it."""
+"""The beginning of a message to somebody else, who may be called into the thread by it."""
 _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
 """What stands between the bot's name and the question: "@Marginalia, who …"."""
 
 _ASKING = re.compile(r"/(?:ask\b\s*|(?P<kept>(?:discuss|recap|who)\b\s*))(?:(?:question|name):)?", re.IGNORECASE)
-"""The beginning of a command that asks, where it was sent as a message: what follows can be answered as one."""
+"""The beginning of a command for questions that was sent as a message: what follows it is a question."""
 _DOING = re.compile(r"(?i)/(?:books|chat|club|conversations|help|privacy|progress|settings|usage|verbose)(?![\w/])")
 """The beginning of a command that does something else."""
 
 PAGE = 100
 """Messages per request."""
 READ_AT_MOST = 5_000
-"""Messages of a busy thread that are read after an absence, besides the first page."""
+"""The most messages of a busy thread that are read after an absence, besides the first page."""
 LONG_TEXT = "message.txt"
 """The file that Discord's clients make of a text that is too long for one message."""
 BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
@@ -114,7 +114,7 @@ def whole_text(message: discord.Message, bot_id: int) -> str:
 
 
 def _own_role(message: discord.Message) -> int:
-    """The role that Discord gave the bot, which people mistake for the bot itself; 0 if there is none."""
+    """The id of the role that Discord made for the bot, which people mention by mistake; 0 if there is none."""
     role = message.guild.self_role if message.guild else None
     return role.id if role else 0
 
@@ -139,15 +139,15 @@ class IntakeResult(Enum):
     ASKED = auto()
     """It waits for its answer."""
     KNOWN = auto()
-    """It was taken in before."""
+    """It was accepted before."""
     OVERHEARD = auto()
     """It is meant for others."""
     FIRST_OVERHEARD = auto()
-    """It is probably meant for others, for the first time in this thread: people have to be told how to ask now."""
+    """It is the first message in this thread that is probably meant for others: people are now told how to ask."""
     WORDLESS = auto()
     """It is meant for the bot and has no text."""
     COMMAND = auto()
-    """It is a command that was sent as a message, so that nothing is done."""
+    """It is a command that was sent as a message, so nothing is done."""
     NOT_HERE = auto()
     """It is meant for the bot, but in a channel where the bot may not be used."""
     UNREADABLE = auto()
@@ -179,7 +179,7 @@ class MessageIntake:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._up_to_date: set[int] = set()
         self._read_from: dict[int, int] = {}
-        """The message after which to continue in threads that could not be read to the end, whatever has been taken in
+        """By thread that could not be read to the end: the message after which to continue, whatever was accepted
         since.
         """
 
@@ -274,9 +274,7 @@ class MessageIntake:
         return "\n".join([*unread, start])
 
     async def _hints_about_unread(self, message: discord.Message, say: Speech, bot_id: int) -> list[str]:
-        """What to say, in small print, of the files of a message and of the one that it replies to: they are not
-        read.
-        """
+        """The small print for files of a message, or of the one that it replies to, which are not read."""
         hints = [await self._hint_about_reply(message, say, bot_id)]
         if message.attachments:
             hints.append(
@@ -285,7 +283,7 @@ class MessageIntake:
         return [*filter(None, hints)]
 
     async def _hint_about_reply(self, message: discord.Message, say: Speech, bot_id: int) -> str:
-        """What to say to somebody who replies to a message that is neither an answer nor a question: it is not read."""
+        """The hint for a reply to a message that is neither an answer nor a question, and so is not read."""
         replied = message.reference if message.type is discord.MessageType.reply else None
         if replied is None or replies_to(message, bot_id):
             return ""
@@ -370,7 +368,7 @@ class MessageIntake:
     def _reworded(
         self, page: Sequence[discord.Message], known: Mapping[int, str], bot_id: int
     ) -> tuple[discord.Message, ...]:
-        """Messages that say something else than what is known of them."""
+        """The messages whose words differ from the stored ones."""
 
         def says_it(message: discord.Message, words: str) -> bool:
             if message.author.id == bot_id:
@@ -463,7 +461,7 @@ def conversation_gone(say: Speech) -> str:
 
 
 def _how_to_start_directly(say: Speech, *, has_books: bool, asks: bool) -> str:
-    """A reply to somebody who writes direct messages before there is a conversation in them."""
+    """The reply to direct messages from somebody who has no conversation there yet."""
     if has_books and asks:
         return say("Which book is it about? Choose it here, and I'll answer you. If it isn't listed, start with /chat.")
     if has_books:

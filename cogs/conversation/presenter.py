@@ -56,14 +56,14 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 STATUS_AFTER_S = 1.5
-"""How long a turn may show nothing before the status line appears, with its Stop button."""
+"""How long a turn shows nothing before the status line appears, with its Stop button."""
 STATUS_BEFORE_CALLS_S = 4.0
-"""The same where tool calls are shown: it waits a little longer, because their card should be above the answer."""
+"""The same where tool calls are shown: it takes a little longer, so that their card comes above the answer."""
 PREAMBLE = 300
 """Characters that a model may say before a tool call and then take back."""
 
 ONES_OWN_LIMITS = frozenset({LLMErrorCode.DAILY_LIMIT, LLMErrorCode.TURN_LIMIT})
-"""Failures that concern nobody but the asker."""
+"""Failures that concern only the asker."""
 
 Record = Callable[[Sequence[str], str | None], Awaitable[None]]
 """Records which messages show a turn: its answer's, and the card of its tool calls."""
@@ -104,7 +104,7 @@ class TurnPresenter:
     ) -> None:
         self.turn_id = turn_id
         self.shown_as = turn_id
-        """The turn named by the buttons while this one runs."""
+        """The turn that the buttons name while this one runs."""
         self.ending: Answer | TurnFailed | None = None
         self._writer = writer
         self._seed = seed
@@ -126,7 +126,7 @@ class TurnPresenter:
         self.remark = ""
         """An additional remark below an answer."""
         self.began_at: datetime | None = None
-        """A time at which nothing was known yet of what it shows about people, by the program's clock."""
+        """A time, by the program's clock, before anything that the turn shows about people was read."""
         self._settling: asyncio.Task[Delivery] | None = None
         self._removing: asyncio.Task[Delivery] | None = None
         wait = STATUS_BEFORE_CALLS_S if verbose else STATUS_AFTER_S
@@ -230,7 +230,7 @@ class TurnPresenter:
         self._show()
 
     def _show(self) -> None:
-        """Show the text, else a status line.
+        """Show the text, or a status line while there is none.
 
         Where calls are shown, a short text may be what a model says before one. A call that waits for its asker's
         decision takes precedence, because nothing continues without it.
@@ -341,9 +341,9 @@ class ThreadContexts:
         self._writers = writers
         self._removals = removals
         self.told_below: set[int] = set()
-        """The threads in which one below a message that could not be kept says so."""
+        """The threads with such a notice below a message that could not be stored."""
         self.told_above: set[int] = set()
-        """Those in which one in place of an answer says so."""
+        """The threads with such a notice in place of an answer."""
 
     def is_outage_told(self, thread_id: int) -> bool:
         """Whether a message in a thread says that the database is away; one of the two is enough."""

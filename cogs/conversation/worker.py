@@ -40,7 +40,7 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 POSTING_TAKES_S = 1.0
-"""A lease that ends sooner may be lost before a sentence is posted under it."""
+"""A lease that ends sooner may be lost before a message is posted under it."""
 
 COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
 """When to retry in a conversation in which Discord refused a post; after that, the next start does."""
@@ -77,17 +77,17 @@ class ConversationWorker:
         self.again: list[str] = []
         """The turns that are to be answered again, in order; the current one comes first."""
         self.notifies: list[NotifyPrivately] = []
-        """How to reach those who wait for an answer outside the thread."""
+        """How to notify people who wait for an answer outside the thread."""
         self.seen: Conversation | None = None
         """The conversation as it was when it was last read."""
         self.wanted = True
         self.closing = False
         self.told: list[TakeBack] = []
-        """What those were told who are waiting so, to be taken back once the answer stands."""
+        """The private notices sent to these people, to be deleted once the answer is posted."""
         self.cut_short = False
-        """Whether a failure has ended it that no reader was told about, so that it has to be retried."""
+        """Whether it ended with a failure that no reader was told about, so that it has to be retried."""
         self.timed_out_for = 0.0
-        """The seconds after which that is worth it, if a moderator has put the bot in timeout."""
+        """The seconds until a retry makes sense, if a moderator has put the bot in timeout."""
 
     @property
     def is_delivering(self) -> bool:
@@ -121,7 +121,7 @@ class ConversationWorker:
                 await self._tell_privately(place.lacking if place else [])
 
     async def _answer_all(self, conversation: Conversation, place: ThreadContext) -> None:
-        """Answer turn by turn; nobody pays for another answer while a finished one cannot be delivered."""
+        """Answer turn by turn, but stop while a finished answer can't be delivered: others would only cost tokens."""
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
                 await self._tidy(conversation, place)
@@ -147,14 +147,14 @@ class ConversationWorker:
         self.cut_short = not found.is_tidy
 
     async def _answer_next(self, conversation: Conversation, place: ThreadContext) -> bool:
-        """Play one turn; False if nothing is waiting, or the conversation is no longer shown here."""
+        """Run one turn; False if nothing is waiting, or the conversation is no longer shown here."""
         if conversation.place_id != str(place.thread.id):
             return False
         try:
             waiting = await self._use_cases.chat.waiting(conversation.id)
             if waiting:
                 await self._look_who_is_there(conversation, place, [message.author_id for message in waiting])
-            await self._play(self._use_cases.chat.answer(conversation.id), conversation, place)
+            await self._run_turn(self._use_cases.chat.answer(conversation.id), conversation, place)
             return self._presenter is not None and await self._conclude(self._presenter, conversation, place)
         finally:
             self._forget_presenter()
@@ -170,7 +170,7 @@ class ConversationWorker:
             return
         await self._look_who_is_there(conversation, place, replaced.askers)
         try:
-            await self._play(self._use_cases.chat.answer_again(turn_id), conversation, place, replaced)
+            await self._run_turn(self._use_cases.chat.answer_again(turn_id), conversation, place, replaced)
             if self._presenter is not None and isinstance(self._presenter.ending, Answer):
                 is_shown = await self._presenters.conclude(self._presenter, place)
             else:
@@ -202,7 +202,7 @@ class ConversationWorker:
             self._live.pop(self._presenter.shown_as, None)
         self._presenter = None
 
-    async def _play(
+    async def _run_turn(
         self,
         turn: AsyncGenerator[TurnEvent, None],
         conversation: Conversation,
