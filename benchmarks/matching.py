@@ -156,7 +156,6 @@ def preceded(of: Sequence[str], chance: random.Random) -> str | None:
 
 
 LEADS = ("The author writes that", "In chapter 2,", "Meanwhile,", "As the book puts it,", "**Key point:**")
-CLAIMS = ("It is a lie that", "The butler sang, and", "Nobody writes that", "In a dream,", "The butler drowned:")
 _NAME = re.compile(r"(?<!^)\b[A-Z][a-z]{2,}\b")
 _PAIRS = "before after, up down, in out, over under, on off, more less, her his, he she, with without, always never"
 TURNING = {one: other for pair in _PAIRS.split(", ") for one, other in (pair.split(), pair.split()[::-1])}

@@ -18,7 +18,6 @@ from tests.cogs.stage import Stage
 
 LANGUAGES = pytest.mark.parametrize("language", FILES.values())
 DESCRIPTION_LENGTH = 100
-BUTTON_LENGTH = 80
 
 
 def command_texts(stage: Stage) -> set[str]:
