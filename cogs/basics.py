@@ -126,8 +126,8 @@ def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
 
 
 def first_words(say: Speech) -> str:
-    """Three lines: what this is, how to begin, and what can be set; then the names of the other languages, each in its
-    own, because only some servers can tell Discord which language they use.
+    """Three lines: what this is, how to begin, and what can be set; then a line in each other language that the bot
+    speaks it, because only some servers can tell Discord their language.
     """
     lines = [
         say(

@@ -1,3 +1,1 @@
-"""The conversation in threads: what people write there is taken in once, answered, and follows their edits and
-deletions.
-"""
+"""Conversations in threads: accepts what people write there, answers it, and follows their edits and deletions."""

@@ -13,7 +13,7 @@ from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
 from domain.errors import Say
 from domain.event import PositionProposed
 
-STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
+STOP, RETRY, SOURCES, MOVE, AGAIN, ACCEPT = "stop", "retry", "sources", "move", "again", "hear"
 RECAP, REDO, ASK_AGAIN, ASK_RETRY = "recap", "redo", "ask-again", "ask-retry"
 ALLOW, REFUSE = "allow", "refuse"
 KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
@@ -103,14 +103,14 @@ def again_button(conversation_id: str, say: Say) -> Buttons:
     return _button(AGAIN, conversation_id, say("Retry"))
 
 
-def hear_button(message_id: int, say: Say) -> Buttons:
-    """Take in a message that could not be stored."""
-    return _button(HEAR, str(message_id), say("Retry"))
+def accept_button(message_id: int, say: Say) -> Buttons:
+    """Accept a message that could not be stored."""
+    return _button(ACCEPT, str(message_id), say("Retry"))
 
 
 def tells_of_waiting(message: discord.Message) -> bool:
     """Whether a message of the bot tells somebody to wait, and has one of the two buttons above."""
-    starts = (f"do:{AGAIN}:", f"do:{HEAR}:")
+    starts = (f"do:{AGAIN}:", f"do:{ACCEPT}:")
     return any((button.custom_id or "").startswith(starts) for button in buttons_of(message))
 
 

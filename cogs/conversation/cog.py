@@ -13,7 +13,7 @@ from discord.ext import commands
 from cogs.access import assert_may_post
 from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.backfill import Backfill
-from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button, tells_of_waiting, view_of
+from cogs.conversation.buttons import ACCEPT, RECAP, accept_button, recap_button, tells_of_waiting, view_of
 from cogs.conversation.deletions import AnswersWithoutQuestion, Corrections
 from cogs.conversation.intake import (
     TALK_ABOUT,
@@ -96,7 +96,7 @@ class ConversationCog(commands.Cog):
             *AnswerButtons(use_cases, self._workers).items(),
             *self._answers.items(),
             on_custom_id(CARD_BUTTON, cards.press),
-            on_press(HEAR, self._hear_again, r"\d{1,20}"),
+            on_press(ACCEPT, self._retry, r"\d{1,20}"),
         )
 
     async def cog_unload(self) -> None:
@@ -125,7 +125,7 @@ class ConversationCog(commands.Cog):
         place = self._bot.direct_channel(channel_id)
         async with self._intake.order(channel_id):
             before = await self._use_cases.conversations.in_thread(str(channel_id))
-            if before is not None and await self._read_on(place, before, discord.Object(interaction.id)):
+            if before is not None and await self._catch_up(place, before, discord.Object(interaction.id)):
                 self._workers.start(before.id, seen=before)
             await self._use_cases.people.note_locale(person, interaction.locale.value)
             await self._use_cases.transcripts.begin_after(conversation.id, str(interaction.id))
@@ -200,7 +200,7 @@ class ConversationCog(commands.Cog):
         if not is_from_a_person(message):
             return
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
-            await self._hear(message)
+            await self._handle(message)
         elif mentions(message, self._bot_id):
             tell = partial(self._tell_how_to_start, message)
             await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
@@ -316,18 +316,18 @@ class ConversationCog(commands.Cog):
 
     # Messages
 
-    async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
+    async def _handle(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
         """Handle a message in a thread or in direct messages."""
         try:
-            heard = await self._take_in(message, notify)
+            result = await self._accept(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             notice = None
             if notify or not (is_away(error) and self._contexts.is_outage_told(message.channel.id)):
                 notice = await self._tell_trouble(message, error)
             if isinstance(error, StorageError):
-                self._hear_later(message, notice)
+                self._retry_later(message, notice)
         else:
-            await self._reply_to(message, heard)
+            await self._reply_to(message, result)
 
     async def _tell_trouble(self, message: discord.Message, error: Exception) -> discord.Message | None:
         """Reply to a message that could not be stored, with a button to try again. None: that did not work."""
@@ -336,15 +336,15 @@ class ConversationCog(commands.Cog):
             told.add(message.channel.id)
         says = known_speeches_at(self._use_cases, message) if away else [await speech_at(self._use_cases, message)]
         trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
-        notice = await hint(message, trouble, view_of(hear_button(message.id, says[0])), about="away")
+        notice = await hint(message, trouble, view_of(accept_button(message.id, says[0])), about="away")
         if notice is None:
             told.discard(message.channel.id)
         return notice
 
-    async def _reply_to(self, message: discord.Message, heard: IntakeResult | None) -> None:
+    async def _reply_to(self, message: discord.Message, result: IntakeResult | None) -> None:
         """Tell the author of a message that was meant for the bot what to do if not all of it is answered."""
         say = await speech_at(self._use_cases, message)
-        if heard is None:
+        if result is None:
             if message.guild is None:
                 await self._offer_books(message, say)
             elif self._is_being_opened(message):
@@ -353,7 +353,7 @@ class ConversationCog(commands.Cog):
                 await self._tell_how_to_start(message)
             elif self._has_lost_its_conversation(message):
                 await hint(message, conversation_gone(say))
-        elif text := await self._intake.hint_for(heard, message, say, self._bot_id):
+        elif text := await self._intake.hint_for(result, message, say, self._bot_id):
             await hint(message, text)
 
     async def _offer_books(self, message: discord.Message, say: Speech) -> None:
@@ -376,21 +376,21 @@ class ConversationCog(commands.Cog):
         text = await self._intake.how_to_start(message, say, self._bot_id, has_books=bool(books))
         await hint(message, text, view)
 
-    def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
+    def _retry_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message
-        self._bot.storage_retries.begin(partial(self._take_in_later, message.id, notice))
+        self._bot.storage_retries.begin(partial(self._accept_later, message.id, notice))
 
-    async def _take_in_later(self, message_id: int, notice: discord.Message | None) -> None:
+    async def _accept_later(self, message_id: int, notice: discord.Message | None) -> None:
         """Accept a message that could not be stored, once the database is back, if nobody has pressed the button.
 
         The notice about it is then deleted.
         """
 
-        async def take_in() -> None:
+        async def accept() -> None:
             if message := self._not_kept.get(message_id):
-                await self._reply_to(message, await self._take_in(message, None))
+                await self._reply_to(message, await self._accept(message, None))
 
-        if await self._bot.storage_retries.until_stored(take_in, f"message {message_id}") and notice is not None:
+        if await self._bot.storage_retries.until_stored(accept, f"message {message_id}") and notice is not None:
             await remove_notice(notice)
         self._not_kept.pop(message_id, None)
         if notice is not None:
@@ -412,7 +412,7 @@ class ConversationCog(commands.Cog):
             self._workers.lost(message_id)
         await self._corrections.deleted(ids, where.channel_id, where.guild_id)
 
-    async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
+    async def _accept(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """Accept a message; None if the thread belongs to no conversation."""
         async with self._intake.order(message.channel.id):
             if await self._intake.leaves_out(message.author):
@@ -423,15 +423,15 @@ class ConversationCog(commands.Cog):
                 return None
             place = self._bot.direct_channel(message.channel.id) if message.guild is None else message.channel
             assert isinstance(place, (discord.Thread, discord.PartialMessageable))
-            found = await self._read_on(place, conversation, message)
-            heard = await self._intake.accept(message, conversation, self._bot_id)
-        if found.asked or heard is IntakeResult.ASKED:
+            found = await self._catch_up(place, conversation, message)
+            result = await self._intake.accept(message, conversation, self._bot_id)
+        if found.asked or result is IntakeResult.ASKED:
             self._workers.start(conversation.id, seen=conversation, notify=notify)
         if found.deleted or found.edited:
             await self._corrections.found(found, message.channel.id, self._bot_id)
-        if heard is IntakeResult.ASKED:
+        if result is IntakeResult.ASKED:
             await self._offer_recap(message, conversation)
-        return heard
+        return result
 
     async def _offer_recap(self, message: discord.Message, conversation: Conversation) -> None:
         """Offer a recap to somebody who returns to a book after some days."""
@@ -447,7 +447,7 @@ class ConversationCog(commands.Cog):
             text = say("-# It's been a while. Shall I tell you what's happened so far, up to your page?")
             await hint(message, text, view_of(recap_button(conversation.book_id, say)), about=RECAP)
 
-    async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
+    async def _catch_up(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
         """Before the first message of a session in a thread, accept the ones that were missed."""
         try:
             return await self._intake.catch_up(thread, conversation, self._bot_id, before=before)
@@ -478,7 +478,7 @@ class ConversationCog(commands.Cog):
             return False
         return self._given_up.is_new(thread.id)
 
-    async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
+    async def _retry(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Accept a message that could not be stored, and delete the notice about it."""
         answerable = await acknowledge(interaction, ephemeral=True)
         assert_may_post(interaction)
@@ -489,7 +489,7 @@ class ConversationCog(commands.Cog):
         if message is None or not is_from_a_person(message):
             raise Refusal(conversation_gone(speech_of(interaction)))
         await take_away(interaction, answerable=answerable)
-        await self._hear(message, partial(tell_kept, interaction))
+        await self._handle(message, partial(tell_kept, interaction))
 
     @property
     def _bot_id(self) -> int:

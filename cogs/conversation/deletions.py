@@ -182,7 +182,7 @@ class Corrections:
     was deleted, not at all.
 
     An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer. A message
-    that is meant for the bot only since an edit is taken in.
+    that is meant for the bot only since an edit is accepted.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class Corrections:
         words = message_text(message, bot_id)
         questions = await self._use_cases.transcripts.questions_in(str(message.id))
         if not questions and message.edited_at is not None:  # else only a preview was added, or the like
-            await self._take_in(message, bot_id)
+            await self._accept(message, bot_id)
             questions = await self._use_cases.transcripts.questions_in(str(message.id))  # an earlier edit may be one
         for question in questions:
             if await self._is_quoting(question):
@@ -224,7 +224,7 @@ class Corrections:
             elif self._intake.is_readable(message):  # a question without words is none
                 await self._take_back(question)
 
-    async def _take_in(self, message: discord.Message, bot_id: int) -> None:
+    async def _accept(self, message: discord.Message, bot_id: int) -> None:
         """Have a message answered that is meant for the bot only since its edit: its words or the mention came late."""
         if not is_from_a_person(message) or isinstance(message.channel, discord.abc.GuildChannel):
             return
@@ -232,10 +232,10 @@ class Corrections:
             conversation = await self._use_cases.conversations.in_thread(str(message.channel.id))
             if conversation is None or (conversation.shared and not await self._intake.is_for_bot(message, bot_id)):
                 return
-            heard = await self._intake.accept(message, conversation, bot_id)
-        if heard is IntakeResult.ASKED:
+            result = await self._intake.accept(message, conversation, bot_id)
+        if result is IntakeResult.ASKED:
             self._workers.start(conversation.id, seen=conversation)
-            await self._as_it_is(message)  # it may have been deleted before it was taken in
+            await self._as_it_is(message)  # it may have been deleted before it was accepted
 
     async def deleted(self, message_ids: Sequence[int], channel_id: int, guild_id: int | None) -> None:
         """Forget questions and answers that were deleted; answers first, so that those need not say that their
@@ -279,7 +279,7 @@ class Corrections:
         await self.deleted(caught_up.deleted, channel_id, None)
 
     async def _let_it_arrive(self, channel_id: int) -> None:
-        """Wait while a message that was changed is still being taken in, but not for its answer."""
+        """Wait while a message that was changed is still being accepted, but not for its answer."""
         async with self._intake.order(channel_id):
             return
 

@@ -206,7 +206,7 @@ class MessageIntake:
         self._up_to_date.discard(thread_id)
 
     def has_read(self, thread_id: int) -> bool:
-        """Whether all messages there have been taken in; ask while holding the `order`."""
+        """Whether all messages there have been accepted; ask while holding the `order`."""
         return thread_id in self._up_to_date
 
     def is_readable(self, message: discord.Message) -> bool:
@@ -256,11 +256,11 @@ class MessageIntake:
         clubs = self._use_cases.clubs.store
         return not (server and replied and await clubs.has_posted(str(server.id), str(replied.message_id)))
 
-    async def hint_for(self, heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
+    async def hint_for(self, result: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
         """What to reply to a message besides its answer, if it has one; empty if there is nothing to say."""
-        if heard is IntakeResult.ASKED:
+        if result is IntakeResult.ASKED:
             return "\n".join(await self._hints_about_unread(message, say, bot_id))
-        return _hint_for(heard, message, say, bot_id)
+        return _hint_for(result, message, say, bot_id)
 
     async def how_to_start(self, message: discord.Message, say: Speech, bot_id: int, *, has_books: bool) -> str:
         """The reply to somebody who addresses the bot where there is no conversation."""
@@ -333,13 +333,13 @@ class MessageIntake:
             changed = replace(changed, deleted=(*changed.deleted, *sorted(gone)))
         changed = replace(changed, edited=(*changed.edited, *self._reworded(page, shown, bot_id)))
         for message in written:
-            heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
-            asked |= heard is IntakeResult.ASKED
-            conversation = replace(conversation, shared=conversation.shared or heard is IntakeResult.FIRST_OVERHEARD)
+            result = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
+            asked |= result is IntakeResult.ASKED
+            conversation = replace(conversation, shared=conversation.shared or result is IntakeResult.FIRST_OVERHEARD)
         await take_over_name(written, conversation, self._use_cases.conversations)
         self._up_to_date.add(thread.id)
         del self._read_from[thread.id]
-        for message in page:  # it no longer applies: everything that was asked is taken in
+        for message in page:  # it no longer applies: everything that was asked is accepted
             if message.author.id == bot_id and tells_of_waiting(message):
                 await remove_notice(message)
         return replace(changed, asked=asked)
@@ -435,8 +435,8 @@ async def _newest(channel: discord.abc.Messageable) -> list[discord.Message]:
     return [message async for message in channel.history(limit=PAGE)]
 
 
-def _hint_for(heard: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
-    match heard:
+def _hint_for(result: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
+    match result:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
         case IntakeResult.COMMAND if command := _DOING.match(message_text(message, bot_id)):

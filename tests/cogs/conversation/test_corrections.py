@@ -248,16 +248,16 @@ async def test_one_that_is_deleted_right_after_its_edit_is_not_answered(
     await room.until(lambda: room.said())
     cog = room.state.bot.get_cog("ConversationCog")
     assert isinstance(cog, ConversationCog)
-    take_in, looked_up = cog._corrections._take_in, asyncio.Event()
+    accept, looked_up = cog._corrections._accept, asyncio.Event()
 
     async def late(*args: Any) -> None:
         await room.ann.delete(said)
         await room.until(lambda: said.id not in cog._edited)
         await asyncio.sleep(0.1)  # the deletion finds no question
-        await take_in(*args)
+        await accept(*args)
         looked_up.set()
 
-    monkeypatch.setattr(cog._corrections, "_take_in", late)
+    monkeypatch.setattr(cog._corrections, "_accept", late)
     await room.ann.edit(said, f"<@{room.double.bot.id}> who?")
     async with asyncio.timeout(PATIENCE_S):
         await looked_up.wait()

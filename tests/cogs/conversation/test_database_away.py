@@ -13,7 +13,7 @@ import pytest
 from bot.client import client
 from cogs import removals, services
 from cogs.conversation import backfill, worker
-from cogs.conversation.buttons import hear_button, view_of
+from cogs.conversation.buttons import accept_button, view_of
 from cogs.errors import sentence_for
 from cogs.i18n import speech_at, speech_for
 from domain.concurrency import CURRENT_LEASE, HeldLease
@@ -325,7 +325,7 @@ async def test_what_was_being_answered_again_is(room: Scene, wire: Wire) -> None
 
 async def test_what_another_process_has_said_goes_where_this_one_answers(room: Scene) -> None:
     place = room.state.bot.get_partial_messageable(room.thread.id)
-    await place.send(AWAY, view=view_of(hear_button(1, speech_for(discord.Locale.american_english))))
+    await place.send(AWAY, view=view_of(accept_button(1, speech_for(discord.Locale.american_english))))
     room.model.say(AWAY)
     await room.ann.say(room.thread, f"Repeat: {AWAY}")
     await room.until_said(AWAY)
