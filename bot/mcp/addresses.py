@@ -1,5 +1,5 @@
-"""Tool servers, as far as possible without the SDK, which takes half a second to load: reads MCP_SERVERS, which says
-how to reach them and which of their tools to use, and starts those that are programs.
+"""The tool servers of MCP_SERVERS, as far as possible without the SDK, which takes half a second to load: reads how to
+reach them and which of their tools to use, and starts those that are programs.
 """
 
 import asyncio

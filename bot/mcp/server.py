@@ -35,7 +35,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
-from bot.mcp.offers import as_text, complete, fault_in, get_prompt, list_prompts, output_schema, tools_of
+from bot.mcp.features import as_text, complete, fault_in, get_prompt, list_prompts, output_schema, tools_of
 from bot.mcp.transports import Incoming
 from bot.private import OwnAddress, is_loopback
 from domain.book import encodable

@@ -23,7 +23,7 @@ import domain.library.summaries as summaries_module
 from bot.app import SAMPLE
 from bot.cli.search import passage_fields
 from bot.mcp.books import OpenBooks
-from bot.mcp.offers import tools_of
+from bot.mcp.features import tools_of
 from domain.book import PositionState, ReadingPosition
 from domain.chat import PromptMessage
 from domain.citations.keys import KEY_IN_GROUP, key_of

@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from bot.mcp.books import OpenBooks
-from bot.mcp.offers import tools_of
+from bot.mcp.features import tools_of
 from bot.tools.book import book_toolbox
 from domain.book import PositionState, ReadingPosition
 from domain.event import Answer, PositionProposed, ToolCallFinished, TurnEvent

@@ -1,4 +1,4 @@
-"""The tools and prompts of the MCP server: those of a conversation, with an argument for the book."""
+"""The features of the MCP server: a conversation's book tools with an argument for the book, prompts, completions."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
