@@ -94,19 +94,19 @@ class PromptMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CompletedCall:
     """A tool call and its result."""
 
     call: ToolInvocation
     result: PromptMessage
 
 
-def looks_among(messages: Sequence[PromptMessage]) -> Iterator[Look]:
+def completed_calls(messages: Sequence[PromptMessage]) -> Iterator[CompletedCall]:
     """The calls of these messages that have a result there, in the order of the results."""
     calls = {call.tool_use_id: call for message in messages for call in message.tool_invocations or ()}
     for message in messages:
         if message.role == "tool_result" and message.tool_use_id in calls:
-            yield Look(calls[message.tool_use_id], message)
+            yield CompletedCall(calls[message.tool_use_id], message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from bot.providers.extractive.question import (
 from bot.providers.extractive.quotation import FEWEST_REPEATED, clauses
 from bot.providers.extractive.signs import CAUSE, is_role, relation_in
 from domain.book import Passage, Sentence
-from domain.chat import Look, PromptKind, PromptMessage, looks_among
+from domain.chat import CompletedCall, PromptKind, PromptMessage, completed_calls
 from domain.citations.quotations import fold
 from domain.library.addressing import is_same_number
 from domain.library.search.sentences import split_sentences
@@ -281,7 +281,7 @@ class Transcript:
     asked: tuple[str, ...]
     book: Mapping[str, Any]
     earlier: tuple[Exchange, ...] = ()
-    looks: tuple[Look, ...] = ()
+    looks: tuple[CompletedCall, ...] = ()
     handed_over: tuple[Passage, ...] = ()
     rounds: int = 0
 
@@ -362,7 +362,7 @@ class Transcript:
         """What those looks have found."""
         return [passage for look in self.looks_for(tool, **arguments) for passage in look.result.passages]
 
-    def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
+    def looks_for(self, tool: str, /, **arguments: str) -> list[CompletedCall]:
         """The looks made with a tool and these arguments, in whatever case, possibly among others."""
         wanted = typed_small(arguments).items()
         made = (look for look in self.looks if look.call.tool_name == tool)
@@ -384,7 +384,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
         asked=tuple(_words([*said]) for _, said in groupby(asked, key=attrgetter("note"))) or ("",),
         book={"title": "", "author": "", "page": None, "place": {}, "open": True, **about},
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
-        looks=tuple(looks_among(since)),
+        looks=tuple(completed_calls(since)),
         handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
         rounds=sum(bool(message.tool_invocations) for message in since),
     )
