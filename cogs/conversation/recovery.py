@@ -7,7 +7,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -39,6 +39,7 @@ from domain.errors import MarginaliaError
 from domain.event import Answer
 from domain.library.progress import proposals_in
 from domain.ports import OpenReplyRepository
+from domain.turn.history import StoredTurn
 from domain.usage import OpenReply
 from domain.use_cases import UseCases
 
@@ -160,15 +161,20 @@ class Recovery:
         orphans = [each for each in posts.others_than(known) if not await self._use_cases.transcripts.turn(each)]
         return sum(map(posts.of, orphans), PostedMessages())
 
-    async def show_again(self, turn_id: str, conversation: Conversation, place: ThreadContext, remark: str) -> bool:
+    async def show_again(
+        self,
+        stored: StoredTurn,
+        shown: PostedMessages,
+        conversation: Conversation,
+        place: ThreadContext,
+        remark: str,
+    ) -> bool:
         """Show an answer as it was before it was to be made again, with a remark below; returns whether that worked.
 
-        An answer that is gone need not be shown.
+        `shown` are the messages that show it now, if that may have changed.
         """
-        stored = await self._use_cases.transcripts.turn(turn_id)
-        if stored is None or stored.turn.state is not TurnState.ANSWERED:
-            return True
-        return await self._deliver(stored.turn, conversation, place, stored.messages, ThreadPosts(), remark)
+        turn = replace(stored.turn, reply_ids=shown.replies, trace_id=shown.trace) if shown else stored.turn
+        return await self._deliver(turn, conversation, place, stored.messages, ThreadPosts(), remark)
 
     async def _find_posts(
         self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]

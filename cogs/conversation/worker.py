@@ -182,13 +182,18 @@ class ConversationWorker:
             self.cut_short = True
 
     async def _show_as_it_was(self, turn: Turn, conversation: Conversation, place: ThreadContext) -> bool:
-        remark = ""
+        remark, shown = "", NOTHING
         await self._use_cases.chat.leave_as_it_was(turn.id)
         if self._presenter is not None:
-            await self._presenter.leave()
+            shown = await self._presenter.leave()
             if isinstance(failed := self._presenter.ending, TurnFailed):
                 remark = kept_note(place.say.failure(failed.code, failed.message), place.say)
-        return await self._recovery.show_again(turn.id, conversation, place, remark)
+        stored = await self._use_cases.transcripts.turn(turn.id)
+        if stored is None or not stored.is_answered:  # it is gone, and so goes what shows it
+            self._keep(shown)
+        if stored is None or stored.turn.state is not TurnState.ANSWERED:
+            return True
+        return await self._recovery.show_again(stored, shown, conversation, place, remark)
 
     def _keep(self, posted: PostedMessages) -> None:
         """Keep messages for the next turn to reuse.

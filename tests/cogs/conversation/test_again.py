@@ -58,6 +58,18 @@ async def test_the_old_answer_stays_until_the_new_one_is_there(room: Scene) -> N
     await room.until(lambda: room.said() == ["An old man, it was."] and labels(reply) == ["Try again"])
 
 
+async def test_nothing_stays_of_what_is_deleted_while_it_is_made_again(room: Scene) -> None:
+    asked, reply = await answered(room)
+    await room.hold()
+    await room.ann.click(reply, label="Try again")
+    await room.until(lambda: labels(reply) == ["Stop"])
+    room.double.world.delete(reply)
+    await room.until(room.replies)  # what is being made is posted again
+    await room.ann.delete(asked)
+    await room.until_kept()
+    await room.until(lambda: not room.replies())
+
+
 async def test_the_old_tool_card_goes_with_its_answer(room: Scene) -> None:
     await room.ann.slash("verbose", channel=room.thread, mode="on")
     look = ChatResponse(tool_invocations=(ToolInvocation("search_book", {"queries": ["lamp"]}, "1"),))
