@@ -31,7 +31,7 @@ from cogs.permissions import (
 from cogs.services import Memberships, bot_of, server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
-from domain.errors import BookError
+from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import is_counted, without_titles
 from domain.library.progress import title_is_read
 from domain.library.search.words import fold
@@ -172,22 +172,23 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
 
     Raises:
         BookError: NOT_FOUND.
-        Refusal: there is no book, or none is named, and it is not clear which one is meant.
+        Refusal: there is no book, or it is not clear which one is meant.
     """
-    shelf = use_cases_of(interaction).shelf
+    shelf, say = use_cases_of(interaction).shelf, speech_of(interaction)
     if reference is not None:
         try:
             return await shelf.find(reference, shelf=shelf_of(interaction))
-        except BookError:
+        except BookError as error:
+            if error.code is BookErrorCode.AMBIGUOUS:
+                raise Refusal(say("Several books fit that. Please choose one from the list as you type.")) from None
             if await shelf.list(shelf_of(interaction)):
                 raise
-            raise Refusal(speech_of(interaction)(EMPTY_SHELF)) from None
+            raise Refusal(say(EMPTY_SHELF)) from None
     if conversation := await bound_conversation(interaction):
         return await shelf.get(conversation.book_id, shelf=shelf_of(interaction))
     books = await shelf.list(shelf_of(interaction))
     if len(books) == 1:
         return books[0]
-    say = speech_of(interaction)
     if not books:
         raise Refusal(say(EMPTY_SHELF))
     if isinstance(interaction.command, app_commands.Command) and interaction.command.get_parameter("book") is None:
@@ -415,7 +416,7 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await use_cases.shelf.glance(shelf_of(interaction))}
     if book_id and book_id not in titles:  # a title that was typed and not chosen
-        with suppress(BookError):
+        with suppress(BookError, Refusal):
             book_id = (await resolve_book(interaction, book_id)).id
     seen: Sequence[Conversation] = ()
     for limit in CONVERSATIONS_LOOKED_AT:

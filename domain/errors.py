@@ -77,6 +77,7 @@ class MarginaliaError(Exception):
 
 class BookErrorCode(StrEnum):
     NOT_FOUND = "not_found"
+    AMBIGUOUS = "ambiguous"
     PARSE_FAILED = "parse_failed"
     UNSUPPORTED_FORMAT = "unsupported_format"
     ALREADY_EXISTS = "already_exists"

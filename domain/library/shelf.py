@@ -159,7 +159,7 @@ class Bookshelf:
         `in_full`. `removed` searches the books that can be restored.
 
         Raises:
-            BookError: NOT_FOUND; the sentence names the candidates, or the books there are.
+            BookError: NOT_FOUND, or AMBIGUOUS; the sentence names the candidates, or the books there are.
         """
         chosen = None if removed else await self._books.get(reference)
         if chosen is not None and shelf in (None, chosen.shelf):
@@ -182,7 +182,7 @@ class Bookshelf:
                     reference=reference,
                     books=_with_ids(matches),
                 )
-                raise BookError(BookErrorCode.NOT_FOUND, message)
+                raise BookError(BookErrorCode.AMBIGUOUS, message)
         if in_full and in_part:
             message = Worded(
                 "“{reference}” is only a part of a title: {books}. Give the whole title, or the id in brackets.",

@@ -313,3 +313,11 @@ async def test_no_more_is_offered_than_discord_shows(stage: Stage) -> None:
     for number in range(30):
         await stage.book(f"Book {number}")
     assert len(await stage.ann.autocomplete(stage.channel, "chat", "book", "")) == 25
+
+
+async def test_who_types_a_title_of_several_books_is_led_to_the_list_without_ids(stage: Stage) -> None:
+    for title in ("Emma", "EMMA"):
+        await stage.book(title)
+    shown = text_of(await stage.ann.slash(stage.channel, "books info", book="emma"))
+    assert shown == "Several books fit that. Please choose one from the list as you type."
+    assert await stage.ann.autocomplete(stage.channel, "chat", "conversation", "", book="emma") == []
