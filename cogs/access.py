@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import discord
 from discord import app_commands
 
-from cogs.cards import clipped, day_of, question_line, titled
+from cogs.cards import clipped, day_of, names_of, question_line, titled
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, later, speech_of
 from cogs.permissions import (
@@ -400,15 +400,16 @@ Choices = list[app_commands.Choice[str]]
 
 async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Books of the server, by title or author."""
-    shelf = await use_cases_of(interaction).shelf.glance(shelf_of(interaction))
-    return matching(
-        typed, ((f"{each.title} · {each.author}" if each.author else each.title, each.id) for each in shelf)
-    )
+    return _book_choices(interaction, typed, await use_cases_of(interaction).shelf.glance(shelf_of(interaction)))
 
 
 async def removed_books(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Books that the person can restore."""
-    return matching(typed, ((each.title, each.id) for each in await restorable_books(interaction)))
+    return _book_choices(interaction, typed, await restorable_books(interaction))
+
+
+def _book_choices(interaction: discord.Interaction[Any], typed: str, shown: Sequence[Book]) -> Choices:
+    return matching(typed, zip(names_of(shown, speech_of(interaction)), (each.id for each in shown), strict=True))
 
 
 async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:

@@ -1,6 +1,7 @@
 """What books, positions and conversations look like: embeds and lines, made from values alone."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -318,13 +319,31 @@ def usage_line(total: UsageTotal, say: Speech) -> str:
     return " · ".join(parts)
 
 
-def books_menu(action: str, argument: str, books: Sequence[Book], placeholder: str) -> Select[View]:
+def names_of(books: Sequence[Book], say: Speech) -> list[str]:
+    """What to call books where one is chosen: by title and author, and if several share both, by what differs."""
+    return [_joined(book.title, *about) for book, about in zip(books, _told_apart(books, say), strict=True)]
+
+
+def books_menu(action: str, argument: str, books: Sequence[Book], placeholder: str, say: Speech) -> Select[View]:
     """A menu of books on the shelf, at most `BOOKS_IN_A_MENU`; each option's value is the book's id."""
     options = [
-        discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
-        for book in books
+        discord.SelectOption(label=clipped(book.title, 100), description=clipped(_joined(*about), 100), value=book.id)
+        for book, about in zip(books, _told_apart(books, say), strict=True)
     ]
     return action_menu(action, argument, options=options, placeholder=placeholder)
+
+
+def _told_apart(books: Sequence[Book], say: Speech) -> list[tuple[str, ...]]:
+    """Each book's author; before it format and pages, if another book has the same title and author."""
+    often = Counter((book.title, book.author) for book in books)
+    return [
+        (_format(book, say), pages(book, say), book.author) if often[book.title, book.author] > 1 else (book.author,)
+        for book in books
+    ]
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
 
 
 def offers_menu(action: str, offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.ui.View:

@@ -222,12 +222,12 @@ class ContextMenus(commands.Cog):
         say = speech_of(interaction)
         books = await defer_if_slow(interaction, self._last_talked_about_first(interaction))
         likely, others = books[:BOOKS_IN_A_MENU], books[BOOKS_IN_A_MENU : BOOKS_IN_A_MENU * MENUS]
-        menus = [books_menu(action, said, likely, say("Choose the book"))]
+        menus = [books_menu(action, said, likely, say("Choose the book"), say)]
         others.sort(key=lambda book: book.title.casefold())
         for at in range(0, len(others), BOOKS_IN_A_MENU):
             part = others[at : at + BOOKS_IN_A_MENU]
             span = f"{clipped(part[0].title, SPAN_END)} – {clipped(part[-1].title, SPAN_END)}"
-            menus.append(books_menu(action, f"{at}:{said}", part, span))
+            menus.append(books_menu(action, f"{at}:{said}", part, span, say))
         quoted = "\n".join(f"> {line}" for line in clipped_words(text, LONGEST_PASSAGE).splitlines())
         question = say("Which book is this about?")
         await reply(interaction, content=f"{question}\n{quoted}", view=row(*menus))

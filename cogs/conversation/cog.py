@@ -372,7 +372,7 @@ class ConversationCog(commands.Cog):
             await hint(message, sentence_for(error, say))
             return
         if books:
-            view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book")))
+            view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book"), say))
         text = await self._intake.how_to_start(message, say, self._bot_id, has_books=bool(books))
         await hint(message, text, view)
 

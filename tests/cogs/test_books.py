@@ -321,3 +321,16 @@ async def test_who_types_a_title_of_several_books_is_led_to_the_list_without_ids
     shown = text_of(await stage.ann.slash(stage.channel, "books info", book="emma"))
     assert shown == "Several books fit that. Please choose one from the list as you type."
     assert await stage.ann.autocomplete(stage.channel, "chat", "conversation", "", book="emma") == []
+
+
+async def test_books_of_one_title_and_author_are_told_apart_where_one_is_chosen(stage: Stage) -> None:
+    await stage.book("Emma")
+    other = replace(await stage.book("Emma "), title="Emma", format="epub", page_count=412, pages_estimated=True)
+    await stage.app.storage.books.save(other)
+    await stage.book()
+    offered = await stage.ann.autocomplete(stage.channel, "chat", "book", "")
+    assert sorted(each["name"] for each in offered) == [
+        "Emma · EPUB · about 412 pages · A. Nonymous",
+        "Emma · TXT · 3 pages · A. Nonymous",
+        "The Dark Lamp · A. Nonymous",
+    ]
