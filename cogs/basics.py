@@ -115,8 +115,9 @@ class FirstWords(commands.Cog):
 
 
 def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
-    """The channel for the greeting: the one for system messages, or the first one in which the bot may write, but where
-    it may write everywhere, neither that of the rules nor one for announcements.
+    """The channel for the greeting: the one for system messages, or the first other one in which the bot may write.
+
+    A bot that may write everywhere writes neither among the rules nor among the announcements.
     """
     preferred = [guild.system_channel] if guild.system_channel else []
     others = [each for each in guild.text_channels if each != guild.rules_channel and not each.is_news()]
