@@ -277,6 +277,8 @@ def refusal_of_discord(error: Exception, say: Speech) -> str:
     match error:
         case discord.HTTPException() if error.code == DiscordCode.UNKNOWN_MESSAGE:
             return say("Somebody deleted the message for this while I was working on it.")
+        case discord.HTTPException() if error.code == DiscordCode.UNKNOWN_CHANNEL:
+            return say("Somebody deleted the channel or thread for this while I was working on it.")
         case discord.HTTPException() if error.code == DiscordCode.TOO_MANY_THREADS:
             return say("This server has reached Discord's limit of open threads. Archive some and try again.")
         case discord.Forbidden():

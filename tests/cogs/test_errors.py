@@ -56,6 +56,7 @@ def response(status: int) -> Any:
         (discord.RateLimited(61.0), "Discord wants me to wait 61 seconds"),
         (discord.RateLimited(0.3), "Discord wants me to wait 1 second before"),
         (discord.Forbidden(response(403), "no"), "I'm missing a permission"),
+        (discord.NotFound(response(404), {"code": 10003}), "Somebody deleted the channel or thread for this"),
         (discord.DiscordServerError(response(502), "no"), "Discord is having trouble"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
