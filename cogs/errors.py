@@ -185,13 +185,14 @@ async def hint(
         silent=True,
         view=view,
     )
+    reply = partial(send, reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
     try:
         try:
-            return await send(reference=message.to_reference(fail_if_not_exists=False), mention_author=False)
+            return await retry_transient(reply)
         except discord.Forbidden as fault:
             if fault.code != DiscordCode.CANNOT_REPLY:
                 raise
-            return await send()
+            return await retry_transient(send)
     except DISCORD_ERRORS as fault:
         logger.info("a hint was not given: %s", fault)
         return None

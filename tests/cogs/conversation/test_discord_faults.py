@@ -151,6 +151,17 @@ async def test_a_part_that_is_finished_and_then_deleted_is_written_anew(room: Sc
     await stands_once(room)
 
 
+@pytest.mark.parametrize("took_effect", [True, False])
+async def test_who_mentions_the_bot_reads_how_to_start_once_though_discord_has_trouble(
+    room: Scene, took_effect: bool
+) -> None:
+    room.double.fail("POST /channels/*/messages", status=503, took_effect=took_effect)
+    await room.ben.say(room.double.channel, "Hello?", mention=room.double.bot)
+    await room.until(lambda: len(room.double.calls("POST /channels/{channel}/messages")) >= 2)
+    await room.until(lambda: room.said(room.double.channel))
+    assert len(room.said(room.double.channel)) == 1
+
+
 async def test_a_thread_that_is_archived_under_the_answer_is_woken(room: Scene) -> None:
     draft = await room.hold()
     await ask(room)
