@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx2
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from mcp import Client, MCPError, types
@@ -21,7 +22,7 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from bot.mcp.addresses import MOST_TOOLS, STARTING, ReportedError, ServerAddress, ServerProgram, ServerUnavailableError
-from bot.mcp.transports import SESSION_LOST, Incoming, Item, Streams, streams_to
+from bot.mcp.transports import REFUSALS, Incoming, Item, Streams, is_of_unknown_session, streams_to
 from bot.private import without_secrets
 
 _log = logging.getLogger(__name__)
@@ -67,12 +68,16 @@ def read_list(entries: Iterable[Any], left_out: dict[str, str]) -> list[Any]:
             listed = tool.model_dump(by_alias=True, mode="json", exclude_none=True)
             validate_server_result("tools/list", LATEST_HANDSHAKE_VERSION, {"tools": [listed]})
         except ValidationError as error:
-            fault = error.errors()[0]
-            place = ".".join(map(str, fault["loc"])) or "the entry"
-            left_out[name if isinstance(name, str) and name else f"number {number}"] = f"{place}: {fault['msg']}"
+            left_out[name if isinstance(name, str) and name else f"number {number}"] = _fault(error, "the entry")
         else:
             good.append(listed)
     return good
+
+
+def _fault(error: ValidationError, whole: str) -> str:
+    """What is not valid, and where; `whole` is what to call all of it."""
+    fault = error.errors()[0]
+    return f"{'.'.join(map(str, fault['loc'])) or whole}: {fault['msg']}"
 
 
 def _mended(entry: Any) -> Any:
@@ -255,8 +260,8 @@ class ServerLink:
 
     async def _call_once(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
         connection = await self._connected()
-        session_lost: list[int] = []
-        SESSION_LOST.set(session_lost)
+        refusals: list[httpx2.Response] = []
+        REFUSALS.set(refusals)
         connection.calls += 1
         try:
             result = await self._in_time(connection.client, tool, arguments)
@@ -267,21 +272,15 @@ class ServerLink:
             raise
         except MCPError as error:
             self._hangs = 0
-            if session_lost:
+            if any(map(is_of_unknown_session, refusals)):
                 connection.give_up(_FORGOTTEN)
                 raise _SessionForgottenError from error
             if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
                 raise ServerUnavailableError("the line broke during the call") from error
-            sentence = without_secrets(error.message, self.address.secrets)
-            told = sentence.split(_SDK_DETAILS)[0].strip()
-            raise ReportedError(
-                told or f"The server reports the error {error.code} and does not explain it."
-            ) from error
+            raise ReportedError(without_secrets(_words(error, refusals), self.address.secrets)) from error
         except ValidationError as error:
             self._hangs = 0
-            fault = error.errors()[0]
-            place = ".".join(map(str, fault["loc"])) or "the result"
-            raise ReportedError(f"The server's result is not valid ({place}: {fault['msg']}).") from error
+            raise ReportedError(f"The server's result is not valid ({_fault(error, 'the result')}).") from error
         finally:
             connection.calls -= 1
         self._hangs = 0
@@ -319,10 +318,12 @@ class ServerLink:
         while not self._closing:
             self._wanted.clear()
             began = time.monotonic()
+            refusals: list[httpx2.Response] = []
+            REFUSALS.set(refusals)
             try:
                 await self._stay_connected()
             except Exception as error:  # noqa: BLE001 - whatever a server does wrong, it is tried again
-                self.problem = without_secrets(_words(error), self.address.secrets)
+                self.problem = without_secrets(_words(error, refusals), self.address.secrets)
                 if not self._up.is_set():
                     self._asks_newest = self._takes_any_request or _refuses_handshake(error)
             self._up.clear()
@@ -467,11 +468,18 @@ def _refuses_handshake(error: BaseException) -> bool:
     return isinstance(cause, MCPError) and cause.code != types.CONNECTION_CLOSED
 
 
-def _words(error: BaseException) -> str:
-    """The cause of a failure."""
+def _words(error: BaseException, refusals: Sequence[httpx2.Response]) -> str:
+    """The cause of a failure, on one line; with the status, where the server has refused a message by one."""
     error = _unwrapped(error)
     if isinstance(error, OAuthTokenError):
         return "no token was issued for the client_id and client_secret that MCP_SERVERS gives it"
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
         return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
+    if isinstance(error, ValidationError):
+        return f"its answer is not valid ({_fault(error, 'the answer')})"
+    said = str(error).split(_SDK_DETAILS)[0].strip()
+    if isinstance(error, MCPError):
+        said = said or f"The server reports the error {error.code} and does not explain it."
+        statuses = (f" ({refusal.status_code} {refusal.reason_phrase})" for refusal in refusals)
+        return "".join((said, *statuses))
+    return said or type(error).__name__

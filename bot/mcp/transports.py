@@ -22,10 +22,10 @@ from mcp.shared.message import SessionMessage
 from bot.mcp.addresses import GRACE_S, LONGEST_LINE, ServerAddress, ServerProgram, oversized, parts_of
 from domain.tools.registry import to_json
 
-SESSION_LOST: ContextVar[list[int] | None] = ContextVar("SESSION_LOST", default=None)
-"""Receives an entry when a request of the task that set it is answered with 404: the server does not know the session.
+REFUSALS: ContextVar[list[httpx2.Response] | None] = ContextVar("REFUSALS", default=None)
+"""Contains the last response to a message of the task that set it, if that is a refusal.
 
-The SDK turns this into the same error that a server may report for a call.
+The SDK passes on neither its status, nor that it has no session any more: both become errors that a server may report.
 """
 
 _CONNECT_S, _READ_S = 30.0, 300.0
@@ -169,7 +169,7 @@ def _http_client(
         headers={"Accept-Encoding": "identity", **(headers or {})},
         timeout=timeout,
         auth=auth,
-        event_hooks={"request": [_shorten_last_request], "response": [_note_lost_session, _limit_length]},
+        event_hooks={"request": [_shorten_last_request], "response": [_note_refusal, _limit_length]},
     )
 
 
@@ -256,10 +256,15 @@ class _LimitedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _note_lost_session(response: httpx2.Response) -> None:
-    lost = SESSION_LOST.get()
-    if lost is not None and response.status_code == 404 and "mcp-session-id" in response.request.headers:
-        lost.append(response.status_code)
+async def _note_refusal(response: httpx2.Response) -> None:
+    refusals = REFUSALS.get()
+    if refusals is not None and response.request.method == "POST":
+        refusals[:] = [response] if response.is_error else []
+
+
+def is_of_unknown_session(refusal: httpx2.Response) -> bool:
+    """Whether the server does not know the session (any more)."""
+    return refusal.status_code == 404 and "mcp-session-id" in refusal.request.headers
 
 
 class Incoming:

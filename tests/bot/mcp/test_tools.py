@@ -251,6 +251,17 @@ class TestServersThatDie:
             assert list(tools.missing()) == ["gone"]
             assert (await call(tools, "double_echo", text="the other works")).content == "the other works"
 
+    async def test_the_status_of_a_refusal_is_told(self) -> None:
+        async with McpHttpDouble() as server:
+            server.needed = {"Authorization": "Bearer right"}
+            address = ServerAddress("far", url=server.base_url, headers=(("Authorization", "Bearer wrong"),))
+            async with connected([address]) as tools:
+                assert tools.missing()["far"].endswith("(401 Unauthorized)")
+                server.needed = {}
+                await until(lambda: not tools.missing())
+                server.down = True
+                assert "(503 Service Unavailable)" in error_of(await call(tools, "far_echo", text="x"))
+
     async def test_a_server_that_never_answers_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "CONNECT_S", 0.3)
         address = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
@@ -670,6 +681,6 @@ async def test_a_program_may_know_only_the_oldest_handshake_or_only_the_newest(
 ) -> None:
     command = (sys.executable, "-c", KNOWS_ONE_HANDSHAKE, first, json.dumps(hello))
     async with open_mcp_tools([program("one", *command)]) as tools:
-        await tools.tried()
+        await tools.ready()
         await until(lambda: not tools.missing())
         assert [server.tools for server in tools.status()] == [("go",)]
