@@ -130,8 +130,8 @@ _OF_MODELS: Final = re.compile(
 _OF_ACCOUNT: Final = re.compile(r"\bpolic(?:y|ies)\b|privacy|guardrail", re.IGNORECASE)
 """What OpenRouter's 404s speak of that are about what the account allows, though they may speak of models, too."""
 _NO_ADDRESS: Final = re.compile(
-    # most servers; Express, Kong, OpenAI, Groq
-    r"not[ _]?found|cannot (?:get|post) /|no route|invalid url|unknown request url|^\W*(?:404\W*)?$",
+    # most servers; Express, Kong, OpenAI, Groq; what the SDK says of Envoy's and Kestrel's, which have no body
+    r"not[ _]?found|cannot (?:get|post) /|no route|invalid url|unknown request url|^(?:error code)?\W*(?:404\W*)*$",
     re.IGNORECASE,
 )
 """Any other 404 is about the address if it says nothing but that."""

@@ -282,7 +282,7 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
             return _CODES[name]
     status = error.status_code if isinstance(error, openai.APIStatusError) else 0
     written = status or (int(reported) if reported.isdecimal() and len(reported) == LENGTH_OF_STATUS else 0)
-    said = f"{reported} {error.type} {words_of(error)}"
+    said = " ".join(filter(None, (reported, str(error.type or ""), words_of(error))))
     is_plain = written in _PLAIN and not _NO_BALANCE.search(said)
     by_words = None if is_plain else code_in(said)
     return by_words or code_of(written, said)

@@ -109,6 +109,8 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("fastapi, no such route", 404, {"detail": "Not Found"}, C.UNKNOWN_ADDRESS),
     ("fastapi, no such method", 405, {"detail": "Method Not Allowed"}, C.UNKNOWN_ADDRESS),
     ("go", 404, "404 page not found", C.UNKNOWN_ADDRESS),
+    ("a number", 404, "404", C.UNKNOWN_ADDRESS),
+    ("nothing in it", 404, {"message": None}, C.API_CALL_FAILED),
     ("express", 404, "Cannot POST /llm/v1/chat/completions", C.UNKNOWN_ADDRESS),
     ("a web server's page", 404, "<html><title>404 Not Found</title><body>nginx</body></html>", C.UNKNOWN_ADDRESS),
     ("lm studio, no such route", 200, {"error": "Unexpected endpoint or method. (POST /x)"}, C.UNKNOWN_ADDRESS),
@@ -448,6 +450,13 @@ async def chat(server: Server) -> AsyncIterator[OpenAIChat]:
 
 
 SAID = 'data: {"choices": [{"index": 0, "delta": {"content": "Hobb."}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+
+async def test_a_404_without_a_word_is_about_the_address(server: Server, chat: OpenAIChat) -> None:
+    server.answers = [(404, "")]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is C.UNKNOWN_ADDRESS
 
 
 @pytest.mark.parametrize(("status", "body", "code"), [e[1:] for e in ERRORS], ids=[e[0] for e in ERRORS])
