@@ -94,8 +94,8 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         secrets = tuple(filter(None, (api_key.strip(), *secrets_in(base_url or ""))))
         service = Service(name, model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting, secrets=secrets)
         key = service.demand_key(api_key)
-        # The SDK adds the version itself; people used to other services write it too.
-        url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
+        # The SDK adds version and route itself; people used to other services write them, too.
+        url = base_url.strip().rstrip("/").removesuffix("/messages").removesuffix("/v1") if base_url else None
         super().__init__(
             service,
             LateClient(lambda: service.open(partial(_open_client, key, url, timeout, max_retries))),

@@ -464,8 +464,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
 
 def _rooted(base_url: str) -> str:
-    """The address as the SDK needs it: one copied from a server's start-up message lacks the version."""
-    address = base_url.strip().rstrip("/")
+    """The address as the SDK needs it: servers print theirs without the version, examples have the route in it."""
+    address = base_url.strip().rstrip("/").removesuffix("/chat/completions")
     return address if urlsplit(address).path else f"{address}/v1"
 
 

@@ -367,7 +367,7 @@ async def test_two_requests_at_once_share_one_client(api: AnthropicDouble, claud
     assert await asyncio.gather(claude.chat([user("1?")]), claude.chat([user("2?")]))
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/"])
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/", "/v1/messages"])
 async def test_an_address_may_end_in_the_version(api: AnthropicDouble, path: str) -> None:
     claude = AnthropicChat(api_key=api.api_key, base_url=api.base_url + path, max_retries=0)
     assert DEFAULT_MODEL in await claude.check()

@@ -148,7 +148,7 @@ async def test_what_the_server_answers_in_place_of_a_reply(
     assert caught.value.code is code
 
 
-@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/"])
+@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/v1/chat/completions", "/chat/completions/"])
 async def test_an_address_may_be_written_as_servers_print_it(server: OpenAIDouble, path: str) -> None:
     chat = open_chat(server, base_url=server.base_url.removesuffix("/v1") + path, api_key=server.api_key)
     assert await chat.check() == "double-1 is available."
