@@ -175,10 +175,21 @@ class SQLiteDatabase(CopyableDatabase):
         await self._writer.run("PRAGMA foreign_keys = OFF")
         await migrate(self, migrations)
         await self._writer.run("PRAGMA foreign_keys = ON")
+        await self._try_to_write()
         if self.path != MEMORY:
             await self.forget_deleted()  # which the process before may not have come to
             self._reader = await Connection.open(self.path)
         await asyncio.sleep(0)  # a cancellation meanwhile is raised here, while there is somebody to close it
+
+    async def _try_to_write(self) -> None:
+        """Change something, and take it back: SQLite opens a file of another user, and begins a transaction in it, as
+        if it could be written.
+        """
+        await self._writer.run("BEGIN IMMEDIATE")
+        try:
+            await self._writer.run("PRAGMA user_version = 0")
+        finally:
+            await self._writer.rollback()
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """The rows of one query, as committed."""

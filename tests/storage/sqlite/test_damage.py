@@ -94,6 +94,15 @@ class TestReadOnly:
         refused = await _refused(opened, copy)
         assert "right to write" in refused.message or "may write" in refused.message
 
+    async def test_a_file_of_another_user_in_a_folder_of_ones_own(
+        self, path: Path, nobody: Path, opened: OpenStorage
+    ) -> None:
+        copy = nobody / "marginalia.db"
+        _as_owner(lambda: copy.write_bytes(path.read_bytes()))
+        _as_owner(lambda: copy.chmod(0o444))
+        _as_owner(lambda: nobody.chmod(0o777))
+        assert "is read-only: give this user the right to write" in (await _refused(opened, copy)).message
+
     async def test_a_folder_that_may_not_be_written(self, nobody: Path, opened: OpenStorage) -> None:
         _as_owner(lambda: nobody.chmod(0o555))
         assert (await _refused(opened, nobody / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
