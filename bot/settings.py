@@ -175,6 +175,8 @@ class Settings(BaseSettings):
         address = value.rstrip("/")
         if address and not (address.startswith(("http://", "https://")) and urlsplit(address).hostname):
             raise ValueError("must be a web address that begins with http:// or https://")
+        if urlsplit(address).query:
+            raise ValueError("must have no question mark in it: the program adds to the end of the address")
         return address
 
     @field_validator("llm_context_tokens")

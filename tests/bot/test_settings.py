@@ -209,6 +209,7 @@ def test_guild_ids_are_a_list_with_commas_or_blanks(monkeypatch: pytest.MonkeyPa
         ("LLM_TOOLS", "sometimes", "must be "),
         ("OPENAI_BASE_URL", "localhost:11434/v1", "must be a web address"),
         ("ANTHROPIC_BASE_URL", "http://", "must be a web address"),
+        ("OPENAI_BASE_URL", "https://me.azure.com/deployments/a?api-version=1", "must have no question mark"),
         ("DISCORD_API_URL", "discord.com/api/v10", "must be a web address"),
         ("LLM_CONTEXT_TOKENS", "5", "must be 0 or at least 2,048"),
         ("LLM_MAX_TOKENS", "1", "must be 0 or at least 16"),
