@@ -407,7 +407,7 @@ def _is_quoted_as_code(code: re.Match[str]) -> bool:
 
 def _read_through(code: re.Match[str]) -> str:
     """In place of code, as much of what is none, or of what quotes if a key follows."""
-    return ("·" if _is_code(code["lines"] or code["code"]) else _NEUTRAL) * len(code[0])
+    return ("·" if _is_code(code["lines"] if code["fence"] else code["code"]) else _NEUTRAL) * len(code[0])
 
 
 def _is_code(text: str) -> bool:

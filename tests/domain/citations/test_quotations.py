@@ -159,6 +159,7 @@ async def test_emphasis_behind_a_word_of_saying_is_a_promise_too(typed: str) -> 
     "text",
     [
         "It says `print('x')`, `s = \"it is not so\"`, `git commit -m 'not in the book'` and ``it's 'x'``.",
+        "```\n```\nHere:\n```py\n```\n~~~\n~~~",
         "```\nx = 'not in the book'\n```\n~~~sh\necho \"not in the book\"\n~~~\n",
         "She says *no*, *never again*, that *the lamp was never dark*, and *The Long Night of the Lamp* is a book.",
         "The **keeper of the lamp** reads *The Light of the North* and saw it in 《灯》: *not in the book at all*.",
