@@ -57,7 +57,7 @@ from bot.providers.extractive.wording import PASSAGES, PHRASES
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Citation, Passage, Sentence
 from domain.chat import PromptMessage
-from domain.citations.quotations import fold
+from domain.citations.keys import fold
 from domain.citations.resolver import Composition, compose
 from domain.event import ToolCallFinished
 from domain.library.search.words import STOP_WORDS, stem_of, words_of

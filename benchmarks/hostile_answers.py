@@ -81,6 +81,7 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "fences": lambda: repeat("```\na\n"),
         "one long fence": lambda: chain(["```\n"], repeat("a\n")),
         "open fences": lambda: repeat("```\na\n~~~\n"),
+        "fences without an end": lambda: repeat("```a\n"),
         "nested quotes": lambda: ("> " * width + "a\n" for width in count(1)),
         "one nested quote": lambda: repeat("> "),
         "open quotation marks": lambda: repeat("“"),

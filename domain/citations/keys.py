@@ -127,6 +127,21 @@ def _disguises() -> re.Pattern[str]:
     return re.compile(rf"(?:{KEY_GROUP.pattern})|{_DISGUISE}")
 
 
+_FOLDS = {**str.maketrans("’‘ʼ“”–—", "'''\"\"--", "*_"), ord("…"): "..."}
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ue000]|(?<=[ -~])[\u200c\u200d]"
+)
+"""Invisible characters, in which a page number or a quotation could be hidden from the checks, and the one with which
+the resolver marks what is refused.
+"""
+
+
+def fold(text: str) -> str:
+    """Text for comparison, with compatible characters, case, quotation marks, dashes and white space unified."""
+    plain = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_FOLDS).casefold()
+    return " ".join(plain.replace("--", "-").split())
+
+
 def as_seen(text: str) -> Seen:
     """The text as a person reads it: look-alikes as the letters they imitate, and nothing that is invisible, nor keys:
     these do not separate a word from its number.

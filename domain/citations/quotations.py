@@ -2,12 +2,11 @@
 
 import asyncio
 import re
-import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from domain.book import Passage
-from domain.citations.keys import CLOSING, KEY_GROUP, SPEAKS, SPEAKS_UP
+from domain.citations.keys import CLOSING, KEY_GROUP, SPEAKS, SPEAKS_UP, fold
 from domain.library.search.words import is_dense, words_of
 
 MOST_ADDED = 3
@@ -87,13 +86,6 @@ _ADDED_TO_THEM = re.compile(rf"{KEY_GROUP.pattern}|{_ATTRIBUTION.pattern}|[ \t]?
 _ADDED = re.compile(rf"{_ADDED_TO_THEM.pattern}|[ \t]?{_BRACKET.pattern}")
 """The same with a word of its own in brackets."""
 _MARKS = "“”„«»‹›‘’\"'「」『』"
-_FOLDS = {**str.maketrans("’‘ʼ“”–—", "'''\"\"--", "*_"), ord("…"): "..."}
-UNSEEN = re.compile(
-    "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ue000]|(?<=[ -~])[\u200c\u200d]"
-)
-"""Invisible characters, in which a page number or a quotation could be hidden from the checks, and the one with which
-the resolver marks what is refused.
-"""
 _EDGES = " .,;:!?'\"-_*。、！？"
 
 
@@ -107,12 +99,6 @@ class Piece:
     quoted: bool = False
     misquoted: bool = False
     refused: bool = False
-
-
-def fold(text: str) -> str:
-    """Text for comparison, with compatible characters, case, quotation marks, dashes and white space unified."""
-    plain = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_FOLDS).casefold()
-    return " ".join(plain.replace("--", "-").split())
 
 
 class Quotations:
@@ -139,7 +125,7 @@ class Quotations:
     def open_at(self, text: str, before: str = "") -> int:
         """Where an unfinished quotation begins after the text `before`; the length of the text if there is none."""
         if "`" in text or "~" in text:
-            code = _OPEN_CODE.search(_CODE.sub(_read_through, text))
+            code = _OPEN_CODE.search(_with_code(text, _read_through))
             if code and len(text) - code.start() <= LONGEST:
                 text = text[: code.start()]
         whole = _stand_in(before) + _read(text, before)
@@ -169,7 +155,7 @@ class Quotations:
             end = _FENCE.search(text)
             self._is_in_block = end is None
             return end.end() if end else None
-        code = _OPEN_CODE.search(_CODE.sub(_read_through, text)) if "```" in text or "~~~" in text else None
+        code = _OPEN_CODE.search(_with_code(text, _read_through)) if "```" in text or "~~~" in text else None
         self._is_in_block = code is not None and code[0][0] in "`~" and not _is_code(text[code.end() :])
         return code.start() if code and self._is_in_block else None
 
@@ -345,6 +331,7 @@ _ENDS_BEHIND_KEY = re.compile(rf"\s{{0,3}}{_KEY}[0-9a-f]*\S{{0,3}}?[.!?。！？
 _IN_PERSON = re.compile(
     r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|Je|je(?=\s(?:ne|me|te|l[ae]s?|vous|suis|vais|veux|\w+ais?)\b)|[Mm]oi|[Yy]o|[Ii]o|[Яя]|[Мм]не|[Мм]еня)\b"
 )
+_CODE_START = re.compile(r"^(?P<fence>`{3,}+|~{3,}+)[^\n`]*+\n|(?<!`)`{1,2}(?!`)", re.MULTILINE)
 _CODE = re.compile(
     rf"^(?P<fence>`{{3,}}+|~{{3,}}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)(?:[ \t]*$|{_KEY_FOLLOWS})"
     r"|(?<!`)(?P<tick>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=tick)(?!`)",
@@ -367,7 +354,7 @@ _STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))
 def _read(text: str, before: str) -> str:
     """The text as the patterns read it, letter by letter: straight marks in code are none, emphasis may be one."""
     if "`" in text or "~" in text:
-        text = _CODE.sub(_without_straight_marks, text)
+        text = _with_code(text, _without_straight_marks)
     if '"' in text:
         text = _INCHES.sub(_as_inches, text)
     if "[quote]" in text:
@@ -376,6 +363,21 @@ def _read(text: str, before: str) -> str:
     if _MAY_BE_SAID.search(whole):
         whole = _SAID_OTHERWISE.sub(_as_said, whole)
     return whole[len(before) :]
+
+
+def _with_code(text: str, written: Callable[[re.Match[str]], str]) -> str:
+    """The text with each piece of code as `written`. The end of a fence that has none is looked for once."""
+    parts: list[str] = []
+    at, unended = 0, set[str]()
+    for start in _CODE_START.finditer(text):
+        if start.start() < at or start["fence"] in unended:
+            continue
+        if code := _CODE.match(text, start.start()):
+            parts += text[at : code.start()], written(code)
+            at = code.end()
+        elif start["fence"]:
+            unended.add(start["fence"])
+    return "".join((*parts, text[at:]))
 
 
 def _as_inches(measure: re.Match[str]) -> str:

@@ -26,9 +26,11 @@ from domain.citations.keys import (
     SENTENCE_END,
     TELLS_MORE,
     UNFINISHED,
+    UNSEEN,
     blanked,
     end_of_decided,
     ends_between,
+    fold,
     key_groups,
     with_reference,
 )
@@ -42,7 +44,7 @@ from domain.citations.page_numbers import (
     tells_of_pages,
     without_paging,
 )
-from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
+from domain.citations.quotations import LONGEST, Piece, Quotations
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.library.numerals import values_of

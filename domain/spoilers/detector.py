@@ -19,7 +19,7 @@ from math import log10
 from unicodedata import normalize
 
 from domain.book import Book, Chapter
-from domain.citations.quotations import UNSEEN
+from domain.citations.keys import UNSEEN
 from domain.concurrency import in_thread_if_long
 from domain.library.names import NAME_WORD, NameRecognizer, names_in
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer

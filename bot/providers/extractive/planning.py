@@ -26,7 +26,7 @@ from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
 from bot.providers.extractive.signs import relation_in
 from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of, typed_small
 from domain.book import Passage, Sentence
-from domain.citations.quotations import fold
+from domain.citations.keys import fold
 from domain.library.addressing import is_same_number
 from domain.library.search.sentences import ENDS_AS_QUESTION, questions_in, split_sentences
 from domain.library.search.words import STOP_WORDS, with_hyphens, without_possessive, words_of

@@ -10,8 +10,7 @@ from itertools import pairwise
 from bot.providers.extractive.language import WORDINGS, Language, is_little, stem, stems_of
 from bot.providers.extractive.question import Question
 from domain.book import Passage, Sentence
-from domain.citations.keys import KEY_GROUP, key_of
-from domain.citations.quotations import fold
+from domain.citations.keys import KEY_GROUP, fold, key_of
 from domain.library.search.words import sound_of, words_of
 
 LONG = 45

@@ -1,6 +1,7 @@
 """Composing an answer takes work by its length, however it was made; and an answer has an end."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -71,6 +72,18 @@ async def test_what_is_looked_at_for_spoilers_grows_with_the_text(unit: str) -> 
     await short.compose(unit * (2_000 // len(unit)))
     await long.compose(unit * (8_000 // len(unit)))
     assert long.checked <= 6 * short.checked
+
+
+@pytest.mark.parametrize("unit", ["```a\n", "~~~ b\nc\n", "```a\n~~~b\n````c\n"])
+def test_fences_without_an_end_are_looked_through_in_time_by_their_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        started = time.thread_time()
+        Quotations(Looking().stands_in_book).open_at(text)
+        return time.thread_time() - started
+
+    seconds(100)  # compiles the patterns
+    assert min(seconds(20_000) for _ in range(3)) < 20 * min(seconds(2_000) for _ in range(3)) + 0.01
 
 
 @pytest.mark.parametrize("text", ["。" * 4_000, "“" + "灯。" * 2_000, "「" + "a!\n" * 1_500])

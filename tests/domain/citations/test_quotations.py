@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from domain.citations.quotations import LONGEST, Quotations, fold
+from domain.citations.keys import fold
+from domain.citations.quotations import LONGEST, Quotations
 from tests.domain.turn.passages import TEXT, stands_in_book
 
 

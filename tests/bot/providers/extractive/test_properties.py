@@ -11,8 +11,8 @@ from bot.providers.extractive.language import Language
 from bot.providers.extractive.quotation import gather, quotations, render
 from domain.book import Citation, Passage, Sentence
 from domain.chat import PromptMessage
-from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.citations.quotations import UNSEEN, Quotations
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, UNSEEN, key_of
+from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer
 from domain.tool_use import TextChunk, ToolInvocation
 from tests.bot.providers.talk import SEARCH
