@@ -70,6 +70,8 @@ _STEP = 32
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _MOST_SHORTENED = 2
 """How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
+_MOST_LOOKS = 16
+"""How often held text is looked at before all of it waits: hundreds of lines may each leave the ones above open."""
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PAGE_IN_RESULT = re.compile(r'"(?:last_)?page": "(\d{1,6})"')
@@ -201,10 +203,12 @@ class AnswerComposer:
     def _ready(self) -> int:
         """The length of the pending text whose meaning can no longer change."""
         ready = self._pending[: settled(self._pending, begins=not self._before)]
-        shorter = 0
-        while (end := self._end_of_certain(ready)) < len(ready):
-            shorter += 1
+        for shorter in range(1, _MOST_LOOKS):
+            if (end := self._end_of_certain(ready)) == len(ready):
+                break
             ready = ready[: end if shorter < _MOST_SHORTENED else ready.rfind("\n", 0, end) + 1]
+        else:
+            ready = ""
         return max(len(ready), len(self._pending) - _MOST_HELD)
 
     def _end_of_certain(self, text: str) -> int:

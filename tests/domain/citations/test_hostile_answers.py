@@ -86,6 +86,24 @@ def test_fences_without_an_end_are_looked_through_in_time_by_their_length(unit: 
     assert min(seconds(20_000) for _ in range(3)) < 20 * min(seconds(2_000) for _ in range(3)) + 0.01
 
 
+async def test_lines_that_leave_each_other_open_are_not_looked_at_one_by_one() -> None:
+    looks, text = 0, "```a\n" * 800
+
+    class Counted(Quotations):
+        def open_at(self, text: str, before: str = "") -> int:
+            nonlocal looks
+            looks += 1
+            return super().open_at(text, before)
+
+    composer, most, shown = AnswerComposer(cite, Counted(Looking().stands_in_book), [passage()]), 0, ""
+    for at in range(0, len(text), PIECE):
+        looks = 0
+        shown += await composer.feed(TextChunk(text[at : at + PIECE]))
+        most = max(most, looks)
+    assert most <= 40
+    assert f"{shown}{await composer.finish()}".strip() == text.strip()
+
+
 @pytest.mark.parametrize("text", ["。" * 4_000, "“" + "灯。" * 2_000, "「" + "a!\n" * 1_500])
 async def test_other_tasks_run_between_hundreds_of_sentences_that_were_held_back(text: str) -> None:
     at_once, most = 0, 0
