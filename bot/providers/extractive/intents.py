@@ -60,7 +60,7 @@ CONTENTS, ELSEWHERE, THERE = (_anywhere(*WORDINGS[each]) for each in ("contents"
 OVERVIEW, CHAPTER, CHAPTERS = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "chapters"))
 _HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
 """What only a book that explains something can answer, and what is about the life of the one who asks."""
-_ANYBODY, _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[w]) for w in ("anybody", "present", "past", "definite"))
+_PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[each]) for each in ("present", "past", "definite"))
 _THE_THING = _anywhere(WORDINGS["definite"][0])
 
 COUNTS, IN_CHAPTERS, PLACES, MEETINGS = (
@@ -360,7 +360,7 @@ def _is_whole(question: Question) -> bool:
 
 
 _TOGETHER, _MOSTLY_TOGETHER = 0.63, 0.5
-"""For what anybody may do, and for anything else that is so."""
+"""For what names nothing that is known, and for anything else that is so."""
 
 
 def least_together(question: Question, told: str) -> float:
@@ -368,7 +368,7 @@ def least_together(question: Question, told: str) -> float:
     is_general = is_indefinite(question) or _PRESENT.search(question.text)
     if not (is_general and _is_whole(question)) or _PAST.search(question.text) or _names_somebody(question, told):
         return 0.0
-    return _TOGETHER if is_indefinite(question) and _ANYBODY.search(question.text) else _MOSTLY_TOGETHER
+    return _TOGETHER if is_indefinite(question) else _MOSTLY_TOGETHER
 
 
 def _count(text: str) -> Count | None:

@@ -193,9 +193,13 @@ class Question:
         words = [without_possessive(word) for word in self.name_words] or [term.word for term in self.terms]
         return rf"(?:\b(?:{'|'.join(map(re.escape, words))})\b)"
 
+    @property
+    def asks_what_it_is(self) -> bool:
+        return not self.names and _ASKS_WHAT_IT_IS.match(self.text) is not None
+
     def is_defined_in(self, text: str) -> bool:
         """Whether a sentence says what the thing asked about is: "A splice is a joint", "called a splice"."""
-        if self.names or not _ASKS_WHAT_IT_IS.match(self.text):
+        if not self.asks_what_it_is:
             return False
         thing = rf"(?:an? |the )?{'[ -]'.join(re.escape(term.word) for term in self.terms)}s?"
         is_one = (

@@ -413,6 +413,8 @@ def _shows_it(evidence: Evidence, at: int) -> bool:
             return False
         case QuestionKind.LOOKS | QuestionKind.FELT if question.names:
             return _is_theirs(evidence, at, cues.looks if question.kind is QuestionKind.LOOKS else cues.feeling)
+        case QuestionKind.WHAT if question.asks_what_it_is and len(question.terms) == 1:
+            return question.is_defined_in(text)
     shows_it = not signs or any(_by_kind(evidence, at)[sign] >= 1.0 for sign in signs)
     others = {key for term in question.terms if term.stem not in question.names for key in term.stems | term.others}
     if not (shows_it and question.names and others) or question.kind is QuestionKind.WHO_IS:

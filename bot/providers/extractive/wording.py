@@ -393,9 +393,9 @@ def without_lost(question: Question, gone: Sequence[Term]) -> Question | None:
     """The question without these words, if it then still is about somebody or something; else None."""
     terms = tuple(term for term in question.terms if term not in gone)
     kept = frozenset(term.stem for term in terms)
-    its = "|".join(["of", "about", *(re.escape(term.word) for term in terms if term.word.islower())])
+    its = "|".join([f"(?:of|about)(?: {_ARTICLES})?", *(re.escape(t.word) for t in terms if t.word.islower())])
     if any(re.search(rf"\b(?:{its}) {re.escape(term.word)}\b", question.text, re.IGNORECASE) for term in gone):
-        return None  # "the price of tea" and "the black tea" are about tea
+        return None  # "the price of the tea" and "the black tea" are about tea
     is_left = gone and any(term.stem in question.names or has_article(term.word, question) for term in terms)
     rest = replace(question, terms=terms, names=question.names & kept)
     return rest if is_left else None

@@ -534,6 +534,7 @@ async def test_two_german_nouns_are_no_name(tmp_path: Path) -> None:
         "why do cats purr",
         "what's the difference between a llama and an alpaca",
         "who is the richest person alive",
+        "Who is the king of England?",
     ],
 )
 async def test_another_work_and_the_world_of_today_are_none_of_the_book(talk: Talk, question: str) -> None:
@@ -557,6 +558,10 @@ async def test_what_was_understood_is_answered_beside_a_word_that_is_lost(talk: 
     said, answer = (await talk.ask("Is the doctor a vampire?")).text.split(SAY.rest)
     assert said.strip() == SAY.nothing_about.format("*vampire*")
     assert "doctor" in answer
+
+
+async def test_nothing_is_answered_of_what_belongs_to_a_word_that_is_lost(talk: Talk) -> None:
+    assert (await talk.ask("What is the bridge of the vampire?")).text == SAY.nothing_about.format("*vampire*")
 
 
 async def test_a_name_is_not_told_of_for_its_first_part_alone(talk: Talk) -> None:
