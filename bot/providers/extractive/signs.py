@@ -254,6 +254,8 @@ def names_a_place(text: str, asked: str) -> bool:
 
 _BESIDE = 4
 """Words before a place among which is what is there, and words that name the place."""
+_PLACE_WORDS = 3
+"""Words of a place up to its noun: "to the house"."""
 
 
 def says_where(text: str, asked: frozenset[str], names: frozenset[str], language: Language) -> bool:
@@ -263,6 +265,7 @@ def says_where(text: str, asked: frozenset[str], names: frozenset[str], language
     for place in CUES[language].place.finditer(text):
         there, named = text[: place.start()].split()[-_BESIDE:], text[place.start() :].split()[:_BESIDE]
         is_there = not (asked - names or asked).isdisjoint(stems_of(" ".join(there), language))
-        if is_there and asked.isdisjoint(stems_of(" ".join(named), language)):
+        is_somebody = any(map(is_role, words_of(" ".join(named[:_PLACE_WORDS]))))  # "left to your mother"
+        if is_there and not is_somebody and asked.isdisjoint(stems_of(" ".join(named), language)):
             return True
     return False

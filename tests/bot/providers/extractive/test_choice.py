@@ -426,6 +426,7 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
         ("How many sails had the mill?", "The mill and its sails once stood alone. Gulls cried."),
         ("Why was the lamp dark?", "The lamp was dark, for dark is cheap, and so they wished to sleep. Gulls cried."),
         ("Who is Silas Kemp?", "Silas Kemp ran. Gulls cried."),
+        ("Where is the money left?", "The money is left to her mother. Gulls cried."),
         ("What is gravity?", "Hilda nodded with great gravity. Gulls cried."),
         ("How much money has Silas Kemp?", "Silas Kemp asked for two hundred pounds of money. Gulls cried."),
         ("How much money has the curate?", "The curate asked for two hundred pounds of money. Gulls cried."),
