@@ -16,7 +16,15 @@ from bot.providers.extractive.language import (
     tells_of_people,
     together,
 )
-from bot.providers.extractive.question import ALIKE, FULL_NAME, Question, QuestionKind, is_title, texts_with_line
+from bot.providers.extractive.question import (
+    ALIKE,
+    FULL_NAME,
+    Question,
+    QuestionKind,
+    is_title,
+    kind_of,
+    texts_with_line,
+)
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
 from bot.providers.extractive.signs import (
     ALMOST,
@@ -80,7 +88,9 @@ class Evidence:
         texts = (each.words.split() for each in self.candidates)
         self.lines = texts_with_line(question, texts)
         self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
-        self.expected = expected_in(question.text) - {*stems_of(question.text, question.language)}
+        is_what = QuestionKind.WHAT in (question.kind, kind_of(question.text, question.language))
+        own = {*stems_of(question.text, question.language)}
+        self.expected = expected_in(question.text) - own if is_what else frozenset[str]()
         relation = stems_of(relation_in(question.text), question.language)
         self.relatives = {key for term in question.terms if term.stem in relation for key in (term.stem, *term.others)}
         self._total = sum(self.weight.values()) or 1.0
@@ -126,6 +136,9 @@ class Evidence:
         """The share of the question's words that the heading above a candidate has, in a book that explains things."""
         above = self.candidates[at].above if self.explains else ()
         return sum(self.weight[t.stem] * t.strength_in(above) for t in self.question.terms) / self._total
+
+    def expected_at(self, at: int) -> float:
+        return min(_MOST_EXPECTED, len(self.expected & self.sets[at]))
 
     def previous(self, at: int) -> int | None:
         return self._beside(at, at - 1)
@@ -220,8 +233,7 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or ALMOST * len(calls[:1])}
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
-            expected = min(_MOST_EXPECTED, len(evidence.expected & evidence.sets[at]))
-            return {"expected": expected, "defined": float(question.is_defined_in(text))}
+            return {"expected": evidence.expected_at(at), "defined": float(question.is_defined_in(text))}
         case QuestionKind.LOOKS:
             return {"looks": min(5.0, len(cues.looks.findall(text)))}
         case kind:
@@ -241,9 +253,11 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     named = evidence.share(subject, at)
     earlier = any(evidence.share(subject, other) >= 1.0 for other in range(at))
     text, name = evidence.texts[at], question.name_pattern
+    says_it = named > 0 and (evidence.expected_at(at) > 0 or not evidence.expected)  # "my friend" is no profession
     return {
-        "introduced": float(named > 0 and introduces(name, text, cues.naming)),
-        "role": float(named > 0 and gives_a_role(name, text)),
+        "expected": evidence.expected_at(at) * (named > 0),
+        "introduced": float(says_it and introduces(name, text, cues.naming)),
+        "role": float(says_it and gives_a_role(name, text)),
         "only speaks": float(named > 0 and _found(_QUOTES, text) * _found(cues.speech, text)),
         "first named": float(named >= 1.0 and not earlier),
     }

@@ -180,7 +180,7 @@ async def test_a_question_about_a_passage_is_no_other_question(talk: Talk) -> No
 
 async def test_two_questions_are_looked_up_at_once_and_both_answered(talk: Talk) -> None:
     turn = await talk.ask("What was Marta’s trade, and where did she find the key?")
-    assert turn.tools == ["search_book", "search_book"]
+    assert sorted(turn.tools) == ["search_book", "search_book", "who_is"]
     assert "the mending of clocks" in turn.text
     assert "under the stairs" in turn.text
 

@@ -426,6 +426,7 @@ def test_a_sentence_is_continued_by_its_neighbour_rather_than_by_one_elsewhere()
         ("How many sails had the mill?", "The mill and its sails once stood alone. Gulls cried."),
         ("Why was the lamp dark?", "The lamp was dark, for dark is cheap, and so they wished to sleep. Gulls cried."),
         ("Who is Silas Kemp?", "Silas Kemp ran. Gulls cried."),
+        ("What is Hilda's job?", "Hilda was the sister of his friend. Gulls cried."),
         ("Where is the money left?", "The money is left to her mother. Gulls cried."),
         ("What is gravity?", "Hilda nodded with great gravity. Gulls cried."),
         ("How much money has Silas Kemp?", "Silas Kemp asked for two hundred pounds of money. Gulls cried."),
@@ -454,6 +455,7 @@ def test_a_sentence_without_the_kind_of_answer_is_not_surely_one(question: str, 
 @pytest.mark.parametrize(
     ("question", "text"),
     [
+        ("What is Hilda's job?", "Hilda was the nurse of the children."),
         ("How old is Hilda Tarr?", "Hilda Tarr was nearly sixteen."),
         ("How old is Hilda Tarr?", "She was nearly sixteen. Hilda Tarr slept."),
         ("How old is Hilda?", "Hilda was a stout, well-grown girl of fifteen."),
