@@ -19,9 +19,10 @@ from bot.parsers.draft import (
     ignore_progress,
 )
 from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
-from bot.parsers.titles import LONGEST_TITLE, roman
+from bot.parsers.titles import LONGEST_TITLE
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
+from domain.library.numerals import roman
 
 _NOTE_MARKS = ("separator", "continuationSeparator", "continuationNotice")
 _NOTE_GAPS = ("p", "br", "cr", "tab", "ptab")
@@ -114,12 +115,12 @@ def _levels(numbering: Element) -> dict[int, Element]:
 
 
 def _ordinal(number: int, kind: str) -> str:
+    shown = str(number)
     if kind in ("upperRoman", "lowerRoman") and number < _MOST_ROMAN:
-        letters = roman(number)
-        return letters.upper() if kind == "upperRoman" else letters
-    if kind in ("upperLetter", "lowerLetter") and 0 < number <= _LETTERS:
-        return chr(ord("A" if kind == "upperLetter" else "a") + number - 1)
-    return str(number)
+        shown = roman(number)
+    elif kind in ("upperLetter", "lowerLetter") and 0 < number <= _LETTERS:
+        shown = chr(ord("a") + number - 1)
+    return shown.upper() if kind.startswith("upper") else shown
 
 
 def outline_level(value: str) -> int:
@@ -494,7 +495,5 @@ def _take(parser: "XMLPullParser[Element]", body: DocxBody) -> None:
 
 
 def _damaged() -> BookError:
-    return BookError(
-        BookErrorCode.PARSE_FAILED,
-        "This DOCX is damaged: its text cannot be read. Please save it again in Word or LibreOffice and add that.",
-    )
+    said = "This DOCX is damaged: its text cannot be read. Please save it again in Word or LibreOffice and add that."
+    return BookError(BookErrorCode.PARSE_FAILED, said)

@@ -343,18 +343,6 @@ def one_line(text: str) -> str:
     return " ".join(clean(encodable(text)).split())[:_LONGEST]
 
 
-_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
-
-
-def roman(number: int) -> str:
-    """A number in small Roman letters; empty if it is below one."""
-    text = ""
-    for value, letters in _ROMAN_UNITS:
-        text += letters * (number // value)
-        number %= value
-    return text
-
-
 # --- titles under labels --------------------------------------------------------------------------------------------
 
 LONGEST_TITLE = 90
@@ -413,6 +401,8 @@ def with_title_lines(
         if heading.end not in ends or at >= len(blocks):
             continue
         below = blocks[at]
+        if (each.label.rank or Rank.CHAPTER) < Rank.CHAPTER and below.text[0].isdecimal():
+            continue  # "1 The Harbour" is the first chapter of "Part One"
         is_of_play = each.label.rank in (Rank.ACT, Rank.SCENE)
         may_follow = may_be_title(below) and not (is_of_play and below.text.endswith("._"))
         if may_follow or (below.start in named and not is_label(below.text)):

@@ -162,6 +162,18 @@ def _simple_value(word: str) -> int | None:
     return None
 
 
+_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+
+def roman(number: int) -> str:
+    """A number in small Roman letters; empty if it is below one."""
+    text = ""
+    for value, letters in _ROMAN_UNITS:
+        text += letters * (number // value)
+        number %= value
+    return text
+
+
 _BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
 _THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
 

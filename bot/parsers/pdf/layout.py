@@ -11,8 +11,8 @@ from bot.parsers.draft import MARK, PageBreak, middle
 from bot.parsers.headings import parse_label
 from bot.parsers.pdf.document import NOTE_GAP, PdfLine, PdfPage
 from bot.parsers.text.parser import SPLIT, mend_words
-from bot.parsers.titles import is_caption, roman
-from domain.library.numerals import number_value
+from bot.parsers.titles import is_caption
+from domain.library.numerals import number_value, roman
 
 _INDENT = 0.5
 _WIDE_GAP = 1.45

@@ -69,6 +69,14 @@ SHAPES = {
             "    Chapter I—The Evening",
         ],
     ),
+    "parts without titles, above chapters with numbers and a blank": (
+        [
+            "CONTENTS\n\nPART ONE\n1 The Harbour\n2 Salt\nPART TWO\n3 Low Water\n\n\nPART ONE\n\n1 The Harbour¶",
+            "2 Salt¶",
+            "PART TWO\n\n3 Low Water¶",
+        ],
+        ["Part One", "  1 The Harbour", "  2 Salt", "Part Two", "  3 Low Water"],
+    ),
     "numbers with the ends of ordinals": (
         ["Ire PARTIE\n\n\nCHAPITRE Ier. L’auberge¶", "CHAPITRE II. La nuit¶", "2e partie\n\n\nCHAPITRE 1er¶"],
         ["Ire Partie", "  Chapitre Ier. L’auberge", "  Chapitre II. La nuit", "2e partie", "  Chapitre 1er"],
