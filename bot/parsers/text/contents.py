@@ -315,8 +315,8 @@ def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
             break
         names = [letters(_name_of(line)) for line in lines]
         shortest = _SHORTEST_CJK_NAME if names[0][:1] >= "\u2e80" else _SHORTEST_NAME
-        is_again = len(names[0]) >= shortest and seen[names[0]] and seen.total() >= _FEWEST_UNDER_A_NAME
-        if len(lines) <= 2 and is_again:
+        is_again = seen[names[0]] or seen["".join(names)]  # with its author below
+        if len(lines) <= 2 and is_again and len(names[0]) >= shortest and seen.total() >= _FEWEST_UNDER_A_NAME:
             return before_label
         seen.update(name for name in names if name)
         before_label, end = end if is_bare_label(block.text) else block.end, block.end

@@ -796,3 +796,12 @@ def test_a_chinese_table_of_contents_ends_where_its_short_names_come_again(gap: 
     told = [f"{each}\n\n{line}\n\n{line}" if each[2:3] == "章" else each for each in table]
     text = f"渡口\n\n作者：李四\n\n\n目录\n\n{gap.join(table)}\n\n\n" + "\n\n".join(told)
     assert titles(check(read_plain(text))) == [each if each[2:3] == "卷" else f"  {each}" for each in table]
+
+
+def test_a_table_of_contents_ends_at_a_title_with_its_author_below() -> None:
+    stories = {"The Harbour": "Mary Quill", "Night Crossing": "J. R. Stone", "Salt": "Li Wei", "Low Water": "Nell Wood"}
+    table = "\n".join(f"{title} / {author}   {at}7" for at, (title, author) in enumerate(stories.items()))
+    told = "\n\n\n\n".join(f"{title}\n{author}\n\n{prose(9, 12)}" for title, author in stories.items())
+    book = check(read_plain(f"THE BEST OF THE RIVER\n\n\nCONTENTS\n\n{table}\n\n\n\n{told}"))
+    assert titles(book) == [f"{title} {author}" for title, author in stories.items()]
+    assert book.title == "The Best of the River"
