@@ -11,7 +11,8 @@ from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, 
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading, is_label
 from bot.parsers.html import add_document, is_element, parse
-from bot.parsers.text.blocks import divides_into_chapters, reads_as_title
+from bot.parsers.text.blocks import divides_into_chapters
+from bot.parsers.titles import reads_as_title
 from domain.book import BookText
 
 if TYPE_CHECKING:

@@ -356,6 +356,7 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 _SHORT_WORD = 3
+_VERSE = re.compile(r"\d{1,3}:\d")
 _SHORTEST_PARAGRAPH_CJK = 40
 _ANNOUNCING_WORDS = """
     in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
@@ -483,6 +484,15 @@ def may_be_title(block: Block) -> bool:
         return False
     long_words = [word for word in text.split() if len(word) > 4]
     return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
+
+
+def reads_as_title(text: str) -> bool:
+    """Whether a short block may be a title: no speech, unfinished sentence, speaker in a play, or number."""
+    if len(text) > LONGEST_TITLE or text[0] in OPENING_MARKS or text[-1] in ",;:" or not any(map(str.isalpha, text)):
+        return False
+    return not (
+        text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text) or _VERSE.match(text)
+    )
 
 
 def goes_on(text: str) -> bool:

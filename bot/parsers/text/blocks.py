@@ -14,11 +14,11 @@ from bot.parsers.headings import (
     Heading,
     Label,
     Rank,
+    by_a_word,
     is_label,
-    is_not_the_book,
     parse_numeral,
 )
-from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, OPENING_MARKS, in_capitals, is_caption, is_date, is_year
+from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, in_capitals, is_date, is_year, reads_as_title
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
@@ -139,7 +139,6 @@ def dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
     return [replace(day, label=Label(None, day.title, "", "")) for day in found]  # "6. Mai" is no sixth chapter
 
 
-_VERSE = re.compile(r"\d{1,3}:\d")
 _OUTER_NUMBER = re.compile(r"(?P<number>\d{1,2})\.?\s+(?P<title>[^\W\d_].*)")
 _INNER_NUMBER = re.compile(r"(?P<number>\d{1,2})\.\d")
 
@@ -308,15 +307,6 @@ def _is_shouted_title(text: str) -> bool:
     return in_capitals(text) and reads_as_title(text)
 
 
-def reads_as_title(text: str) -> bool:
-    """Whether a short block may be a title: no speech, unfinished sentence, speaker in a play, or number."""
-    if len(text) > LONGEST_TITLE or text[0] in OPENING_MARKS or text[-1] in ",;:" or not any(map(str.isalpha, text)):
-        return False
-    return not (
-        text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text) or _VERSE.match(text)
-    )
-
-
 _SHORTEST_LINE_OF_PROSE = 50
 _UNFINISHED = re.compile(
     r"(?:\b(?:a|an|the|of|and|or|in|to|by|with|from|der|die|das|und|von|de|du|des|la|le|les|et|del|el|y)|[,—–-])$",
@@ -472,21 +462,24 @@ def _above_byline(blocks: Sequence[Block], number: int) -> Block:
 
 
 def titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Heading]) -> list[Heading]:
-    """The titles right above each "Chapter I" of a book that has several, and no labelled parts."""
+    """The titles right above each "Chapter I" of a book that has several, and no labelled parts. If these are
+    numbered, as "Article I" above "Section 1", so are others: the amendments of a constitution may have no sections.
+    """
     if any(heading.level and heading.level < Rank.CHAPTER for heading in chapters):
         return []
     ranks = [heading.label.rank if heading.label else None for heading in chapters]
     outermost = min(filter(None, ranks), default=None)
     counted = [heading for heading, rank in zip(chapters, ranks, strict=True) if rank is outermost]
     firsts = [heading.start for heading in counted if heading.label and heading.label.value == 1]
-    titles = stories_above(blocks, counted, chapters)
-    above = [title for title in titles if any(not has_words(text, title.end, first) for first in _next(firsts, title))]
-    return [replace(title, level=Rank.PART) for title in above]
-
-
-def _next(starts: Sequence[int], heading: Heading) -> Sequence[int]:
-    at = bisect_left(starts, heading.end)
-    return starts[at : at + 1]
+    above = {
+        title.start: replace(title, level=Rank.PART)
+        for title in stories_above(blocks, counted, chapters)
+        if any(not has_words(text, title.end, first) for first in firsts[bisect_left(firsts, title.end) :][:1])
+    }
+    lines = [(block, by_a_word(block.text)) for block in not_within(blocks, chapters) if len(block.lines) == 1]
+    begun = {label.word for _, label in lines if label and label.value == 1}
+    alike = [Heading(*block[:2], block.text, Rank.PART) for block, label in lines if label and label.word in begun]
+    return alike if above and above.keys() <= {each.start for each in alike} else [*above.values()]
 
 
 def not_within(places: Sequence[_Place], headings: Sequence[Heading]) -> list[_Place]:

@@ -805,3 +805,19 @@ def test_a_table_of_contents_ends_at_a_title_with_its_author_below() -> None:
     book = check(read_plain(f"THE BEST OF THE RIVER\n\n\nCONTENTS\n\n{table}\n\n\n\n{told}"))
     assert titles(book) == [f"{title} {author}" for title, author in stories.items()]
     assert book.title == "The Best of the River"
+
+
+def test_articles_and_amendments_without_sections_are_found_beside_those_with() -> None:
+    """So is the constitution of the United States divided."""
+    numbers = ("I", "II", "III", "IV")
+    sections = {"I": 2, "II": 3}
+    articles = [
+        f"ARTICLE {number}.\n\n"
+        + "\n\n".join(f"Section {at}.\n{prose(7 * at)}" for at in range(1, sections.get(number, 0) + 1))
+        + ("" if number in sections else prose(30))
+        for number in numbers
+    ]
+    amendments = [f"AMENDMENT {number}.\n\n{prose(40)}" for number in numbers]
+    book = check(read_plain("\n\n".join(["THE CONSTITUTION", *articles, *amendments])))
+    tops = [chapter.title for chapter in book.chapters if chapter.level == 1]
+    assert tops == [f"{kind} {number}" for kind in ("Article", "Amendment") for number in numbers]
