@@ -18,17 +18,21 @@ from domain.library.search.words import fold, words_of
 _CHAPTERS = """
     chapter chapters chap ch kapitel kap chapitre capítulo capitulo cap capitolo hoofdstuk глава letter brief lettre
     carta lettera письмо story tale adventure stave canto chant gesang scene szene scène escena scena auftritt явление
-    geschichte erzählung märchen
+    capitel kapitlet kapittel capítol rozdział kapitola fejezet luku bölüm κεφάλαιο розділ поглавље poglavlje poglavje
+    chương bab פרק فصل الفصل باب الباب geschichte erzählung märchen
 """
+_STORIES = "story tale geschichte erzählung märchen"
 _PARTS = """
     volume vol tome tomo band том book livre libro buch boek книга part partie parte teil deel часть act acte acto akt
-    atto aufzug действие epilogue prologue epilog эпилог
+    atto aufzug действие epilogue prologue epilog эпилог theil delen część díl rész osa частина част kısım μέρος חלק
+    الجزء القسم بخش
 """
 _SPECIAL_PARTS = frozenset(("epilogue", "prologue", "epilog", "эпилог"))
 _FILLERS = frozenset("the of in von der die das de des du la le del della no nr and".split())  # noqa: SIM905
-_CHAPTER_WORDS = frozenset(_CHAPTERS.split())
-_STORY_WORDS = frozenset(("story", "tale", "geschichte", "erzählung", "märchen"))
-_PART_WORDS = frozenset(_PARTS.split())
+_CHAPTER_WORDS, _PART_WORDS, _STORY_WORDS = (
+    frozenset(form for word in words.split() for form in (word.casefold(), fold(word)))
+    for words in (_CHAPTERS, _PARTS, _STORIES)
+)
 _POSITION = re.compile(r"#(\d{1,5})")
 _CJK_NUMBER = re.compile(r"第\s*([〇零一二三四五六七八九十百千\d]+)\s*[卷部篇章回节節話话]")
 _LEADING_NUMBER = re.compile(r"\s*(?:(?P<word>[^\W\d_]+)\.?\s+)?(?P<number>\d{1,4}|[ivxlcdm]+)(?:\b|$)", re.IGNORECASE)

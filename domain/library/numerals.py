@@ -21,7 +21,7 @@ _VALUE_OF = _WRITTEN | {
 }
 _ARABIC = "اعو"
 """The first letters of tens that stand behind the ones: "الحادي عشر" is eleven."""
-_JOINTS = frozenset("and und et y e i".split())  # noqa: SIM905
+_JOINTS = frozenset("and und et y e i و".split())  # noqa: SIM905
 _ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
 _LONGEST_ENDING = 4
 _SHORT_STEMS = frozenset(word for stem in ("ein", "elf", "пят", "сот") for word in (stem, fold_letters(stem)))

@@ -200,7 +200,8 @@ def test_sections_with_numbers_of_two_levels_are_no_chapters() -> None:
         ("dix", 10), ("DIX", 10), ("XIX", 19), ("dix-sept", 17), ("décimo primeiro", 11), ("decimo terzo", 13),
         ("primus", 1), ("elfte", 11), ("tolvte", 12), ("twintigste", 20), ("dwudziesta pierwsza", 21), ("třetí", 3),
         ("двадцять перша", 21), ("İKİNCİ", 2), ("tizenegyedik", 11), ("toinen", 2), ("ΠΡΩΤΟΣ", 1), ("δέκατο τρίτο", 13),
-        ("שלישית", 3), ("الأول", 1), ("الحادي عشر", 11), ("الثالث والعشرون", 23),
+        ("първа", 1), ("sedmo", 7), ("بیست و یکم", 21), ("שלישית", 3), ("الأول", 1), ("الحادي عشر", 11),
+        ("الثالث والعشرون", 23),
     ],
 )  # fmt: skip
 def test_numbers_in_words_have_their_value(printed: str, value: int) -> None:
@@ -221,3 +222,19 @@ def test_what_is_story_is_told_from_what_is_not() -> None:
     assert all(map(is_matter, ("Epigraph", "Dramatis Personæ", "Characters", "Zueignung", "Appendix A. The Maps")))
     assert not any(map(is_matter, ("The Note", "Prologue", "Indexed", "A Preface", "Einleitungen ins Leben")))
     assert not any(map(is_matter, ("Notes from the Harbour", "Notebook", "Covered Bridge", "The Index")))
+
+
+@pytest.mark.parametrize(
+    ("part", "chapter", "first", "second"),
+    [
+        ("Theil", "Capitel", "erster", "zweites"), ("Część", "Rozdział", "pierwsza", "drugi"),
+        ("Частина", "Розділ", "перша", "другий"), ("Kısım", "Bölüm", "birinci", "ikinci"),
+        ("Μέρος", "Κεφάλαιο", "πρώτο", "δεύτερο"), ("חלק", "פרק", "ראשון", "שני"),
+        ("القسم", "الفصل", "الأول", "الثاني"),
+    ],
+)  # fmt: skip
+def test_chapters_are_found_by_the_words_of_their_language(part: str, chapter: str, first: str, second: str) -> None:
+    chapters = book((f"{part} {first}", first, 1), (f"{chapter} {first}", first, 2), (f"{chapter} {second}", second, 2))
+    assert find_chapter(chapters, f"{chapter.upper()} 2") is chapters[2]
+    assert find_chapter(chapters, f"{second} {chapter}") is chapters[2]
+    assert find_chapter(chapters, f"{part} 1") is chapters[0]
