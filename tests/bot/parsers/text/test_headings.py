@@ -103,6 +103,20 @@ SHAPES = {
         ["ΜΕΡΟΣ ΠΡΩΤΟ\n\n\nΚεφάλαιο πρώτο. Το λιμάνι¶", "ΜΕΡΟΣ ΔΕΥΤΕΡΟ\n\n\nΚεφάλαιο δεύτερο. Η νύχτα¶"],
         ["Μερος Πρωτο", "  Κεφάλαιο πρώτο. Το λιμάνι", "Μερος Δευτερο", "  Κεφάλαιο δεύτερο. Η νύχτα"],
     ),
+    "old spellings of German": (
+        [
+            "Erster Theil\n\n\nErstes Capitel. Der Hafen¶",
+            "Zweites Capitel. Die Nacht¶",
+            "Zweiter Theil\n\n\nDrittes Capitel¶",
+        ],
+        [
+            "Erster Theil",
+            "  Erstes Capitel. Der Hafen",
+            "  Zweites Capitel. Die Nacht",
+            "Zweiter Theil",
+            "  Drittes Capitel",
+        ],
+    ),
     "titles of a law": (
         [
             "TITRE PREMIER\n\nDES BACS\n\n\nCHAPITRE PREMIER. Du passage¶",
