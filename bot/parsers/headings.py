@@ -206,12 +206,10 @@ def parse_numeral(line: str) -> Label | None:
 
     "7.2" is the second of its series. A verse ("7:2 And he said") is no heading.
     """
-    if len(line) > _LONGEST_NUMERAL:
-        return None
+    if len(line) > _LONGEST_NUMERAL or (line[:1] == "(" and line.rstrip()[-1] in ".;:"):
+        return None  # "(2) The ferry is free." is a paragraph of a law
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
     text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text) & set("[(（［") else text
-    if line.startswith("(") and line.rstrip()[-1:] in ".;:":
-        return None  # a paragraph of a law: "(2) The ferry is free."
     match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
     if match and not (match["title"] or "")[:1].islower() and not _DATED.match(match["title"] or ""):
         name = match["label"]
@@ -453,22 +451,24 @@ def _counts(values: Sequence[int]) -> bool:
     return 3 in values and all(below in (1, above + 1) for above, below in pairwise([0, *values]))
 
 
-_OF_CHAPTERS = "|".join(word for word, rank in RANK_OF.items() if rank is Rank.CHAPTER)
+_OF_CHAPTERS = "|".join([*(word for word, rank in RANK_OF.items() if rank is Rank.CHAPTER), *_LISTS["provisions"]])
 _RUN_IN = re.compile(
     rf"^[ \t]*+(?P<head>(?P<label>(?P<word>(?i:{_OF_CHAPTERS})\.? |(?=\d+\. 1\. ))(?P<number>{ROMAN}|\d{{1,3}}))"
-    r"\b\.?(?: 1\.)?) (?![a-z])(?:[^\n]{10,}\n[ \t]*(?P<prose>[a-z])|[^\n]{1,90}$|(?P<long>[^\n]+))",
+    r"\b\.?[ºª]?(?: 1\.)?) (?![a-z])(?:[^\n]{10,}\n[ \t]*(?P<prose>[a-z])|[^\n]{1,90}$|(?P<long>[^\n]+))",
     re.MULTILINE,
 )
 _BARE_NUMBER = re.compile(r"^[ \t]*+(?P<label>\d{1,3})\.\s", re.MULTILINE)
 
 
 def run_in(text: str) -> list[Heading]:
-    """Chapters of verses that begin in the lines of their labels, "CHAP. II. 1. The Master said": the labels alone.
+    """Chapters of verses or articles of a law that begin in the lines of their labels: "CHAP. II. 1. The Master said".
     Behind "Ch. 1. 1. The Tao", the second may be "2. 1. All in the world", and one of a single verse "11.".
     """
-    lines = [*_RUN_IN.finditer(text)]
-    prose = sum(bool(line["prose"] or line["long"]) for line in lines)
-    if prose < max(_FEWEST_RUN_IN, len(lines) / 2) or len(text) > len(lines) * _LONGEST_OF_VERSES:
+    labels = [*_RUN_IN.finditer(text)]
+    words = Counter(line["word"] for line in labels)
+    prose = Counter(line["word"] for line in labels if line["prose"] or line["long"])
+    lines = [line for line in labels if prose[line["word"]] * 2 >= words[line["word"]]]
+    if prose.total() < _FEWEST_RUN_IN or len(text) > len(lines) * _LONGEST_OF_VERSES:
         return []
     found = {line.span("head"): line["label"] if line["word"] else lines[0]["word"] + line["label"] for line in lines}
     for above, below in pairwise(lines):
@@ -477,7 +477,7 @@ def run_in(text: str) -> list[Heading]:
             if int(line["label"]) == number + 1 <= last:
                 number += 1
                 found[line.span("label")] = lines[0]["word"] + line["label"]
-    return [Heading(start, end, title, Rank.CHAPTER) for (start, end), title in sorted(found.items())]
+    return [Heading(start, end, title, Rank.NUMERAL) for (start, end), title in sorted(found.items())]
 
 
 _WORDS_AND_NUMBERS = re.compile(r"[^\W_]+")
@@ -489,11 +489,10 @@ _ALIKE = 0.75
 def misspelt_label(line: str, number: int, words: Iterable[str]) -> tuple[Label, str] | None:
     """The label of a line such as "CHAPER III", where the third chapter is missing, and the corrected line."""
     found = _WORDS_AND_NUMBERS.findall(line[:_LONGEST_UNUSUAL])
-    printed = next((token for token in found if number_value(token) == number), None)
-    wrong = next((token for token in found if token != printed), None)
-    if printed is None or wrong is None or len(found) > 8:
-        return None
-    meant = next((word for word in words if SequenceMatcher(None, wrong.casefold(), word).ratio() >= _ALIKE), None)
+    printed = next((token for token in found if number_value(token) == number), "")
+    wrong = next((token for token in found if token != printed), "")
+    tried = words if printed and wrong and len(found) <= 8 else ()
+    meant = next((each for each in tried if SequenceMatcher(None, wrong.casefold(), each).ratio() >= _ALIKE), None)
     if meant is None:
         return None
     mended = line.replace(wrong, meant.upper() if wrong.isupper() else meant.capitalize(), 1)

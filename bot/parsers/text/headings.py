@@ -86,7 +86,8 @@ def find_headings(text: str) -> list[Heading]:
     if marked and sum(each.label.is_certain for each in candidates) <= 2 * len(marked):
         return marked
     if verses := run_in(text):
-        parts = with_title_lines([each for each in candidates if each.label.rank is not Rank.CHAPTER], blocks)
+        known = {verse.start for verse in verses}
+        parts = with_title_lines([each for each in candidates if each.heading.start not in known], blocks)
         return _levelled(text, [*parts, *verses])
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
     outside = [each for each in candidates if not contents.holds(each.heading.start)]

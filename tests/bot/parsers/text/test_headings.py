@@ -835,3 +835,13 @@ def test_articles_and_amendments_without_sections_are_found_beside_those_with() 
     book = check(read_plain("\n\n".join(["THE CONSTITUTION", *articles, *amendments])))
     tops = [chapter.title for chapter in book.chapters if chapter.level == 1]
     assert tops == [f"{kind} {number}" for kind in ("Article", "Amendment") for number in numbers]
+
+
+@pytest.mark.parametrize("form", ["Article {}. {}", "Art. {}. — {}", "Artículo {}.º {}", "Artigo {} {}"])
+def test_articles_of_a_law_begin_in_the_lines_of_their_labels(form: str) -> None:
+    chapters = [f"CHAPTER {number}\n\nOF FERRIES" for number in ("I", "II")]
+    articles = [form.format(at, VERSE) for at in range(1, 9)]
+    label = form[: form.index("{}")]
+    assert titles(check(read_plain("\n\n".join(articles)))) == [f"{label}{at}" for at in range(1, 9)]
+    divided = "\n\n".join([chapters[0], *articles[:4], chapters[1], *articles[4:]])
+    assert titles(check(read_plain(divided))) == ["Chapter I. Of Ferries", "Chapter II. Of Ferries"]
