@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -58,8 +59,7 @@ class PdfLine(NamedTuple):
     """A line of text. Positions are in points from the lower left corner of the page; `size` is the height of the
     font. All of a line `is_bold` or none.
 
-    If PDFium gives no positions, a line's width is its number of characters, and `size` is 0. It is a tuple, because a
-    book has tens of thousands of lines, and their creation limits the speed.
+    It is a tuple, because a book has tens of thousands of lines, and their creation limits the speed.
     """
 
     text: str
@@ -96,14 +96,14 @@ class LineReader:
         if not text_page:
             return ()
         try:
-            text, has_places = self._text(text_page)
-            text = self._with_accents(text_page, text) if has_places and _ACCENT.search(text) else text
+            text = self._text(text_page)
+            text = self._with_accents(text_page, text) if _ACCENT.search(text) else text
             if len(text) > _LONGEST_STAMP and self._is_cipher(text_page, text):
                 return None
-            lines = self._placed_lines(text_page, text) if has_places else _unplaced_lines(text)
+            lines = self._placed_lines(text_page, text)
             if encodable(text) is not text or _GONE in text:
                 lines = (line._replace(text=encodable(line.text).replace(_GONE, "").strip()) for line in lines)
-            return tuple(lines)
+            return tuple(line for line in lines if line.text)
         finally:
             self._pdfium.FPDFText_ClosePage(text_page)
 
@@ -120,20 +120,26 @@ class LineReader:
         unknown = sum(s in _NO_LETTERS or has_no_letter(text_page, at * step) == 1 for at, s in enumerate(signs))
         return unknown * 2 > len(signs) and sum(map(str.islower, text)) * 2 < len("".join(text.split()))
 
-    def _text(self, text_page: Any) -> tuple[str, bool]:
-        """The text, and whether its characters correspond to PDFium's one by one, so that their positions can be
-        looked up. As there, a letter beyond U+FFFF, as in formulas, is two characters.
+    def _text(self, text_page: Any) -> str:
+        """The text; its characters correspond to PDFium's one by one, so that their positions can be looked up. As
+        there, a letter beyond U+FFFF, as in formulas, is two characters.
         """
         count = self._pdfium.FPDFText_CountChars(text_page)
         if count <= 0:
-            return "", False
+            return ""
         if count >= len(self._buffer):
             self._buffer = (ctypes.c_ushort * (count + 1))()
         written = self._pdfium.FPDFText_GetText(text_page, 0, count, self._buffer) - 1
-        text = ctypes.string_at(self._buffer, 2 * max(0, written)).decode("utf-16-le", "replace")
-        if len(text) < written:
-            text = "".join(map(chr, self._buffer[:written]))
-        return text, written == count == len(text)
+        if written != count:  # signs that are no letters are left out
+            return "".join(self._sign(text_page, index) for index in range(count))
+        text = ctypes.string_at(self._buffer, 2 * written).decode("utf-16-le", "replace")
+        return text if len(text) == written else "".join(map(chr, self._buffer[:written]))
+
+    def _sign(self, text_page: Any, index: int) -> str:
+        """A character; PDFium has another sign for a cut word here than in a text."""
+        code = self._pdfium.FPDFText_GetUnicode(text_page, index)
+        is_cut = self._pdfium.FPDFText_IsHyphen(text_page, index) == 1
+        return "\ufffe" if is_cut else chr(code) if code <= sys.maxunicode else "\ufffd"
 
     def _with_accents(self, text_page: Any, text: str) -> str:
         """A page's text with its accents on the letters that they are drawn at, as by TeX: "p´agina", "pagina ´". What
@@ -293,12 +299,6 @@ def _turned(drawn: str) -> str:
     if drawn.isalpha() and not _LEFT_TO_RIGHT.search(drawn):
         return drawn
     return _LEFT_TO_RIGHT.sub(lambda run: run[0][::-1], drawn).translate(_MIRRORED)
-
-
-def _unplaced_lines(text: str) -> Iterator[PdfLine]:
-    for number, line in enumerate(text.splitlines()):
-        if stripped := line.strip():
-            yield PdfLine(stripped, 0, len(stripped), -number, 0)
 
 
 _PASSWORD_ERROR = 4

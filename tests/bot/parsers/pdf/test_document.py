@@ -68,3 +68,12 @@ def test_accents_behind_the_word_are_on_their_letters_too() -> None:
     data = builders.pdf([[builders.PdfLine(text, x, 500) for text, x in words]])
     (page,) = read_document(data, DEFAULT_LIMITS, ignore_progress).pages
     assert [line.text for line in page.lines] == ["Índice de página für"]
+
+
+def test_a_page_with_signs_that_are_no_letters_has_places_like_any_other() -> None:
+    """So are rules and arrows of old fonts, which PDFium counts and does not give."""
+    lines = ["x The head of the weir, and", "the square of x, give its", "flow at every hour."]
+    data = builders.numbered_pdf([["~", *lines]], ord, lambda sign: {"x": "\x02", "~": "\0"}.get(sign, sign))
+    (page,) = read_document(data, DEFAULT_LIMITS, ignore_progress).pages
+    assert [line.text.replace("\x02", "x") for line in page.lines] == lines
+    assert {(line.left, line.size) for line in page.lines} == {(50, 11)}
