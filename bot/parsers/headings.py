@@ -209,7 +209,7 @@ def parse_numeral(line: str) -> Label | None:
     if len(line) > _LONGEST_NUMERAL or (line[:1] == "(" and line.rstrip()[-1] in ".;:"):
         return None  # "(2) The ferry is free." is a paragraph of a law
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
-    text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text) & set("[(（［") else text
+    text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text[:-1]) & set("[(（［«»") else text
     match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
     if match and not (match["title"] or "")[:1].islower() and not _DATED.match(match["title"] or ""):
         name = match["label"]
@@ -292,9 +292,7 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
         printed = text[words[at].start() : words[end - 1].end()]
         if not _BETWEEN_WORDS.fullmatch(gap) or not all(_goes_on(text, *pair) for pair in pairwise(words[at:end])):
             return None
-        if (
-            word in _LISTS["plurals"] or re.split(r"\W+", printed.casefold())[-1] in _LISTS["cardinals"]
-        ):  # "Nineteen Volumes" is a title
+        if word in _LISTS["plurals"] or re.split(r"\W+", printed.casefold())[-1] in _LISTS["cardinals"]:
             return None
         if number_value(printed) is not None or printed.casefold() == "last":
             return rank, printed, words[end].end(), True
@@ -396,7 +394,7 @@ def without_letters_of_index(headings: Sequence[Heading]) -> list[Heading]:
 
 
 _COUNTED = re.compile(
-    r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|(?![CL]\b)[IVXLC]{1,7})[.>/]?(?:\s+[—–|•·/-])?\s+(?=[^\W\d_])|"
+    r"(?:[#№<]|No\.)?\s?(?P<number>\d{1,3}|(?![CL]\b)[IVXLC]{1,7})[.>/]?(?:\s+[—–|•·/-])?\s+(?=[“„«»\"‘'¿¡(]?[^\W\d_])|"
     r"(?P<words>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)(?:\s*[.:—–]\s*(?!\d)|\s+[|•·/-]\s+)(?=\S)|"
     rf"(?P<kind>§|[^\W\d_]\S*?(?:\s[^\W\d_]+(?=\s\d))?)"
     rf"(?:\s+(?:the\s|(?:N[or]\.|[№#])\s?)?(?P<of_kind>[^\s.:—–-]+)|(?P<han>[{HAN}]{{1,5}})(?!\S))[\s.:—–-]*"

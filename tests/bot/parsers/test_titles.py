@@ -24,6 +24,7 @@ from tests.bot.parsers.prose import prose
         ("[3]", "Chapter 3"),
         ("CHAPTER 4 / KAPITEL 4", "Chapter 4 / Kapitel 4"),
         ("3. The Lantern Room", "3. The Lantern Room"),
+        ("3. «The Lantern Room»", "3. «The Lantern Room»"),
         ("_An  Emphasised_ Title [1]", "An Emphasised Title"),
         ("The #[no_std] Attribute", "The #[no_std] Attribute"),
         ("The eBay Years", "The eBay Years"),

@@ -645,6 +645,7 @@ def test_chapters_cover_what_is_theirs() -> None:
         "अध्याय 1|अध्याय 2|अध्याय 3|अध्याय 4",
         "その一|その二|その三|その四",
         "（一）|（二）|（三）|（四）",
+        "1 »Todsünden«|2 ‘Tis Pity|3 ¿Qué es?|4 Salt",
     ],
 )
 def test_numbers_that_count_are_printed_ones_whatever_the_word_before_them(labels: str) -> None:
