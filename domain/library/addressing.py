@@ -19,13 +19,13 @@ _CHAPTERS = """
     chapter chapters chap ch kapitel kap chapitre capítulo capitulo cap capitolo hoofdstuk глава letter brief lettre
     carta lettera письмо story tale adventure stave canto chant gesang scene szene scène escena scena auftritt явление
     capitel kapitlet kapittel capítol rozdział kapitola fejezet luku bölüm κεφάλαιο розділ поглавље poglavlje poglavje
-    chương bab פרק فصل الفصل باب الباب geschichte erzählung märchen
+    chương bab פרק فصل الفصل باب geschichte erzählung märchen
 """
 _STORIES = "story tale geschichte erzählung märchen"
 _PARTS = """
     volume vol tome tomo band том book livre libro buch boek книга part partie parte teil deel часть act acte acto akt
     atto aufzug действие epilogue prologue epilog эпилог theil delen część díl rész osa частина част kısım μέρος חלק
-    الجزء القسم بخش
+    الجزء القسم الباب بخش
 """
 _SPECIAL_PARTS = frozenset(("epilogue", "prologue", "epilog", "эпилог"))
 _FILLERS = frozenset("the of in von der die das de des du la le del della no nr and".split())  # noqa: SIM905
