@@ -115,7 +115,7 @@ class _Composer:
         self._hyphens = hyphens
         self._layout = PageLayout()
         self._pieces: list[list[str]] = []
-        self._waiting: list[tuple[PdfLine, list[str]]] = []
+        self._waiting: list[tuple[int, PdfLine, list[str]]] = []
         self._above: PdfLine | None = None
         self._is_short = False
         self._caption: PdfLine | None = None
@@ -125,14 +125,14 @@ class _Composer:
         layout.trailing.append(PageBreak(page.label))
         before: PdfLine | None = None
         for line, frame in _framed(page.lines):
-            if self._add_to_caption(before, line, frame):
+            if self._add_to_caption(index, before, line, frame):
                 before = line
                 continue
             before = line
             starts_page = bool(layout.trailing)
             joint = self._joint(line, frame, starts_page=starts_page)
             if joint is None:
-                self._end_captions(index)
+                self._end_captions()
                 layout.blocks.append(PdfBlock(index, line.top, line.size, _is_inset(line, frame), line.is_bold))
                 self._pieces.append([MARK * len(layout.trailing) + line.text])
             else:
@@ -145,7 +145,7 @@ class _Composer:
 
     def close(self) -> PageLayout:
         """All blocks, with the words mended that line ends have cut."""
-        self._end_captions(self._layout.blocks[-1].page if self._layout.blocks else 0)
+        self._end_captions()
         texts = mend_words(["".join(each) for each in self._pieces])
         for block, text in zip(self._layout.blocks, texts, strict=True):
             block.text = text.replace(f"]{NOTE_GAP}", "] ")
@@ -158,25 +158,25 @@ class _Composer:
         if not self._waiting:
             return _joint(above, line, frame, self._body, is_short=self._is_short, is_new_page=starts_page)
         joint = _joint(above, line, frame, self._body, is_short=self._is_short, is_new_page=True)
-        are_notes = all(_NOTE.match(first.text) for first, _ in self._waiting)
+        are_notes = all(_NOTE.match(first.text) for _, first, _ in self._waiting)
         return joint if are_notes or line.text[0].islower() or not _ends_sentence(above) else None
 
-    def _add_to_caption(self, before: PdfLine | None, line: PdfLine, frame: _Frame) -> bool:
-        """Whether a line belongs to a caption; `before` is the line above it on the page."""
+    def _add_to_caption(self, page: int, before: PdfLine | None, line: PdfLine, frame: _Frame) -> bool:
+        """Whether a line of a page belongs to a caption; `before` is the line above it on the page."""
         last = self._caption
         is_note = _opens_note(before, line, frame, self._body)
         if last is not None and before is last and not is_note and _continues_caption(last, line, frame):
-            _extend(self._waiting[-1][1], line.text, " ", "", self._hyphens)
+            _extend(self._waiting[-1][-1], line.text, " ", "", self._hyphens)
         elif self._above is not None and (is_note or _opens_caption(before, line, frame, self._body, self._above)):
-            self._waiting.append((line, [line.text]))
+            self._waiting.append((page, line, [line.text]))
         else:
             self._caption = None
             return False
         self._caption = line
         return True
 
-    def _end_captions(self, page: int) -> None:
-        for line, pieces in self._waiting:
+    def _end_captions(self) -> None:
+        for page, line, pieces in self._waiting:
             self._layout.blocks.append(PdfBlock(page, line.top, line.size))
             self._pieces.append(pieces)
         self._waiting.clear()

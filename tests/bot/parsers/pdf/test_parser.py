@@ -358,6 +358,28 @@ def test_an_outline_is_placed_at_the_titles_and_not_at_what_else_says_their_word
     assert book.text[book.chapters[4].start :].startswith("Appendix B Names")
 
 
+def test_a_note_at_the_end_of_a_chapter_is_on_its_own_page() -> None:
+    """Not where the next one begins, so that the outline's shorter title of that leads to its label."""
+    notes = ("3 The clerk of the lock, in fact.", "4 He kept it twelve years.", "5 So says the book of tolls.")
+    pages = [
+        [
+            PdfLine(f"Chapter {at}", 50, 580, 18),
+            PdfLine(f"Old {name} of the town", 50, 545, 18),
+            *body_page(at)[1:],
+            PdfLine(notes[at - 1], 50, 100 + 20 * at, 8),
+        ]
+        for at, name in enumerate(("Tides", "Weirs", "Fords"), start=1)
+    ]
+    writer = PdfWriter(io.BytesIO(build(pages)))
+    for page, title in enumerate(("Tides", "Weirs", "Fords")):
+        writer.add_outline_item(title=title, page_number=page, fit=Fit.xyz(top=590))
+    out = io.BytesIO()
+    writer.write(out)
+    book = read(out.getvalue())
+    assert titles(book) == ["Chapter 1. Tides", "Chapter 2. Weirs", "Chapter 3. Fords"]
+    assert book.text[book.chapters[1].start :].startswith("Chapter 2")
+
+
 def test_signs_of_formulas_in_large_type_are_no_chapters() -> None:
     pages = []
     for number in range(1, 10):
