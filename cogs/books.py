@@ -29,7 +29,7 @@ from cogs.cards import (
     progress_line,
 )
 from cogs.conversation.recovery import BEGAN, WORK
-from cogs.errors import DISCORD_ERRORS, EXPIRED, DiscordCode, Refusal, edit_reply, sentence_for
+from cogs.errors import DISCORD_ERRORS, EXPIRED, DiscordCode, Refusal, edit_reply, retry_transient, sentence_for
 from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
     assert_fresh,
@@ -487,7 +487,7 @@ def _by(book: Book) -> str:
 async def _close(thread: discord.Thread, farewell: str) -> None:
     """Post a last word in a thread that is no longer answered, and archive it, as far as Discord allows."""
     try:
-        await thread.send(farewell, silent=True)
-        await thread.edit(archived=True)
+        await retry_transient(partial(thread.send, farewell, silent=True, nonce=f"bye:{thread.id}"))
+        await retry_transient(partial(thread.edit, archived=True))
     except DISCORD_ERRORS as error:
         logger.info("thread %s was not closed: %s", thread.id, error)

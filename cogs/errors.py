@@ -201,7 +201,7 @@ async def hint(
 async def remove_notice(message: discord.Message) -> None:
     """Delete a notice about a problem that is over, if Discord allows it."""
     try:
-        await message.delete()
+        await retry_transient(message.delete)
     except DISCORD_ERRORS as error:
         logger.info("a notice stays: %s", error)
 

@@ -25,7 +25,7 @@ from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.message_group import Delivery, DeliveryError, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
-from cogs.errors import DISCORD_ERRORS, is_away, sentence_for
+from cogs.errors import DISCORD_ERRORS, is_away, retry_transient, sentence_for
 from cogs.i18n import Speech, direct_speech, last_direct_speeches, later, speech_in
 from cogs.permissions import FOR_ANSWERS, granted_to, missing
 from cogs.removals import WAS_KNOWN, Removals
@@ -467,8 +467,9 @@ class TurnPresenters:
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:
         """Add a button to an answer that makes it again, because its question was edited."""
         try:
-            message = await place.thread.fetch_message(int(turn.reply_ids[-1]))
-            await message.edit(view=view_of(buttons_of_edited(message, turn.id, place.say)))
+            message = await retry_transient(partial(place.thread.fetch_message, int(turn.reply_ids[-1])))
+            view = view_of(buttons_of_edited(message, turn.id, place.say))
+            await retry_transient(partial(message.edit, view=view))
         except DISCORD_ERRORS as error:
             logger.info("turn %s could not offer to be answered again: %s", turn.id, error)
 

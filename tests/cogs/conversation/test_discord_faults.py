@@ -162,6 +162,29 @@ async def test_who_mentions_the_bot_reads_how_to_start_once_though_discord_has_t
     assert len(room.said(room.double.channel)) == 1
 
 
+@pytest.mark.parametrize("route", ["GET /channels/*/messages/*", "PATCH /channels/*/messages/*"])
+async def test_the_answer_to_an_edited_question_can_be_made_again_though_discord_has_trouble(
+    room: Scene, route: str
+) -> None:
+    asked = await room.ann.say(room.thread, "Whi?")
+    await room.until_delivered(1)
+    room.double.fail(route, status=503)
+    await room.ann.edit(asked, "Who?")
+    await room.until(lambda: [each.label for each in room.replies()[-1].buttons] == ["Answer again"])
+
+
+async def test_a_thread_is_told_that_its_book_is_removed_though_discord_has_trouble(room: Scene) -> None:
+    manager, book = room.double.user("manager"), await room.book()
+    manager.grant(Permission.MANAGE_GUILD)
+    asked = await manager.slash("books remove", book=book.id)
+    await room.until(lambda: asked.messages)
+    room.double.fail("POST /channels/*/messages", status=503)
+    room.double.fail("PATCH /channels/*", status=503)
+    await manager.click(asked.message, label="Remove it")
+    await room.until(lambda: room.thread.archived)
+    assert "this conversation has ended" in room.said()[-1]
+
+
 async def test_a_thread_that_is_archived_under_the_answer_is_woken(room: Scene) -> None:
     draft = await room.hold()
     await ask(room)
