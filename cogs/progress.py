@@ -5,6 +5,7 @@ Only people move a position, and only their own.
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import discord
@@ -16,7 +17,7 @@ from discord.ui import View
 from cogs import access
 from cogs.access import assert_may_post, bound_conversation, resolve_book, resolve_conversation
 from cogs.cards import clipped, plain
-from cogs.errors import DISCORD_ERRORS, Refusal
+from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
 from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import action_button, on_press, row
 from cogs.permissions import everywhere, may_change
@@ -183,7 +184,9 @@ class Progress(commands.Cog):
             "-# Answers here no longer wait for {person}, until they write here again.", person=_named(person, say)
         )
         if thread := await thread_of(server, conversation):
-            await thread.send(told, silent=True, allowed_mentions=discord.AllowedMentions.none())
+            nobody, nonce = discord.AllowedMentions.none(), f"free:{interaction.id}"
+            with contextlib.suppress(*DISCORD_ERRORS):  # it is so, whether or not it can be told there
+                await retry_transient(partial(thread.send, told, silent=True, allowed_mentions=nobody, nonce=nonce))
         say = speech_of(interaction)
         done = say("Answers there no longer wait for {person}.", person=_named(person, say))
         await interaction.edit_original_response(content=done, view=None)

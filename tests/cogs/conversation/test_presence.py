@@ -136,6 +136,17 @@ class TestWhoBinds:
         await room.until_delivered(4)
         assert BOUND_BY_BEN in await asked(room, 5)
 
+    @pytest.mark.parametrize(("status", "is_told"), [(503, True), (403, False)])
+    async def test_nobody_is_waited_for_any_more_though_the_thread_cannot_be_told(
+        self, room: Scene, status: int, is_told: bool
+    ) -> None:
+        await both_wrote(room)
+        shown = await pressed(room, room.ann, await progress(room, room.ann), "Whose page counts")
+        room.double.fail("POST /channels/*/messages", status=status)
+        await room.ann.click(shown.messages[-1], label="Stop waiting for Ben")
+        await room.until(lambda: "no longer wait" in shown.messages[-1].content)
+        assert any("Answers here no longer wait for" in said for said in room.said()) is is_told
+
     async def test_only_the_threads_owner_has_the_button_to_wait_no_more(self, room: Scene) -> None:
         await both_wrote(room)
         assert (await progress(room, room.ben)).messages[-1].buttons == []
