@@ -203,7 +203,7 @@ class AnswerComposer:
     def _ready(self) -> int:
         """The length of the pending text whose meaning can no longer change."""
         ready = self._pending[: settled(self._pending, begins=not self._before)]
-        for shorter in range(1, _MOST_LOOKS):
+        for shorter in range(1, _MOST_LOOKS + 1):
             if (end := self._end_of_certain(ready)) == len(ready):
                 break
             ready = ready[: end if shorter < _MOST_SHORTENED else ready.rfind("\n", 0, end) + 1]
