@@ -55,8 +55,8 @@ class ReasoningFilter:
 
     def __init__(self) -> None:
         self._held = ""
-        self._has_begun = False
-        self._has_ended = False
+        self._is_thinking = False
+        self._has_thought = False
         self._answering = False
 
     def feed(self, piece: str) -> str:
@@ -64,24 +64,22 @@ class ReasoningFilter:
         if self._answering:
             return piece
         self._held += piece
-        if not self._has_begun:
-            begun = self._held.lstrip()
-            if not begun.startswith(_OPENINGS):
-                return "" if any(mark.startswith(begun) for mark in _OPENINGS) else self._answer(self._held)
-            self._has_begun = True
-        if not self._has_ended:
+        while self._is_thinking or self._held.lstrip().startswith(_OPENINGS):
             _, *rest = _CLOSE.split(self._held, maxsplit=1)
-            self._has_ended, self._held = bool(rest), rest[0] if rest else self._held[-_LONGEST_CLOSE:]
-        return self._answer(self._held.lstrip()) if self._has_ended else ""
+            if not rest:
+                self._is_thinking, self._held = True, self._held[-_LONGEST_CLOSE:]
+                return ""
+            self._is_thinking, self._has_thought, self._held = False, True, rest[0]
+        begun = self._held.lstrip()
+        return "" if any(mark.startswith(begun) for mark in _OPENINGS) else self._answer()
 
     def end(self) -> str:
         """The text held back because it might have become thinking."""
-        return "" if self._has_begun else self._held
+        return "" if self._is_thinking else self._answer()
 
-    def _answer(self, text: str) -> str:
-        if text:
-            self._answering, self._held = True, ""
-        return text
+    def _answer(self) -> str:
+        text, self._held, self._answering = self._held, "", True
+        return text.lstrip() if self._has_thought else text
 
 
 Json = dict[str, Any]

@@ -20,6 +20,8 @@ def shown(*pieces: str) -> str:
         ("<think>nothing to say</think>\n", ""),
         ("Hobb. <think>is a word here</think>", "Hobb. <think>is a word here</think>"),
         ("<thinker> is another", "<thinker> is another"),
+        ("<think>Who?</think>\n<think>Hobb.</think>\nIt was Hobb.", "It was Hobb."),
+        ("<think>Who?</think><th", "<th"),
         ("<thinking>Hm.</thinking>\nHobb.", "Hobb."),
         ("<reasoning>Hm.</reasoning>Hobb.", "Hobb."),
         ("<|channel>thought\nHm.\n<channel|>Hobb.", "Hobb."),
