@@ -20,6 +20,7 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import Choice, Confidence
 from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, measure_in, relation_in
+from domain.errors import shortened
 from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
 from domain.library.search.languages import german_forms, is_strong_german
@@ -418,7 +419,7 @@ def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading
     """That nothing was found, and about what, as far as that is known, in the words of the question."""
     if not words:
         return phrases.nothing_yet if reading else phrases.nothing
-    listed = ", ".join(f"*{word}*" for word in as_typed(words, asked))
+    listed = ", ".join(f"*{shortened(word)}*" for word in as_typed(words, asked))
     return (phrases.nothing_about_yet if reading else phrases.nothing_about).format(listed)
 
 

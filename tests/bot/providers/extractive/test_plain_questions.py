@@ -560,6 +560,10 @@ async def test_what_was_understood_is_answered_beside_a_word_that_is_lost(talk: 
     assert "doctor" in answer
 
 
+async def test_a_word_without_an_end_is_not_repeated_whole(talk: Talk) -> None:
+    assert len((await talk.ask(f"Who is {'Zq' * 900}?")).text) < 300
+
+
 async def test_nothing_is_answered_of_what_belongs_to_a_word_that_is_lost(talk: Talk) -> None:
     assert (await talk.ask("What is the bridge of the vampire?")).text == SAY.nothing_about.format("*vampire*")
 
