@@ -15,6 +15,7 @@ from cogs.delivery.message_group import (
     Compose,
     Delete,
     Delivery,
+    DeliveryError,
     DeliveryState,
     Edit,
     MessageGoneError,
@@ -271,10 +272,10 @@ class ChannelWriter:
             await self.channel.unarchive()
         except TryLaterError as trouble:
             self._put_off(group, trouble)
-        except (NotAllowedError, ArchivedThreadError) as fault:
-            self._end(group, DeliveryState.NOT_ALLOWED, str(fault))
         except ChannelGoneError as fault:
             self._end(group, DeliveryState.CHANNEL_GONE, str(fault))
+        except DeliveryError as fault:  # the thread is locked, or the server has too many open ones
+            self._end(group, DeliveryState.NOT_ALLOWED, str(fault))
 
     def _put_off(self, group: MessageGroup, trouble: TryLaterError) -> None:
         now = self._now()

@@ -267,11 +267,12 @@ async def test_what_cannot_be_is_said_at_once(bench: Bench, fault: DeliveryError
     assert len(bench.channel.requests) == 1
 
 
-async def test_a_thread_that_may_not_be_woken_is_given_up(bench: Bench) -> None:
+@pytest.mark.parametrize("fault", [NotAllowedError("locked"), RefusedError("160006"), MessageGoneError("404")])
+async def test_a_thread_that_cannot_be_woken_is_given_up(bench: Bench, fault: DeliveryError) -> None:
     bench.show("draft")
     await bench.clock.advance(2)
     bench.channel.archived = True
-    bench.channel.faults = [None, NotAllowedError("locked")]
+    bench.channel.faults = [None, fault]
     assert (await bench.settled("final")).state is DeliveryState.NOT_ALLOWED
 
 
