@@ -44,7 +44,7 @@ from cogs.interactions import (
     reply,
 )
 from cogs.permissions import everywhere, lacking_to_post, manages_shelf, may_remove_book
-from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
+from cogs.services import ServingBot, is_guest, record_action, server_of, shelf_of
 from cogs.threads import thread_of
 from domain.book import Book, DownloadedFile
 from domain.concurrency import is_lease_lost
@@ -377,7 +377,7 @@ class Books(
             )
         await self._use_cases.shelf.restore(found[0], self._use_cases.facts.limits.of_shelf)
         interaction.client.dispatch("book_restored", found[0].id)
-        note_deed(
+        record_action(
             interaction,
             later("{who} brought the book “{book}” back, with its conversations."),
             book=plain(found[0].title),
@@ -396,7 +396,7 @@ class Books(
         clubs = await self._use_cases.clubs.store.get_by_book(found.id)
         await self._use_cases.shelf.take_off(found.id, by=str(interaction.user.id))
         interaction.client.dispatch("book_removed", clubs, found.title)
-        note_deed(
+        record_action(
             interaction,
             later("{who} removed the book “{book}” with its conversations; for 7 days it can be brought back."),
             book=plain(found.title),

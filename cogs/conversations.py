@@ -33,7 +33,7 @@ from cogs.permissions import in_conversations, manages, may_change
 from cogs.privacy import as_edit, list_of, still_there_line
 from cogs.removals import Removals
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
-from cogs.services import ServingBot, note_deed, server_of, shelf_of
+from cogs.services import ServingBot, record_action, server_of, shelf_of
 from cogs.threads import (
     NAME_LENGTH,
     assert_can_post,
@@ -245,10 +245,10 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
         to_remove = await self._use_cases.conversations.delete(found.id, str(interaction.user.id))
-        deed = later("{who} deleted a conversation that {owner} had opened ({id}).")
+        action = later("{who} deleted a conversation that {owner} had opened ({id}).")
         if found.owner_id == str(interaction.user.id):
-            deed = later("{who} deleted a conversation of their own ({id}).")
-        _note(interaction, deed, found)
+            action = later("{who} deleted a conversation of their own ({id}).")
+        _note(interaction, action, found)
         done = say("Deleted “{title}”.", title=plain(titled(found, say)))
         with suppress(discord.NotFound):  # the button was in that thread
             await interaction.edit_original_response(content=f"{done}\n{left}".strip(), view=None)
@@ -351,7 +351,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:
     """Record it in the moderators' log, without the title, which may be somebody's words."""
     owner = f"<@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else "—"
-    note_deed(interaction, text, owner=owner, id=conversation.id[:8])
+    record_action(interaction, text, owner=owner, id=conversation.id[:8])
 
 
 def _line(conversation: Conversation, book: str, say: Speech) -> str:

@@ -29,7 +29,7 @@ from cogs.interactions import (
 )
 from cogs.permissions import everywhere, manages_shelf
 from cogs.removals import PostingPlaces, PostNotes, Removals
-from cogs.services import Conversing, ServingBot, note_deed, server_of
+from cogs.services import Conversing, ServingBot, record_action, server_of
 from domain.errors import MarginaliaError
 from domain.usage import Erasure, Removal
 from domain.use_cases import UseCases
@@ -197,7 +197,7 @@ class Privacy(commands.Cog):
         say, guild_id = speech_of(interaction), str(interaction.guild_id)
         _refuse_who_does_not_manage(interaction, say)
         await interaction.response.defer()
-        note_deed(interaction, later("{who} had everything erased that I had stored about this server."))
+        record_action(interaction, later("{who} had everything erased that I had stored about this server."))
         await self._bot.audit.close()  # its channel is one of the settings, which are erased as well
         conversations = await self._use_cases.conversations.in_guild(guild_id)
         async with self._conversing.standing_still(conversations, None):

@@ -22,7 +22,7 @@ from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import action_button, on_press, row
 from cogs.permissions import everywhere, may_change
 from cogs.rendering.answers import binding_note, page_name
-from cogs.services import ServingBot, note_deed, server_of, shelf_of, use_cases_of
+from cogs.services import ServingBot, record_action, server_of, shelf_of, use_cases_of
 from cogs.threads import dismiss_absent, has_left, thread_of
 from domain.book import Binding, BindingKind, Book, ReadingPosition
 from domain.clubs.plan import Club
@@ -174,7 +174,7 @@ class Progress(commands.Cog):
         for each in people:
             await self._use_cases.company.dismiss(conversation.id, each)
         say = speech_in(server)
-        note_deed(
+        record_action(
             interaction,
             later("{who} told me to stop waiting for {person} in {thread}."),
             thread=f"<#{conversation.thread_id}>",

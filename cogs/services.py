@@ -116,7 +116,7 @@ class Audit(Protocol):
         ...
 
 
-def note_deed(interaction: discord.Interaction[Any], text: str, also: str = "", /, **values: object) -> None:
+def record_action(interaction: discord.Interaction[Any], text: str, also: str = "", /, **values: object) -> None:
     """Record in the moderators' log what a person has done; `{who}` in the text is that person. See Audit.note."""
     bot_of(interaction).audit.note(server_of(interaction), text, also, who=interaction.user.mention, **values)
 

@@ -24,7 +24,7 @@ from cogs.permissions import (
     missing,
     permission_names,
 )
-from cogs.services import ServingBot, note_deed, server_of
+from cogs.services import ServingBot, record_action, server_of
 from domain.errors import MarginaliaError
 from domain.usage import ServerSettings
 from domain.use_cases import UseCases
@@ -220,8 +220,8 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         if settings != before:
             assert isinstance(interaction.command, app_commands.Command)
             left = before.log_channel if before.log_channel != settings.log_channel else ""
-            deed = later("{who} changed /settings {setting}.")
-            note_deed(interaction, deed, left, setting=interaction.command.name)
+            action = later("{who} changed /settings {setting}.")
+            record_action(interaction, action, left, setting=interaction.command.name)
         await self._show(interaction, settings)
 
     async def _show(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:

@@ -18,7 +18,7 @@ from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
 from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club, sees_club
-from cogs.services import ServingBot, note_deed, server_of, shelf_of
+from cogs.services import ServingBot, record_action, server_of, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, Section, ThreadGate
 from domain.errors import MarginaliaError
@@ -99,7 +99,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             events=events,
         )
         club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), str(interaction.user.id), request)
-        note_deed(interaction, cards.STARTED)
+        record_action(interaction, cards.STARTED)
         lines = [say("The club has begun, and you're in it.")]
         if (host := club.member(club.host)) and not host.position.is_set:
             lines.append(cards.not_begun_line(say))
@@ -133,7 +133,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         await interaction.response.defer(ephemeral=True)
         club = await self._own(interaction)
         moved, say = await self._clubs.move(club, days), speech_of(interaction)
-        note_deed(interaction, cards.MOVED)
+        record_action(interaction, cards.MOVED)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
         await self._answer(interaction, moved, [cards.moved_line(coming, say)])
 
@@ -153,7 +153,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club, say = await self._running(interaction, club_id), speech_of(interaction)
         _assert_own(interaction, club)
         await self._clubs.end(club)
-        note_deed(interaction, cards.ENDED)
+        record_action(interaction, cards.ENDED)
         line = say("The club has ended. Thank you for reading together.")
         await interaction.edit_original_response(content=line, view=None)
         await self._follow_up(interaction, club, [line])
@@ -324,7 +324,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         chosen = club.section(section)
         if not await self._clubs.open_section(club, chosen) and chosen.thread_id:
             raise Refusal(say("That section's thread is open: {thread}", thread=f"<#{chosen.thread_id}>"))
-        note_deed(interaction, cards.OPENED, number=section)
+        record_action(interaction, cards.OPENED, number=section)
         trouble = await self.duties.attend(club.id)
         opened = (await self._clubs.get(club.id)).section(section)
         lines = trouble.sentences(say)

@@ -106,7 +106,7 @@ class AllowanceRepository(Protocol):
     """
 
     async def take(
-        self, person: str, deed: LimitedAction, most: int, span: timedelta, now: datetime, about: str = ""
+        self, person: str, action: LimitedAction, most: int, span: timedelta, now: datetime, about: str = ""
     ) -> datetime | None:
         """Record that a person does something once more, and return None. Repeating it `about` the same thing counts
         once.

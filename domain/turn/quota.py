@@ -53,21 +53,21 @@ class Allowances:
             LimitedAction.ASK: (limits.turns_per_minute, timedelta(minutes=1)),
         }
 
-    async def take(self, person: str, deed: LimitedAction, about: str = "") -> timedelta | None:
+    async def take(self, person: str, action: LimitedAction, about: str = "") -> timedelta | None:
         """Count one more action; repeating it `about` the same thing, as after a crash, counts once.
 
         If it exceeds the limit it is not counted, and the result is how long to wait.
         """
-        most, span = self._most[deed]
+        most, span = self._most[action]
         if not most:
             return None
         now = self._clock()
-        again = await self._counts.take(person, deed, most, span, now, about)
+        again = await self._counts.take(person, action, most, span, now, about)
         return None if again is None else again - now
 
-    def most(self, deed: LimitedAction) -> int:
+    def most(self, action: LimitedAction) -> int:
         """How often one person may do it; 0 is no limit."""
-        return self._most[deed][0]
+        return self._most[action][0]
 
 
 class Quota:

@@ -248,30 +248,30 @@ class SQLAllowances:
         self._serial = SerialTransactions(database)
 
     async def take(
-        self, person: str, deed: LimitedAction, most: int, span: timedelta, now: datetime, about: str = ""
+        self, person: str, action: LimitedAction, most: int, span: timedelta, now: datetime, about: str = ""
     ) -> datetime | None:
         async def take(transaction: Transaction) -> datetime | None:
             await transaction.run("DELETE FROM allowances WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
             salt = await salt_of_people(transaction)
             who, what = salted_hash(person, salt), salted_hash(about, salt) if about else ""
             known = "SELECT 1 AS one FROM allowances WHERE person = ? AND deed = ? AND about = ?"
-            if what and await transaction.run(known, [who, deed, what]):
+            if what and await transaction.run(known, [who, action, what]):
                 return None
             # Later ones are of another node's clock, or, if by more, of one that was wrong.
             times = "at > ? AND at < ? ORDER BY at DESC LIMIT ?"
             done = await transaction.run(
                 f"SELECT at FROM allowances WHERE person = ? AND deed = ? AND {times}",  # noqa: S608
-                [who, deed, time_to_text(now - span), time_to_text(now + span), most],
+                [who, action, time_to_text(now - span), time_to_text(now + span), most],
             )
             if len(done) >= most:
                 return time_from_text(done[-1]["at"]) + span
             await transaction.run(
                 "INSERT INTO allowances (person, deed, at, about) VALUES (?, ?, ?, ?)",
-                [who, deed, time_to_text(now), what],
+                [who, action, time_to_text(now), what],
             )
             return None
 
-        return await self._serial.run(f"{deed} {person}", take)
+        return await self._serial.run(f"{action} {person}", take)
 
 
 async def salt_of_people(transaction: Transaction) -> str:

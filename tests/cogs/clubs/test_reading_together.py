@@ -331,17 +331,17 @@ class TestThreads:
         assert told.startswith("Section 2 is open: <#")
 
     @pytest.mark.parametrize(
-        ("command", "option", "deed"),
+        ("command", "option", "action"),
         [("open", {"section": 2}, "opened section 2 of a club."), ("move", {"days": 3}, "moved the dates of a club.")],
     )
     async def test_moderators_learn_who_did_what_with_a_club(
-        self, reading: ClubStage, caplog: pytest.LogCaptureFixture, command: str, option: dict[str, int], deed: str
+        self, reading: ClubStage, caplog: pytest.LogCaptureFixture, command: str, option: dict[str, int], action: str
     ) -> None:
         await reading.start()
         with caplog.at_level(logging.WARNING, "marginalia.audit"):
             await reading.ann.slash(reading.channel, f"club {command}", **option)
             await reading.stage.bot.audit.close()
-        assert f"{reading.ann.mention} {deed}" in caplog.text
+        assert f"{reading.ann.mention} {action}" in caplog.text
 
     async def test_where_discord_allows_no_more_threads_the_host_is_told_so(self, reading: ClubStage) -> None:
         await reading.start()
