@@ -187,7 +187,8 @@ def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
             _UNSPOKEN if is_spoken(each.text) else 1
         )  # speech is what people talk about
         kind = _kind_of(each.text, words, spoken=spoken)
-        name = _speaker(each.text, known) if spoken else _subject(each.text, known)
+        told = _WORDS_SAID.sub(" ", each.text) if is_spoken(each.text) else ""
+        name = _speaker(told, known) if spoken else _subject(each.text, known)
         yield _Draft(kind, (each,), name, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
         if name and not spoken:
             if name in first and each.start - first[name].start > _APART:
@@ -236,6 +237,11 @@ _SAYS = (
     "|sagte|rief|fragte|antwortete|flüsterte|erwiderte|dit|répondit|demanda|cria|dijo|respondió|preguntó|exclamó"
 )
 _SPEAKER = r"((?:[^\W\d_]+\.?\s+){0,3}[^\W\d_]+)"
+_WORDS_SAID = re.compile(
+    r"»[^«»]*«|«[^»]*(?:»|\Z)|\A»[^«]*\Z|\A[^“„«»”]*[”»]|“[^”]*(?:”|\Z)|„[^“”]*(?:[“”]|\Z)"
+    r"|\"[^\"]*(?:\"|\Z)|(?<!\w)‘(?:[^’]|’(?=\w))*(?:’|\Z)"
+)
+"""What is said in a sentence, perhaps as part of a longer speech. It may tell of what others say."""
 _SAID_BY = re.compile(rf"\b(?:{_SAYS})\s+{_SPEAKER}")
 _BY_SAID = re.compile(rf"\b{_SPEAKER}\s+(?:{_SAYS})\b")
 
