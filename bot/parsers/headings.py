@@ -34,6 +34,9 @@ _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding
 _LISTS = {name: " ".join(lines).split() for name, lines in _WORDS.items() if isinstance(lines, list)}
 CLOSING = _LISTS["closing"]
 
+NO_AUTHORS = frozenset(", ".join(_WORDS["no_authors"]).split(", "))
+"""What programs fill in for the author: the name that the machine's account had from the beginning."""
+
 RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items() for word in " ".join(lines).split()}
 """Words that take a number: "Chapter 3", "Buch II"."""
 

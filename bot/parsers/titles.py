@@ -11,6 +11,7 @@ from unicodedata import normalize
 from bot.parsers.draft import Block, clean, has_words
 from bot.parsers.headings import (
     NAMED_PARTS,
+    NO_AUTHORS,
     RANK_OF,
     Heading,
     Label,
@@ -55,16 +56,6 @@ _JUNK = re.compile(
     re.IGNORECASE,
 )
 _NAME_OF_FILE = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
-_ACCOUNTS = """
-    author, autor, auteur, autore, автор, anonymous volunteer, admin, administrator, root, guest, owner, pc, hp,
-    dell, lenovo, acer, asus, toshiba, microsoft, user, windows user, microsoft office user, benutzer,
-    windows-benutzer, microsoft office-benutzer, anwender, besitzer, utilisateur, utilisateur windows, utilisateur
-    microsoft office, usuario, usuario de windows, usuario de microsoft office, usuário, usuário do windows, utente,
-    utente windows, gebruiker, windows-gebruiker, пользователь, пользователь windows, пользователь microsoft office,
-    用户, windows 用户, 微软用户, unbekannt, inconnu, desconocido, sconosciuto, неизвестный, python-docx, calibre
-"""
-_NO_AUTHORS = frozenset(" ".join(name.split()) for name in _ACCOUNTS.split(","))
-"""What programs fill in for the author: the name that the machine's account had from the beginning."""
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
 _GUTENBERG_BEHIND = re.compile(
     r"\s*[-–—|,:(\[]\s*(?:an? |the )?Project Gutenberg(?:[’']s)?(?:\s+E-?(?:Book|text))?[.)\]]?$", re.IGNORECASE
@@ -316,7 +307,7 @@ def author_name(declared: str) -> str:
     if listed := _CATALOGUED.fullmatch(name):
         last, _, first = listed["name"].partition(",")
         name = f"{first.strip()} {last}".strip()
-    return "" if _JUNK.fullmatch(name) or name.lower() in _NO_AUTHORS else name
+    return "" if _JUNK.fullmatch(name) or name.lower() in NO_AUTHORS else name
 
 
 def page_label(declared: str) -> str:
