@@ -189,11 +189,19 @@ def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
         kind = _kind_of(each.text, words, spoken=spoken)
         told = _WORDS_SAID.sub(" ", each.text) if is_spoken(each.text) else ""
         name = _speaker(told, known) if spoken else _subject(each.text, known)
-        yield _Draft(kind, (each,), name, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
+        printed = _as_printed(name, each.text)
+        yield _Draft(kind, (each,), printed, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
         if name and not spoken:
             if name in first and each.start - first[name].start > _APART:
-                yield _Draft(DiscussionKind.CHANGE, (first[name], each), name, weight * _WEIGHTS[DiscussionKind.CHANGE])
+                changes = weight * _WEIGHTS[DiscussionKind.CHANGE]
+                yield _Draft(DiscussionKind.CHANGE, (first[name], each), printed, changes)
             first.setdefault(name, each)
+
+
+def _as_printed(name: str, text: str) -> str:
+    """A name as the sentence prints it, with full stops and an English article: "Mr. Varley", "the Duchess"."""
+    found = re.search(r"(?:\b[Tt]he\s+)?" + r"\.?\s+".join(map(re.escape, name.split())), text)
+    return re.sub(r"^The ", "the ", " ".join(found[0].split())) if name and found else name
 
 
 _UNSPOKEN = 0.4

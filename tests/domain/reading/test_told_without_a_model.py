@@ -180,6 +180,13 @@ async def test_words_are_not_taken_for_those_of_somebody_they_speak_of(companion
         assert each.name.split()[-1] in re.sub("“[^”]*(?:”|$)|^[^“]*”", "", each.quote)
 
 
+async def test_questions_name_people_as_the_book_prints_them(companion: ReadingCompanion, book: Book) -> None:
+    parts = [await companion.discuss(book, book.length, since, 5) for since in range(0, book.length, book.length // 8)]
+    names = {each.name for part in parts for each in part.questions}
+    assert any(name.startswith(("Mr. ", "Mrs. ")) for name in names)
+    assert not any(name.startswith(("Mr ", "Mrs ")) for name in names)
+
+
 async def test_a_book_that_explains_something_is_asked_about_in_different_ways(tmp_path: Path) -> None:
     lines = [f"The {part} of the pump has to be cleaned with water and dried before it is put back." for part in PARTS]
     manual = BookText(text := " ".join(lines), (Page(1, "1", 0, len(text)),), (), "txt", "The Pump")
