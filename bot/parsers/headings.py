@@ -31,10 +31,10 @@ class Rank(IntEnum):
 
 _WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_LISTS = {name: " ".join(lines).split() for name, lines in _WORDS.items() if isinstance(lines, list)}
+_LISTS = {name: dict.fromkeys(" ".join(lines).split()) for name, lines in _WORDS.items() if isinstance(lines, list)}
 CLOSING = _LISTS["closing"]
 
-NO_AUTHORS = frozenset(", ".join(_WORDS["no_authors"]).split(", "))
+NO_AUTHORS = frozenset(", ".join(_WORDS["names"]["no_authors"]).split(", "))
 """What programs fill in for the author: the name that the machine's account had from the beginning."""
 
 RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items() for word in " ".join(lines).split()}
@@ -68,7 +68,6 @@ LETTERS = rf"(?:[^\W\d_]++[{_SIGNS}]*+)++"
 """A pattern for letters in a row, with their signs."""
 _PART_OF_WORD = rf"(?:[^\W_]++[{_SIGNS}]*+)++"
 _TOKEN = re.compile(rf"{_PART_OF_WORD}(?:(?:[-’'״]|\.(?=[ºª])|(?<=[א-ת])\"(?=[א-ת])){_PART_OF_WORD})*")
-_ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
 _OF_A_PART = re.compile(
     r"(?:of|to)\s+(?:the\s+)?(?:[^\W\d_]+\s+)?(?:part|volume|vol\.?|book|edition|reader)\b\W*(?:\w+\W*)?$",

@@ -284,12 +284,10 @@ def _new_client(timeout: float) -> httpx2.AsyncClient:
     try:
         return httpx2.AsyncClient(timeout=timeout)
     except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:  # an import: for socks5://
-        if not network_variables_set():
+        if not (names := network_variables_set()):
             raise
         why = fault_of_network_variable(error)
-        raise SettingsError(
-            f"EXTRA_TOOLS has weather, which cannot be asked ({why}). Check {network_variables_set()}."
-        ) from error
+        raise SettingsError(f"EXTRA_TOOLS has weather, which cannot be asked ({why}). Check {names}.") from error
 
 
 def _location_in(args: dict[str, Any]) -> str:

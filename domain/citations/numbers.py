@@ -9,6 +9,7 @@ chapter has the number that most pages have). What stands further off, such as a
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Set
+from functools import cached_property
 from string import ascii_lowercase
 
 from domain.citations import context
@@ -388,8 +389,7 @@ class Number:
         is_span = " to " in self.read or self.left.endswith(("from ", "between "))
         if is_span and self.form != "open" and self.values[1:] and _HOURS >= self.values[0] > self.values[1]:
             return True  # nine to five: no pages are read backwards
-        taken = context.takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
-        if not taken:
+        if not (taken := self._word_before):
             return self._is_listed or self._is_of_a_label or self.is_of_a_month
         is_pair = ":" in self.written or ("/" in self.written and self.values[-1] > _MOST_CHAPTERS)
         is_cited = is_pair and self.form == "open" and ENDS.match(self.right)
@@ -404,8 +404,12 @@ class Number:
     @property
     def is_of_something_said(self) -> bool:
         """Whether it numbers what is said: "answer 57", "reply-57"."""
-        taken = context.takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
-        return taken is not None and taken.lastgroup in ("said", "joined")
+        return self._word_before is not None and self._word_before.lastgroup in ("said", "joined")
+
+    @cached_property
+    def _word_before(self) -> re.Match[str] | None:
+        """The word before it that takes a number, by its kind; None if there is none."""
+        return context.takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
 
     @property
     def _is_listed(self) -> bool:

@@ -189,10 +189,10 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
 
 def _stories(chapters: Sequence[Named]) -> Iterator[Named]:
     """The chapters that have a title of their own, are no matter, and contain no others that have."""
-    titled = [each for each in chapters if without_titles(each.title) != each.title]
-    for each in titled:
-        inner = with_descendants(chapters, each)[1:]
-        if not is_matter(each.title) and not any(other in titled for other in inner):
+    titled = [line for line in _with_parts(chapters) if without_titles(line.chapter.title) != line.chapter.title]
+    containing = {part.number for line in titled for part in line.above}
+    for each, _, _ in titled:
+        if each.number not in containing and not is_matter(each.title):
             yield each
 
 

@@ -167,7 +167,9 @@ def _chosen(sentences: Sequence[Sentence], count: int) -> list[_Draft]:
             chosen.append(max(fitting, key=lambda d: d.weight / (1 + 2 * kinds[d.kind]) / (1 + names[d.name] / 2)))
     of_matters = cycle(_OF_MATTERS)
     return [
-        replace(draft, kind=next(of_matters)) if draft.kind is DiscussionKind.PICTURE and not draft.name else draft
+        replace(draft, kind=next(of_matters))
+        if draft.kind is DiscussionKind.PICTURE and not draft.name
+        else replace(draft, name=_as_printed(draft.name, draft.sentences[-1].text))
         for draft in sorted(chosen, key=lambda draft: draft.sentences[-1].start)
     ]
 
@@ -183,25 +185,25 @@ def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
     for each in sentences:
         words = {*map(fold, words_of(each.text))}
         spoken = each.start in speeches
-        weight = score(each, weights, names) / (
-            _UNSPOKEN if is_spoken(each.text) else 1
-        )  # speech is what people talk about
+        has_speech = is_spoken(each.text)
+        weight = score(each, weights, names) / (_UNSPOKEN if has_speech else 1)  # speech is what people talk about
         kind = _kind_of(each.text, words, spoken=spoken)
-        told = _WORDS_SAID.sub(" ", each.text) if is_spoken(each.text) else ""
+        told = _WORDS_SAID.sub(" ", each.text) if spoken and has_speech else ""
         name = _speaker(told, known) if spoken else _subject(each.text, known)
-        printed = _as_printed(name, each.text)
-        yield _Draft(kind, (each,), printed, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
+        yield _Draft(kind, (each,), name, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
         if name and not spoken:
             if name in first and each.start - first[name].start > _APART:
                 changes = weight * _WEIGHTS[DiscussionKind.CHANGE]
-                yield _Draft(DiscussionKind.CHANGE, (first[name], each), printed, changes)
+                yield _Draft(DiscussionKind.CHANGE, (first[name], each), name, changes)
             first.setdefault(name, each)
 
 
 def _as_printed(name: str, text: str) -> str:
     """A name as the sentence prints it, with full stops and an English article: "Mr. Varley", "the Duchess"."""
-    found = re.search(r"(?:\b[Tt]he\s+)?" + r"\.?\s+".join(map(re.escape, name.split())), text)
-    return re.sub(r"^The ", "the ", " ".join(found[0].split())) if name and found else name
+    if not name:
+        return ""
+    found = re.search(rf"(?:\b[Tt]he\s+)?{name_pattern(name)}", text)
+    return re.sub(r"^The ", "the ", " ".join(found[0].split())) if found else name
 
 
 _UNSPOKEN = 0.4

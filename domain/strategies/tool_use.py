@@ -30,7 +30,6 @@ NUDGE = "Please answer now, in words, from what you have found."
 SPARE_REQUESTS = 3
 """Requests after the last round of calls: the forced answer, one after a nudge, one after a pause."""
 
-
 MOST_CALLS = 32
 """Calls of one reply that are carried out, all at the same time: some models repeat one by the hundred."""
 
