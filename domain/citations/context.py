@@ -13,8 +13,10 @@ from domain.citations.symbols import (
     FOREIGN,
     FOREIGN_SHORT,
     FOREIGN_WORDS,
+    HAN_PAGE,
     LISTS,
     MONTHS,
+    NO_SIDE,
     PAGE,
     ROUGHLY,
     SHORT_PAGE,
@@ -56,6 +58,15 @@ COUNTED_THINGS = re.compile(
     rf"|noon|century|(?:jahren|tagen|grad|uhr|(?:de\s)?{MONTHS}|of))\b"
 )
 """Nouns in the plural, after "on", "at" and the like, with which references begin."""
+THINGS = re.compile(rf"(?:[\s-][^\W\d_]+)?[\s-](?:{COUNTED}|{any_of('units')}|{any_of('parts_of_books')})")
+"""Things that are counted anywhere, behind a number."""
+BEHIND_A_SCRIPTURE = re.compile(rf"\b{any_of('scriptures')}\s\Z")
+SPEAKS_OF_A_PAGE = re.compile(
+    rf"(?<![{PAGE}-{FOREIGN}])(?<![\d{CARDINAL}])(?<![\d{CARDINAL}][\s-])(?<!many )(?<!few )(?<!viele )"
+    rf"(?:[{PAGE}]{{4,}}|{NO_SIDE}[{FOREIGN}]{{5,}}|{HAN_PAGE})"
+    rf"|\b(?:counted )?in (?:leaves|sheets)\b"
+)
+"""A word for page that nothing counts."""
 COUNTED_NAME = re.compile(
     rf"\s(?:[^\W\d_]+s\b|[^\W\d_]*men\b|(?:tage|jahre|stunde|minute|woche|monate|band|teile)n\b|{MONTHS}\b)"
 )
@@ -101,13 +112,6 @@ SOURCE = (
     r"|fundort|fuente|fonte|riferimento|source)"
 )
 BEING = rf"{any_of('being')}|(?:it|he|she|there)['’]{FOREIGN_SHORT}"
-IT_IS = re.compile(
-    rf"[.!?:;\n]\W*(?:(?:yes|no|so|and|ja|nein|und|oui|si|i (?:think|believe|guess|suppose))\W+(?:that )?)?"
-    rf"(?:(?:(?:it|this|that|es|das|dies|ce|eso|esto|questo)\s|c['’])(?:(?:must|would|should|may|might|could|will)\s)?)?"
-    rf"(?:(?:it|that)['’](?:{FOREIGN_SHORT}|d\sbe)|is|was|be|ist|war|est|etait|es|era)\s(?:{ROUGHLY}{{0,2}}|la\s)\Z"
-    rf"|\b(?:later|earlier|sooner|further|farther)\sthan\s\Z"
-)
-"""The answer to a question, which may be that for the page: a number in its own right is told of somebody."""
 OTHER_WORD = re.compile(
     r"\A(?:seize|cents?|vent|trent|sexton|seis)\Z|\b(?:thousand|tausend|mill?e?|тысяч\w*)\b|(?:hundred|hundert|cien)\Z"
     r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|ten|eleven|twelve|\w+teen|\w+ty)\b",
@@ -120,10 +124,14 @@ PAGES_IN = re.compile(
     rf"[\s-](?:{ANY_PAGE}|lea(?:f|ves)|sheets?)\s"
     r"(?:(?:in(?:to)?|deep|to go|left|later|further|earlier|remaining|mark|point)(?:\W*(?:[.,;:!?)…]|\Z)"
     r"|\s(?:you|we|he|she|they|from|(?:in |of )?(?:the|this|my|your) (?:book|novel|story|text))\b)"
-    r"|(?:from|before) the (?:start|beginning|front|end|back)\b"
+    r"|(?:from|before|after|past)\b|vor\b|nach\b|(?:avant|apres|antes|tras|prima)\b"
     r"|(?:spater|weiter|fruher|zuvor|plus (?:loin|tard)|despues|mas adelante|dopo|depois|verder|later|senare)\b)"
 )
 """What follows on a number of pages that lie between two places: "42 pages later"."""
+LEAVES = re.compile(rf"[\s-]{any_of('leaves')}")
+"""What is turned like a page, behind a number."""
+TURNS = re.compile(rf"\b{any_of('turns')}\s{ROUGHLY}{{0,2}}\Z")
+"""What stands before the number of pages that are turned."""
 UNIT = re.compile(rf"\s?[°€$£]|[\s-]{any_of('units')}(?!\s(?:in|into|through|on|later)\b)")
 """What stands behind so much of something, not behind how far into a book somebody is."""
 TELLS = re.compile(
@@ -175,7 +183,8 @@ PLACE = re.compile(
 """The end of a text that tells of a place in a book, so that what it "is" is a page."""
 SOMEBODYS = re.compile(r"\b(?:his|her|their|my|your)\s(?:(?:early|mid|late)[\s-])?\Z")
 OF_THE_BOOK = re.compile(
-    r"\sof (?:(?:the|this|my|your|that) )?(?:book|novel|edition|story|text|copy|volume|paperback|print)"
+    rf"\s(?:(?:of|in|des|du|del|dieses|di|in)\s)?(?:(?:the|this|my|your|that|a|la)\s)?{any_of('books')}"
+    r"|\sof (?:(?:the|this|my|your|that) )?(?:edition|copy|volume|paperback|print)"
     r"|\swhere\b|\sin (?:mine|yours|(?:my|this|your|that|the)\s(?:\w+\s)?(?:copy|edition|book|paperback))\b"
 )
 BEHIND_A_MONTH = re.compile(
@@ -186,6 +195,7 @@ HAS = re.compile(
     r"\b(?:has|have|had|hat|haben|hatten?|(?:livre|roman|ouvrage|texte) a|tiene|tem|heeft|har)"
     rf"(?:\sread)?\s{ROUGHLY}?\Z"
 )
+HAS_HAN = re.compile(r"[有共约約全]\Z")
 LONG = re.compile(
     rf"[\s-]{ANY_PAGE}\s(?:long|thick|in all|altogether|so far|(?:an?|per|each|every|am|pro|par|al)"
     rf" (?:day|week|evening|tag|jour|dia))\b|-{ANY_PAGE}\s(?!mark|point)[^\W\d_]"
@@ -209,7 +219,9 @@ PART_OF_MEASURE = re.compile(
     rf"\s(?:by|x|×)\s\d|['’′]\d{{1,2}}[\"”″]|\scents?\b|(?:[-–—]|\s(?:to|or|and|bis|oder|und|a|o|et|y)\s)[-−]?\d+\s?[%°]"
     rf"|\.\s(?:{PART_OF_A_BOOK}|{any_of('parts')})\b"
 )
-PLURAL = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
+ARE = re.compile(r"\s(?:are|were|have|do|did|sind|waren|haben|hatten|sont|ont|avaient|eran|tienen|han)\b")
+TELLS_MORE = re.compile(r"\s(?:that|who|which|where|what|how|qui|que|qu|dass|wo|che|donde)\b")
+"""What follows on a page that tells something: "it is 47 that tells of it"."""
 IN_ENGLISH = re.compile(
     rf"\b(?:on|at|in|see|by|per|from|as|says?|to|after|before|until|past|around|near)\s(?:the\s|{ROUGHLY})?\Z"
 )
@@ -227,7 +239,7 @@ _SECOND_DAY = rf"(?:(?:and|or|und|et|y|e|to)\s(?:the\s)?\d{{1,2}}{_NTH_SIGN}\s)?
 def plain_use() -> re.Pattern[str]:
     """The few uses in which a number, here as NUL, may stand where a page is asked for, up to a highest one each."""
     return re.compile(
-        rf"(?P<part>{_NOT_OF_A_COPY}\b(?:{NUMBERED})\.?\s\0|\0{_NTH_SIGN}[\s-](?:{CHAPTER})(?!\w)|\0\s?{_COUNTERS})"
+        rf"(?P<part>{_NOT_OF_A_COPY}\b(?:{NUMBERED})\.?\s\0|\0{_NTH_SIGN}[\s-](?:{CHAPTER})s?(?!\w)|\0\s?{_COUNTERS})"
         rf"|(?P<division>{_NOT_OF_A_COPY}\b{any_of('divisions')}\.?\s\0|\0{_NTH_SIGN}[\s-]{any_of('parts')})"
         rf"|(?P<day>\0{_NTH_SIGN},?\s{_SECOND_DAY}(?:(?:of|de|d['’])\s?)?{MONTHS})"
         rf"|(?P<hour>\0\s?(?:(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b|h\b|in the (?:morn|afternoon|even)))"
@@ -253,16 +265,73 @@ THE_READER_IS = re.compile(
 """What stands before the reader's own page: "you've read up to page 42"."""
 
 
+BLANK = r"[^\S\n]"
+NEXT = re.compile(
+    rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
+    rf"|\s?(?P<unit>[€£¥₽₹×]|x\b|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of (?:10|\d)\b|o['’]clock"
+    r"|per (?!il|la|lo|le|un|una|i|gli)[a-z]"
+    r"|in the (?:morning|afternoon|evening)\b|at night\b|an?\s(?:second|minute|hour|day|night|week|month|year)\b"
+    r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s"
+    r"|\s(?:[^\W\d_]{3,}\s){1,2}(?:avenue|crescent|gardens|lane|road|row|square|street|terrace)\b)"
+    rf"|(?P<joint>-(?!\s))?{BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
+)
+"""What follows on a number: a word for page, a unit, or another word."""
+PLURAL = re.compile(
+    r"(?:\b[^\W\d_A-ZÄÖÜ]\w*[^s\W]s|x|i|men|people|feet|teeth|mice|sheep|fish|[^\x00-\x7f])\Z|\b[A-ZÄÖÜ]\w+(?:en|er|e|n)\Z"
+)
+"""The end of a word in the plural; in German it has a capital letter, and no name in English does."""
+NOUGHT = re.compile(r"0+(?:[.,]\d+|(?:\s[^\W\d_]+\s|\s?[-–]\s?)\d+)?")
+CALLED = re.compile(
+    r"\b(?:call(?:ed|ing)?|dial|text|phone|ring|ruf(?:e|t)?|wähl(?:e|t)?|appel(?:ez|le)|llam[ae]|chiama)"
+    r"(?:,?\s(?:or|oder|ou|o|an|the|die|le|il|al|\d{3,6})){0,6}[,:]?\s\Z"
+)
+OR = re.compile(r"\s(?:or|oder|ou|o)\s")
+EMERGENCY = frozenset(
+    {"911", "112", "988", "999", "000", "110", "111", "116123", "3114", "024", "131114", "144", "143", "142"}
+)
+"""Numbers for emergencies and for whoever is in despair, in North America, Europe and Australia."""
+ISBN = re.compile(r"\bisbn[^.!?\n]{0,30}\Z")
+NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
+SOMEBODY_IS = re.compile(
+    r"(?P<name>\b(?:[Hh]e|[Ss]he|[Ww]ho|[Ee]r|[Ss]ie|[Ii]l|[Ee]lle|[Éé]l|[Ee]lla|[Оо]н|[Оо]на|[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+))"
+    r"(?:['’][^\W\d_]{1,2}|(?:\s[^\W\d_]+){1,2})\s~?\Z"
+)
+"""Who somebody is of whom a number may tell how old they are."""
+PERSONS = frozenset({"he", "she", "who", "er", "sie", "il", "elle", "el", "ella", "он", "она"})
+DECADE = re.compile(rf"[1-9]0['’]?(?:s|{FOREIGN_SHORT})")
+DECADE_OF_LIFE = re.compile(r"\b(?:anfang|mitte|ende) \Z")
+MONEY = re.compile(r"[$£€¥₽₹]\s?\Z")
+OPERATOR = re.compile(r"[+×*/÷−x-]")
+RESULT = re.compile(r"\s?(?:=|is|are|makes?|gives?|equals?)\s?\d")
+OPERATION = re.compile(rf"\s?(?:{OPERATOR.pattern}|plus|minus|times|less|divided by)\s?\d+{RESULT.pattern}")
+"""Another number and the result of both, behind the first one."""
+BEHIND_OPERATOR = re.compile(rf"\d\s?(?:{OPERATOR.pattern}|plus|minus|times|less|divided by)\s?\Z")
+TO_THE_HOUR = re.compile(rf"\s(?:past|vor|nach)\s[\d{CARDINAL}]")
+A = re.compile(r"\b(?:is|was|rolled|scored) an?\s\Z")
+WORDS_SAID = frozenset(map(fold_letters, words_of_kind("said")))
+SHORT_NAME = re.compile(r"[A-Z]{1,5}-?\d{1,2}(?:[A-Z]{1,3}\d{0,2})?")
+WITH_UNIT = re.compile(r"\d+(?:[.,]\d+)?(?:[ckm]?m|km/?h|[kmµ]?g|lbs?|oz|m?l|h|hrs?|min|s|k|x|d|[kmgt]?b|k?wh?|v|hz)")
+"""A number and its unit in one word: "10km"."""
+FIRST_WORDS = re.compile(
+    r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
+    r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
+)
+"""What stands before a number with which an answer begins."""
+GOES_ON = re.compile(r"\s(?!(?:and|or|in all|in total|und|et|y|e|of (?:them|us|you)|altogether|insgesamt)\b)[^\W\d_]")
+"""A word behind a number that is no end of what is told of it."""
+WHOLE = re.compile(r"\s?(?:is|was)\s(?!where|when|the|what)")
+
+
 @cache
 def takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; of some only a small one, for a larger one is a page."""
     return re.compile(
         rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee )(?P<said>{any_of('said')}(?: number| no\.| nr\.)?(?!:))"
         rf"|(?P<part>(?:{NUMBERED})\.?)|(?P<division>{any_of('divisions')}\.?)|(?P<kind>{KINDS}|tel\.)|(?P<being>{BEING})"
-        rf"|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))\s?:?\s?{ROUGHLY}{{0,2}}\Z"
-        rf"|[$£€¥₽₹]\s?\Z|\d\s?(?:[+×*/=^−-]|h|% of|plus|minus|times|less|by)\s?\Z"
+        rf"|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))(?:-|\s?:?\s?){ROUGHLY}{{0,2}}\Z"
+        rf"|\d\s?h\s?\Z"
         rf"|[\d{CARDINAL}]\s(?:past|vor|nach)\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
-        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore|uhr)(?: and| und| et| y)?\s\Z|\b(?:divided by|multiplied by)\s\Z"
+        r"|\d\s(?:hours?|stunden?|heures?|horas?|ore|uhr)(?: and| und| et| y)?\s\Z"
         rf"|\d\s?(?:m|cm|km|ft|foot|feet|yards?|inch(?:es)?|lb|pounds?|stone)\.?\s(?:(?:by|x)\s)?\Z"
-        rf"|(?P<joined>(?<=[a-z])(?<!\bmid)-)\Z|(?<!\w)(?:1|{CARDINAL}{{3}})\sin\s\Z|\d[°'’′]\s?\Z"
+        rf"|(?<!\w)(?:1|{CARDINAL}{{3}})\sin\s\Z|\d[°'’′]\s?\Z"
     )

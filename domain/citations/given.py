@@ -2,13 +2,15 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
+from enum import Enum, auto
+from typing import TypeAlias
 
 from domain.book import Passage, Sentence
 from domain.citations.keys import as_seen, key_of
 from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import without_typed_pages
-from domain.citations.symbols import LARGER_NUMBER, marked, telling_words
+from domain.citations.symbols import ENDS, LARGER_NUMBER, marked, telling_words
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, words_of
 from domain.ports import BookView
@@ -118,7 +120,11 @@ def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
 
 _PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
 _STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
+_HOUR = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
+_BEHIND_ANOTHER = re.compile(r"\d, \Z")
 _NONE, _ANY = frozenset[str](), frozenset({""})
+_Value: TypeAlias = tuple[int, bool]
+"""A number, and whether it is a share."""
 
 
 def parts_of(text: str) -> list[str]:
@@ -126,17 +132,27 @@ def parts_of(text: str) -> list[str]:
     return _PART.findall(text)
 
 
+class ToldBy(Enum):
+    """Who has told a number."""
+
+    BOOK = auto()
+    READER = auto()
+    TOOL = auto()
+
+
 class KnownNumbers:
-    """The numbers that the book or a reader has told, each with the words that stand beside it there."""
+    """The numbers that the book, a reader or another tool has told, each with the words that stand beside it there."""
 
     def __init__(self) -> None:
-        self._unread: list[tuple[str, bool]] = []
-        self._in_digits: dict[tuple[int, bool], frozenset[str]] = {}
-        self._in_words: dict[tuple[int, bool], frozenset[str]] = {}
+        self._unread: list[tuple[str, ToldBy]] = []
+        self._in_digits: dict[_Value, frozenset[str]] = {}
+        self._in_words: dict[_Value, frozenset[str]] = {}
+        self._values: dict[ToldBy, set[_Value]] = {who: set() for who in ToldBy}
+        self._stems, self._hours = set[str](), set[str]()
 
-    def learn(self, text: str, *, is_given: bool) -> None:
-        """Add what the model was given of the book, or a title or a reader's words; read once a number is looked up."""
-        self._unread += [(part, is_given) for part in parts_of(text)]
+    def learn(self, text: str, who: ToldBy) -> None:
+        """Add what somebody has told; it is read once a number is looked up."""
+        self._unread += [(part, who) for part in parts_of(text)]
 
     async def read_for(self, text: str) -> None:
         """Read what was added, if this text has a number to look up; other tasks run in between."""
@@ -145,34 +161,69 @@ class KnownNumbers:
                 for _ in self._read(*self._unread.pop()):
                     await asyncio.sleep(0)
 
-    def have(self, number: Number, *, is_page_asked: bool) -> bool:
-        """Whether the book or a reader has the number in digits beside a word that is here too, or in prose the book
-        in words or a reader at all: a book's "38 crowns" does not make "(38)" anything but a page.
-        """
+    def _read_all(self) -> None:
         while self._unread:
             for _ in self._read(*self._unread.pop()):
                 pass
-        sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
-        company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
+
+    def name(self, number: Number) -> bool:
+        """Whether somebody has spoken of the things that the number counts, or has told as many of anything."""
+        self._read_all()
+        told = set.union(*self._values.values())
+        is_told = bool(number.values) and {(value, False) for value in number.values} <= told
+        return is_told or any(stem in self._stems for word in number.things for stem in telling_words(word))
+
+    def have(self, number: Number, *, is_page_asked: bool, pages: Set[int]) -> bool:
+        """Whether somebody has told the number.
+
+        Beside the same words it is that number. Without them it is one in prose, but not if it is one of the `pages`
+        that passages come from, or where a reference might stand, such as in brackets: a book's "38 crowns" does not
+        make "(38)" anything but a page. What a tool has told is one in prose alone.
+        """
+        self._read_all()
         in_words = self._in_words if number.is_in_prose else {}
         values = [(value, number.is_share) for value in number.values]
         known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
         if is_page_asked:  # only with what it counts: much of the rest stands near the passage's numbers
             return bool(known) and all(_counted_by(number) & beside for beside in known)
-        return bool(known) and all(beside & (company | _ANY) if company else beside for beside in known)
+        sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
+        company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
+        if known and all(beside & (company | _ANY) if company else beside for beside in known):
+            return True
+        hours = _HOUR.findall(number.written)
+        if hours and self._hours.issuperset(hour.lstrip("0") for hour in hours):
+            return number.form != "open"
+        return bool(number.values) and self._is_told_in_prose(number, pages)
 
-    def _read(self, text: str, is_given: bool) -> Iterator[None]:
+    def _is_told_in_prose(self, number: Number, pages: Set[int]) -> bool:
+        """Whether somebody has told it in other company, and it stands where no reference would."""
+        is_inside = number.form == "" or not ENDS.match(number.right)
+        told = set(self._values[ToldBy.TOOL]) if is_inside and number.form != "place" else set()
+        if number.form in ("", "place") or is_inside or _BEHIND_ANOTHER.search(number.left):
+            told |= self._values[ToldBy.BOOK] | self._values[ToldBy.READER]
+        elif number.form in ("joint", "line"):
+            told |= self._values[ToldBy.READER]
+        is_told = all(
+            (value, number.is_share) in told or (number.is_share and (value, False) in told) for value in number.values
+        )
+        return is_told and not number.is_one_of(pages)
+
+    def _read(self, text: str, who: ToldBy) -> Iterator[None]:
         """Read a part, number by number: every other character may be one."""
         yield
-        for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_given):
-            if not is_spelt and (is_given or is_plain):
+        self._stems |= telling_words(text)
+        self._hours.update(hour.lstrip("0") for hour in _HOUR.findall(text))
+        is_book = who is ToldBy.BOOK
+        for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_book):
+            self._values[who].add(value)
+            if who is not ToldBy.TOOL and not is_spelt and (is_book or is_plain):
                 self._in_digits[value] = self._in_digits.get(value, _NONE) | words
-            if is_spelt or not is_given:
-                self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_given else _ANY)
+            if who is ToldBy.READER or (is_book and is_spelt):
+                self._in_words[value] = self._in_words.get(value, _NONE) | (words if is_book else _ANY)
             yield
 
 
-def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[tuple[int, bool], bool, bool, frozenset[str]]]:
+def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[_Value, bool, bool, frozenset[str]]]:
     """The numbers in a text, whether they are in words, whether no reference could stand there, and the telling words
     of their sentences; without places in a book that the book does not tell of itself.
     """

@@ -1,15 +1,16 @@
-"""The numbers in a text, and what says that one of them is no page reference.
+"""The numbers in a text, and what stands beside them that says that one is no page reference.
 
-A `Number` is found by its digits, as a Roman numeral or in words; its properties are the licences with which it may
-stand in an answer. There are three kinds: its own form is no page's (a year, a time, a measure, a telephone number); a
-noun follows that it counts; or a word stands before it that takes a number, and takes one as high (no question, age or
-chapter has the number that most pages have). What stands further off, such as another number, is no licence.
+A `Number` is found by its digits, as a Roman numeral or in words, alone or in a longer word; its properties are the
+licences with which it may stand in an answer. There are three kinds: its own form is no page's (a year, a measure, a
+telephone number); a noun follows that it counts; or a word stands before it that takes a number, and takes one as high
+(no question, age or chapter has the number that most pages have). What stands further off is no licence.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Set
 from functools import cached_property
+from itertools import takewhile
 from string import ascii_lowercase
 
 from domain.citations import context
@@ -23,7 +24,7 @@ from domain.citations.symbols import (
     ENDS,
     FOREIGN,
     FOREIGN_SHORT,
-    HOUR,
+    HAN_PAGE,
     LEADS_ON,
     OPEN,
     PAGE,
@@ -33,9 +34,8 @@ from domain.citations.symbols import (
     marked,
     more_to_come,
     number_in_any_form,
-    number_pattern,
 )
-from domain.library.numerals import RESULT_OF_A_SUM, are_small, is_in_telephone_number, values_of
+from domain.library.numerals import are_small, is_in_telephone_number, values_of
 from domain.library.search.words import fold_letters
 
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
@@ -54,32 +54,24 @@ _BESIDE_PAGE = re.compile(
     rf"|{FOREIGN}{{2,}}\s[^\W\d_]{{1,6}}[\s-]\Z"
 )
 MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
-_BLANK = r"[^\S\n]"
 _LEAD_IN = re.compile(
     rf"(?!\B\w)(?:(?<=\n)(?P<line>[-*+>#•\t ]*{MARK}?)\Z"
     rf"|(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
-    rf"|\b(?P<place>(?:on|at|in)\s(?:(?:the|this|about|around)\s)?(?!(?<=at )n){NUMBER_SIGN}"
+    rf"|\b(?P<place>(?:on|at|in){context.BLANK}(?:(?:the|this|about|around){context.BLANK})?(?!(?<=at )n){NUMBER_SIGN}"
     rf"(?:{MARK}|[^\w\s{PAGE}-{SMALL_ORDINAL}])?)\Z"
     r"|\b(?P<goes>(?:see|compare|vide|cf\.?|(?:turn|go|refer|back|return|skip|jump|look)\s(?:to|at))(?:\salso)?)"
-    rf"\s{NUMBER_SIGN}\Z"
-    rf"|(?P<sign>{_BLANK}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){_BLANK}?)\Z"
-    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]{_BLANK}?[\"'\[]{{0,2}})\Z"
-    rf"|(?P<joint>(?:{_BLANK}?(?:[,;:·…]|\.{{2,}}){_BLANK}?|\t|{_BLANK}[–—-]{_BLANK}?|{_BLANK}{{2,}}|—"
-    rf"|(?<=[\"”’»]){_BLANK}){MARK}?)\Z)"
+    rf"{context.BLANK}{NUMBER_SIGN}\Z"
+    rf"|(?P<sign>{context.BLANK}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){context.BLANK}?)\Z"
+    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]{context.BLANK}?[\"'\[]{{0,2}})\Z"
+    rf"|(?P<joint>(?:{context.BLANK}?(?:[,;:·…]|\.{{2,}}){context.BLANK}?|\t|{context.BLANK}[–—-]{context.BLANK}?|{context.BLANK}{{2,}}|—"
+    rf"|(?<=[\"”’»]){context.BLANK}){MARK}?)\Z)"
 )
 """What stands before a number, by which a reference leaves its sentence."""
-_NEXT = re.compile(
-    rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
-    rf"|\s?(?P<unit>[€£¥₽₹×]|x\b|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of \d|[+×=÷^−]\s?\d|o['’]clock|per\s"
-    r"|in the (?:morning|afternoon|evening)\b|at night\b|an?\s(?:second|minute|hour|day|night|week|month|year)\b"
-    r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s"
-    r"|\s(?:[^\W\d_]{3,}\s){1,2}(?:avenue|crescent|gardens|lane|road|row|square|street|terrace)\b)"
-    rf"|(?P<joint>-(?!\s))?{_BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
-)
+_NEXT_WORDS = re.compile(r"(?:[\s-][^\W\d_]+){1,3}")
+_WORDS = re.compile(r"[^\W\d_]+")
+_STOP = re.compile(r"[.!?…](?=\s)|\n|[。！？]")
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
-_COMPOUND = re.compile(r"\d+([:./, \u00a0\u202f]|\s?h\s?)\d+(?::\d+|\D{1,5}\d*\D{0,2})?\Z")
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
-_WHOLE = re.compile(r"\s?(?:is|was)\s(?!where|when|the|what)")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
@@ -90,37 +82,31 @@ _LEAST_ROMAN = 3
 _LEAST_NOUN = 3
 """Letters of a noun behind a hyphen, as in "12-man"."""
 _YEARS = range(1_000, 2_100)
-_MOST_PAGES = 10_000
+_APART = re.compile(r"\d\s\d")
+_THOUSANDS = re.compile(
+    r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]000|[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?(?![\w])"
+)
+MOST_PAGES = 10_000
 _BEST_OF_A_RATING = (5, 10)
 _IN_SO_MANY = re.compile(r"\sin\s\d")
-_ISBN = re.compile(r"\bisbn[^.!?\n]{0,30}\Z")
 _ADDRESS = re.compile(r"://\S+\Z")
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
-_DECADE = re.compile(rf"[1-9]0['’]?(?:s|{FOREIGN_SHORT})")
-_NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
-_DECADE_OF_LIFE = re.compile(r"\b(?:anfang|mitte|ende) \Z")
-_SO_MUCH = re.compile(r"(?:[$£€]|\d\s(?:is|are|makes?|gives?|equals?|=))\s?\Z")
-_FIRST_WORDS = re.compile(
-    r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"
-    r"(?P<listed>(?:\d{1,3}(?:,|\sor|(?P<last>,?\s(?:and|und|et|y))) ){0,9})\Z"
-)
-_OLDEST, _LAST_DAY, _HOURS = 110, 31, 24
-_COLONS_OF_A_RECORDING = 2
-"""Between hours, minutes and seconds."""
+_MINUTES, _OF_A_RATING = 60, 2
+_PAIR = re.compile(r"\d\s?[:/]\s?\d")
+_GLUED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+OLDEST, _LAST_DAY, _HOURS = 110, 31, 24
+_RECORDED = re.compile(r"\d:\d\d:\d\d")
+"""Hours, minutes and seconds."""
 _MOST_KINGS = 30
 """No king or pope has a number as high: "Henry VIII", "John XXIII"."""
-_HIGHEST = defaultdict(lambda: _MOST_PAGES, part=200, division=34, item=50, day=_LAST_DAY, hour=_HOURS)
-_HIGHEST |= dict.fromkeys(("being", "age"), _OLDEST)
+_HIGHEST = defaultdict(lambda: MOST_PAGES, part=200, division=34, item=50, day=_LAST_DAY, hour=_HOURS)
+_HIGHEST |= dict.fromkeys(("being", "age"), OLDEST)
 """The highest number that a word takes: no chapter, canto of Dante's, question or age is higher, but a page is."""
 _LEAST_LOCATION = 100
 """Places in the file of an e-book are counted by the thousand; "position 3" is any position."""
 _LEAST_CALLED = 100
 """Short telephone numbers have three digits."""
-_LAST_VERSE, _MOST_CHAPTERS = 99, 28
-"""What a pair such as "3:47" or "3/12" may end with if it is chapter and verse, or two chapters."""
-_LEAST_PAGES = 60
-"""Pages of a book, at least: "12/300" is one of so many, "3/5" may be anything."""
 _LONGEST_KIND = 45
 """Characters before a number in which the word stands that takes it."""
 _POINT, _AFTER_A_STOP = re.compile(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), re.compile(r"[.!?…]\s+\Z")
@@ -181,8 +167,8 @@ class Number:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
             is_name = _NAME_BEFORE.search(self.before) and max(self.values, default=_MOST_KINGS) < _MOST_KINGS
             return _IS_ROMAN.fullmatch(self.read) is not None and (is_short or bool(is_name))
-        is_title = self.left == "\n" and _WHOLE.match(self.words_after) is not None
-        if is_title or context.OTHER_WORD.search(self.written) or _DECADE_OF_LIFE.search(self.left):
+        is_title = self.left == "\n" and context.WHOLE.match(self.words_after) is not None
+        if is_title or context.OTHER_WORD.search(self.written) or context.DECADE_OF_LIFE.search(self.left):
             return True
         return are_small(self.values, self.written)
 
@@ -197,46 +183,61 @@ class Number:
         return self.is_in_words and not is_all and bool(context.HOMOGRAPHS.match(fold_letters(self.written)))
 
     @property
-    def is_compound(self) -> bool:
-        """Whether it is a time, a verse, a decimal or a date, and no citation such as ", 38:4." or "(1897:38)"."""
-        parts = _COMPOUND.match(self.written)
-        if not parts:
-            return False
-        if parts[1] == "/" and self.values[-1] in _BEST_OF_A_RATING:
-            return True
-        cites = self.form in ("open", "sign") or (self.form == "joint" and ":" not in self.left[-2:])
-        cites |= (parts[1] == ":" and self.left.endswith("in ")) or (parts[1] == "/" and self.form == "line")
-        is_pair = parts[1] == "/" and self.form == "place" and self.values[-1] >= _LEAST_PAGES
-        return not (is_pair or self._is_chapter_and_page or (cites and ENDS.match(self.right)))
-
-    @property
-    def _is_chapter_and_page(self) -> bool:
-        """Whether nothing but a page can follow on the sign, "6:213", "ch. 6/47": no hour and no verse is as late."""
-        last = self.values[-1:]
-        is_behind_chapter = "/" in self.written and context.BEHIND_CHAPTER.search(self.left) is not None
-        return (":" in self.written and last > [_LAST_VERSE]) or (is_behind_chapter and last > [_MOST_CHAPTERS])
+    def is_verse(self) -> bool:
+        """Whether it is chapter and verse of a book of the Bible: "Genesis 3:16"."""
+        return ":" in self.written and context.BEHIND_A_SCRIPTURE.search(self.left) is not None
 
     @property
     def is_year(self) -> bool:
         """Whether it is a year, or too large for a page, or somebody's decade, "his 30s"."""
-        is_large = any(value in _YEARS or value >= _MOST_PAGES for value in self.values[:1])
-        is_large &= all(value in _YEARS or value <= _LAST_VERSE for value in self.values[1:])  # not "1897/217"
-        is_decade = _DECADE.fullmatch(self.read) and context.SOMEBODYS.search(self.left)
+        if self._is_in_thousands:
+            return True
+        is_large = any(value >= _YEARS.start for value in self.values[:1]) and not _APART.search(self.read)
+        is_large &= all(value >= _YEARS.start or value < 100 for value in self.values[1:])  # not "1897/217"
+        is_decade = context.DECADE.fullmatch(self.read) and context.SOMEBODYS.search(self.left)
         return bool(is_large or is_decade) and not self.is_in_words and ":" not in self.written
 
     @property
-    def is_measure(self) -> bool:
-        """Whether it is a part of a measure, of a sum or a chance: "10–15%", "12 by 15", "29 + 21 is 50", "1 in 5"."""
-        if self.values[:1] == [0] or (self.values == [1] and _IN_SO_MANY.match(self.right)):
-            return True
-        is_sum = any(sign in self.written for sign in "+×*") and RESULT_OF_A_SUM.match(self.words_after) is not None
-        return is_sum or context.PART_OF_MEASURE.match(self.words_after) is not None
+    def _is_in_thousands(self) -> bool:
+        """Whether it is printed as no page is: "1,200"; "ch. 6 142" are two numbers."""
+        are_two = " " in self.written and (self.form == "open" or context.BEHIND_CHAPTER.search(self.left))
+        return self.is_decimal and not are_two and not re.search(r"\d", _THOUSANDS.sub("", self.written))
 
     @property
     def is_of_a_unit(self) -> bool:
-        """Whether it is so much of a unit, or of a sum: "38 miles", "£38", "19 + 19 is 38"; no page is told so."""
+        """Whether it is so much of a unit or part of a measure: "38 miles", "£38", "12 by 15 feet", "1 in 5"."""
+        if context.NOUGHT.fullmatch(self.read) or (self.values == [1] and _IN_SO_MANY.match(self.right)):
+            return True
+        is_a = context.A.search(self.left) and ENDS.match(self.right)
+        if self.is_small and (self._is_in_a_sum or is_a or context.TO_THE_HOUR.match(self.right)):
+            return True
+        if context.WITH_UNIT.fullmatch(self.read) or context.PART_OF_MEASURE.match(self.words_after):
+            return True
         is_unit = context.UNIT.match(self.words_after) is not None and not self._is_too_large
-        return (is_unit and self.read.isdecimal()) or self.is_measure or _SO_MUCH.search(self.left) is not None
+        return (is_unit and not self.is_glued and ":" not in self.written) or self.is_money
+
+    @property
+    def _is_in_a_sum(self) -> bool:
+        """Whether it is added to another number or the like, and the result follows: "9 + 3 = 12"."""
+        is_last = context.BEHIND_OPERATOR.search(self.left) or context.OPERATOR.search(self.read)
+        return bool(context.OPERATION.match(self.right) or (is_last and context.RESULT.match(self.right)))
+
+    @property
+    def is_money(self) -> bool:
+        """Whether it is a sum of money: "£38"."""
+        return context.MONEY.search(self.left) is not None and "%" not in self.read
+
+    @property
+    def is_glued(self) -> bool:
+        """Whether it is part of a longer word: "flies217", "MP3"."""
+        return not self.is_in_words and _GLUED.search(self.read) is not None
+
+    @property
+    def is_in_a_name(self) -> bool:
+        """Whether it is the small number of a name, or numbers what is said: "MP3", "R2D2", "word214"."""
+        if self.is_glued and self.read.rstrip("0123456789") in context.WORDS_SAID:
+            return True
+        return self.is_small and context.SHORT_NAME.fullmatch(self.written) is not None
 
     @property
     def is_placed(self) -> bool:
@@ -252,12 +253,15 @@ class Number:
             return True
         location = context.LOCATION.search(around)
         is_named = location is not None and (not location["named"] or max(self.values, default=0) >= _LEAST_LOCATION)
-        return self.written.count(":") == _COLONS_OF_A_RECORDING or (is_named and not context.HAS.search(self.left))
+        return _RECORDED.search(self.written) is not None or (is_named and not context.HAS.search(self.left))
 
-    def is_the_answer(self, *, is_hour: bool) -> bool:
+    def is_the_answer(self, *, is_hour: bool, most: int) -> bool:
         """Whether the answer begins with it, but for a few words, and it is nothing else's: "In 21.", "It's 21"."""
-        is_first = len(self.left) < _BESIDE and _FIRST_WORDS.match(self.left)
-        if not is_first or (is_hour and max(self.values, default=_HOURS) > _HOURS):
+        is_first = len(self.left) < _BESIDE and context.FIRST_WORDS.match(self.left)
+        follows = context.GOES_ON if is_first and is_first[0].strip() == "" else _NEXT_WORD
+        goes_on = follows.match(self.words_after) and not more_to_come().match(self.right)
+        largest = max(self.values, default=_HOURS)
+        if not is_first or goes_on or largest > (_HOURS if is_hour else most):
             return False
         listed = is_first["listed"]
         is_list = listed.count(",") > 1 or is_first["last"] or more_to_come().match(self.right)
@@ -270,9 +274,13 @@ class Number:
     @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number or of a book's, or the short one of a hotline."""
+        called = {"".join(filter(str.isdecimal, each)) for each in context.OR.split(self.written)}
+        if context.CALLED.search(self.left) and called <= context.EMERGENCY:
+            return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED
-        is_hotline = (is_short and context.HOTLINE.search(self.left) is not None) or _ISBN.search(self.left) is not None
-        return is_hotline or is_in_telephone_number(f"{self.left}{self.read}{self.right}", len(self.left))
+        if context.ISBN.search(self.left) or (is_short and context.HOTLINE.search(self.left)):
+            return True
+        return is_in_telephone_number(f"{self.left}{self.read}{self.right}", len(self.left))
 
     @property
     def is_day(self) -> bool:
@@ -283,7 +291,7 @@ class Number:
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it may be how old somebody is, where ages are told: behind a name, or `is_asked` in a sentence."""
         is_told = (is_asked and not self.form) or _BEHIND_A_NAME.search(self.before) is not None
-        return is_told and 0 < max(self.values, default=0) <= _OLDEST
+        return is_told and 0 < max(self.values, default=0) <= OLDEST
 
     @property
     def is_counting(self) -> bool:
@@ -294,7 +302,7 @@ class Number:
             return True
         if self._is_telling:
             return False
-        following = _NEXT.match(self.right, at)
+        following = context.NEXT.match(self.right, at)
         if not following or context.OF_THE_BOOK.match(self.words_after) or _RIGHT_BESIDE_PAGE.search(self.left):
             return False
         if self._plain_use in ("day", "hour", "division") and self._is_too_large:
@@ -303,7 +311,7 @@ class Number:
             return True
         if not context.is_of_known_script(self.next_word):
             return False
-        if context.PLURAL.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
+        if context.ARE.match(self.words_after) and len(self.values) == 1 and self.form in ("", "joint", "line"):
             return True  # of a page nobody says "are"
         if following["page"]:
             counted = self.words_after[slice(*following.span("page"))]
@@ -320,18 +328,47 @@ class Number:
         return True
 
     @property
+    def things(self) -> list[str]:
+        """Words in the plural that follow on it, among the next three: what it may count."""
+        words = _NEXT_WORDS.match(self.after)
+        following = _WORDS.findall(words[0]) if words else []
+        nouns = enumerate(takewhile(lambda word: fold_letters(word) not in COUNTED_BY_NOTHING, following))
+        return [word for at, word in nouns if context.PLURAL.search(word) and (word.isascii() or at == 0)]
+
+    @property
+    def counts_common_things(self) -> bool:
+        """Whether it counts what is counted anywhere: "38 men", "38 chapters", "38. Tag"."""
+        following = context.NEXT.match(self.right)
+        is_of_a_unit = following is not None and bool(following["unit"] or following["page"])
+        is_known = self._plain_use is not None or context.THINGS.match(self.words_after) is not None
+        is_ordinal = context.GERMAN_ORDINAL.search(self.left) is not None and self.right.startswith(".")
+        has_pages = context.HAS_HAN.search(self.left) is not None and re.match(HAN_PAGE, self.right) is not None
+        return is_of_a_unit or is_known or is_ordinal or has_pages
+
+    @property
+    def is_told_with_a_page(self) -> bool:
+        """Whether its sentence speaks of a page, or what it numbers is the book's: "420 less 203 is the page"."""
+        if context.OF_THE_BOOK.match(self.words_after):
+            return True
+        sentence = f"{_STOP.split(self.left)[-1]}0{_STOP.split(self.right)[0]}"
+        return context.SPEAKS_OF_A_PAGE.search(sentence) is not None
+
+    @property
     def is_plainly_none(self) -> bool:
         """Whether a word right beside it says that it is no page, which is what may stand where a page is asked for: a
         chapter, a date, an hour, an age, a hotline, or a small number of things.
         """
-        is_certain = self._is_plainly_dated or self.is_telephone or self._is_listed or self._is_a_few
+        is_date = DATE.fullmatch(self.read) is not None or self._is_of_a_month
+        is_certain = is_date or self.is_telephone or self._is_listed or self._is_a_few
         is_used = self._plain_use is not None and not self._is_too_large
-        return is_certain or (is_used and not self._is_chapter_and_page)
+        is_used &= self._plain_use not in ("part", "division") or not _PAIR.search(self.written)  # [Ch. 3:47]
+        return is_certain or is_used
 
     @property
     def _plain_use(self) -> str | None:
         """What the word beside it makes of it: "part", "hour" and the like."""
-        use = context.plain_use().search(self._around)
+        ending = self.read[len(self.read.rstrip(_ENDINGS)) :] if self.is_decimal else ""
+        use = context.plain_use().search(f"{self.left}\0{ending}{self.right}")
         return use.lastgroup if use else None
 
     @property
@@ -341,30 +378,16 @@ class Number:
         return use is not None and max(self.values, default=0) > _HIGHEST[use]
 
     @property
-    def is_of_a_month(self) -> bool:
+    def _is_of_a_month(self) -> bool:
         """Whether it is the day or the year behind a month; behind a day and its month only a year: "8 July, 1893"."""
         month = context.BEHIND_A_MONTH.search(self.left)
         latest = max(self.values, default=0) if month else 0
         return latest in _YEARS or 0 < latest <= (0 if month and month["day"] else _LAST_DAY)
 
     @property
-    def _around(self) -> str:
-        """What stands around it, with its ending, such as "th"."""
-        ending = self.read[len(self.read.rstrip(_ENDINGS)) :] if self.is_decimal else ""
-        return f"{self.left}\0{ending}{self.right}"
-
-    @property
-    def _is_plainly_dated(self) -> bool:
-        """Whether it is a year in which no book has pages, a date with one, or an hour that is not all that is said."""
-        is_all = context.OPENS.search(self.left[: self.leads[0] - self.start]) if self.form else None
-        is_apart = is_all or self.form in ("open", "joint", "sign")  # in "…, 2:34." it is chapter and page
-        is_hour = HOUR.fullmatch(self.read) and not (is_apart and ENDS.match(self.right))
-        return bool(DATE.fullmatch(self.read) or is_hour or self.is_of_a_month)
-
-    @property
     def _is_a_few(self) -> bool:
         """Whether it is a small number of what follows, or in words of what was told: "3 boxes", "the other two"."""
-        if max(self.values, default=FEW + 1) > FEW:
+        if not self.is_small:
             return False
         is_spelt = self.is_in_words and self.is_word
         is_first = not is_spelt and context.OPENS.search(self.left) is not None
@@ -374,7 +397,7 @@ class Number:
     def _is_telling(self) -> bool:
         """Whether a verb follows rather than a noun: "47 relates that", "la 47 dit", "47 Ann drowns"."""
         is_done = bool(context.ON_GERMAN.search(self.left) and context.GERMAN_VERB.match(self.after))
-        is_done |= self.is_decimal and _NAME_THAT_DOES.match(self.after) is not None
+        is_done |= self.is_decimal and context.NAME_THAT_DOES.match(self.after) is not None
         if is_done or not self.written.isdecimal():
             return is_done
         return bool(
@@ -383,28 +406,43 @@ class Number:
         )
 
     @property
-    def is_taken(self) -> bool:
-        """Whether a word stands before it that takes a number, and takes one as large."""
-        most = max((value for value in self.values if value not in _YEARS), default=0)
-        is_span = " to " in self.read or self.left.endswith(("from ", "between "))
-        if is_span and self.form != "open" and self.values[1:] and _HOURS >= self.values[0] > self.values[1]:
-            return True  # nine to five: no pages are read backwards
+    def is_named(self) -> bool:
+        """Whether a word stands before it that names things by numbers, or something small: "room 101", "reason 3"."""
         if not (taken := self._word_before):
-            return self._is_listed or self._is_of_a_label or self.is_of_a_month
-        is_pair = ":" in self.written or ("/" in self.written and self.values[-1] > _MOST_CHAPTERS)
-        is_cited = is_pair and self.form == "open" and ENDS.match(self.right)
-        is_part = taken.lastgroup in ("part", "division")
-        if (is_part and (is_cited or self._is_chapter_and_page)) or most > _HIGHEST[taken.lastgroup or ""]:
-            return False  # [Ch. 3:47]
-        if taken["being"]:
-            ends = ENDS.match(self.right) or context.OF_THE_BOOK.match(self.words_after)
-            return not (context.PLACE.search(self.left) or (context.IT_IS.search(self.left) and ends))
-        return not (taken[0][0] == "$" and self.right.startswith(tuple(CLOSING_MARKS)))
+            return self._is_of_a_label
+        is_behind_a_measure = taken.lastgroup is None and max(self.values, default=_MINUTES) < _MINUTES
+        return (
+            taken.lastgroup in ("kind", "said") or (taken.lastgroup == "item" and self.is_small) or is_behind_a_measure
+        )
 
     @property
     def is_of_something_said(self) -> bool:
         """Whether it numbers what is said: "answer 57", "reply-57"."""
-        return self._word_before is not None and self._word_before.lastgroup in ("said", "joined")
+        return self._word_before is not None and self._word_before.lastgroup == "said"
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is so small that it may be one of a few things."""
+        return max(self.values, default=FEW + 1) <= FEW
+
+    @property
+    def is_somebodys_age(self) -> bool:
+        """Whether it is how old somebody is, who is named right before it: "he is 38", "Holden was 16", "aged 25"."""
+        taken = self._word_before
+        if not taken or not 0 < max(self.values, default=0) <= OLDEST:
+            return False
+        somebody = context.SOMEBODY_IS.search(self.before.rstrip("*_~`"))
+        is_told = somebody and fold_letters(somebody["name"]) not in COUNTED_BY_NOTHING - context.PERSONS
+        goes_on = context.TELLS_MORE.match(self.words_after) or context.OF_THE_BOOK.match(self.words_after)
+        return taken.lastgroup == "age" or bool(taken.lastgroup == "being" and is_told and not goes_on)
+
+    @property
+    def is_backwards(self) -> bool:
+        """Whether it falls, as no pages do: "nine to five", "20 to 8"; or is so many of five or ten: "4/5"."""
+        if len(self.values) == _OF_A_RATING and "/" in self.written:
+            return self.values[-1] in _BEST_OF_A_RATING and self.values[0] <= self.values[-1]
+        is_span = " to " in self.read or self.left.endswith(("from ", "between "))
+        return bool(is_span and self.form != "open" and self.values[1:] and _HOURS >= self.values[0] > self.values[1])
 
     @cached_property
     def _word_before(self) -> re.Match[str] | None:
@@ -420,9 +458,9 @@ class Number:
     @property
     def _is_of_a_label(self) -> bool:
         """Whether it is the number of a thing that a sentence begins with: "Lamp 5 is out." """
-        label = _LABEL.search(self.before) if self.is_decimal and self.values[0] <= _LAST_VERSE else None
+        label = _LABEL.search(self.before) if self.is_decimal and self.is_small else None
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
-        if not name or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
+        if not name or not self.read.isdecimal() or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False
         return context.is_of_known_script(name) and not (name == "number" and ENDS.match(self.right))
 
@@ -457,7 +495,6 @@ class Number:
         return start, end, "…"
 
 
-def numbers_of(seen: Seen, written: str, begin: int = 0, *, in_any_form: bool = False) -> Iterator[Number]:
+def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
-    pattern = number_in_any_form() if in_any_form else number_pattern()
-    return (Number(found, seen, written) for found in pattern.finditer(marked(seen.text), begin))
+    return (Number(found, seen, written) for found in number_in_any_form().finditer(marked(seen.text), begin))

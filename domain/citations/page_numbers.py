@@ -6,10 +6,11 @@ are compared without accents and case, look-alikes of other alphabets count as t
 every script as digits, and emphasis, entities and invisible characters as nothing.
 
 A number beside a word for page is a reference (`without_typed_pages`). Any other number needs a licence, or it is one
-as well (`TypedPages`): that a reader wrote it or the model was given it of the book, beside the same words; a noun that
-it counts ("300 men", "47% of the men"), a word that takes a number ("chapter 3", "aged 25"), a year or a time, a place
-in a numbered list, or that it is what was asked for. Where a page is asked for, and always of the pages that passages
-come from, only a few things are counted, and only the word right beside it is one (`Number.is_plainly_none`).
+as well (`TypedPages`): the word right beside it says what else it is, such as a unit, "chapter 3" or things that are
+counted; somebody has told it, the book in what the model was given, a reader or another tool; it is the result of
+numbers before it, or the next of a list; or it is what was asked for. Where a page is asked for or the sentence speaks
+of one, and always of the pages that passages come from, only the word right beside it counts
+(`Number.is_plainly_none`).
 
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page", and where it is the reader who is there, "your page"; where that
@@ -25,11 +26,12 @@ from functools import cache, lru_cache
 from domain.citations import context
 from domain.citations.context import SOURCE
 from domain.citations.keys import LINK_INTO_A_BOOK, RAISED, Seen, as_seen, key_groups, pointer_at
-from domain.citations.numbers import FEW, ITEM, Number, numbers_of
+from domain.citations.numbers import FEW, ITEM, MOST_PAGES, OLDEST, Number, numbers_of
 from domain.citations.symbols import (
     A_NUMBER,
     ANY_PAGE,
     CARDINAL,
+    COUNTED,
     DENSE,
     ENDS,
     FOREIGN,
@@ -42,6 +44,7 @@ from domain.citations.symbols import (
     SOME_PAGE,
     STEMMED_ORDINAL,
     STEMMED_WORD,
+    any_of,
     closes,
     marked,
     more_to_come,
@@ -67,6 +70,8 @@ _PART = re.compile(
 _NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
 _LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
+_NUMBERED_SENTENCE = re.compile(r"\S{0,24}\d(?:[^.!?…。！？\n]|[.!?…](?!\s|\Z))*\Z")
+"""A sentence from its number on, which goes on and may still say that this is a page."""
 
 
 @cache
@@ -102,7 +107,7 @@ def settled(text: str, *, begins: bool = False) -> int:
     is_alone = begins and first == 1 and words[0][0][-1].isalnum()
     if first and not is_alone and not (first == whole < len(words) and _NO_NUMBER.match(words[first][0])):
         first = _held_from(words, first - 1)  # it may have a comma before a number, or decide what a number is
-    lone = _LONE.search(text, window)
+    lone = _LONE.search(text, window) or _NUMBERED_SENTENCE.search(text, window)
     # what is held includes what is invisible before it, such as emphasis, and a blank that nothing stands before
     before = words[first].start() if first < len(words) else words[-1].end() if words else 0
     end = window + seen.ends[before - 1] if first else _cut(text, window)
@@ -247,6 +252,11 @@ _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _COLUMN = re.compile(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
 _NUMBERED = re.compile(r"[#№§]|n[or]\.?|num(?:ber|mer)?|pos\.?|loc\.?|ref\.?")
 """Heads a column of references, unless it is the first one, which numbers its rows."""
+_COUNTING_HEAD = re.compile(
+    rf"(?:[^\W\d_]+s|{context.CHAPTER}|{COUNTED}|{any_of('ages')}|{any_of('kinds')}|{any_of('asked_for')}|[%€£$])\W*\Z"
+    r"|\A(?:number|how many|anzahl|nombre|n[uú]mero) "
+)
+"""Heads a column of numbers that count something."""
 _CELL = re.compile(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
@@ -257,6 +267,9 @@ _LATE_HEADING, _REMEMBERED = 12, 120
 _FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN = re.compile(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
 _CELL_END = re.compile(r"(?:,\s\d{1,4}){0,9}\s*\|")
+_OPERANDS = 8
+"""Numbers before another one of which it may be the sum; the question's are among the first."""
+_ASKED_NUMBER = re.compile(r"(?<![\w.,])\d{1,4}(?![\w.,]\d)")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 
 
@@ -264,16 +277,24 @@ class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
-    stands in what the model was given of the book or in what a reader wrote; `seen` are the pages it came from.
+    stands in what the model was given or in what a reader wrote, `is_of_things` whether these speak of what it counts;
+    `seen` are the pages that passages came from.
     `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
-    def __init__(self, is_known: Callable[[Number], bool], question: str = "") -> None:
-        self._is_known = is_known
-        self._tells_ages, self._asks_count = context.tells_ages(question), context.COUNTS.search(question) is not None
+    def __init__(
+        self,
+        is_known: Callable[[Number], bool],
+        question: str = "",
+        is_of_things: Callable[[Number], bool] = lambda number: False,
+    ) -> None:
+        self._is_known, self._is_of_things = is_known, is_of_things
+        self._licensed = [int(each) for each in _ASKED_NUMBER.findall(question)]
+        self._tells_ages = context.tells_ages(question)
         self._asked_for = context.ASKS_FOR_ONE.search(question)
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
+        self._heads, self._column = list[str](), 0
         self._items, self._counted, self.are_pages_told = 0, 0, False
         self.seen: Set[int] = frozenset()
 
@@ -305,8 +326,11 @@ class TypedPages:
 
     def _unlicensed(self, seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
         at = len(self._behind)
-        for number in numbers_of(seen, written, bisect_left(seen.starts, at), in_any_form=self.are_pages_told):
-            if not self._is_licensed(number):
+        for number in numbers_of(seen, written, bisect_left(seen.starts, at)):
+            self._column = self._line.count("|") + written[at : seen.starts[number.start]].count("|")
+            if self._is_licensed(number):
+                self._licensed.extend(number.values)
+            else:
                 points = number.form == "goes" and len(number.values) > 0
                 pointer = pointer_at(seen, written, (number.start, number.end), at) if points else None
                 yield pointer or number.removal()
@@ -314,39 +338,71 @@ class TypedPages:
     def _is_licensed(self, number: Number) -> bool:
         if number.is_in_address or self._counts_on(number):
             return True
-        if self.are_pages_told:
+        if self.are_pages_told or number.is_told_with_a_page:
             return self._is_plainly_none(number)
         if number.is_one_of(self.seen):
-            is_other = number.is_of_something_said or number.is_of_a_unit or self._is_age(number)
+            is_other = number.is_of_a_unit or number.is_of_something_said or self._is_age(number)
             return is_other or self._is_plainly_none(number)
         if number.is_share:
-            return not number.is_placed or self._is_cell(number) or self._is_known(number)
+            is_told = self._is_cell(number) or self._is_known(number) or number.is_money
+            return not number.is_placed or is_told
         if number.is_placed or number.is_near_page:
             return False
         if context.PAGES_IN.match(number.right):
             return self._is_known(number)
+        if context.LEAVES.match(number.words_after) or (
+            _PAGES.match(number.right) and context.TURNS.search(number.left)
+        ):
+            return self._is_known(number)
         if number.is_beside_page:
-            return number.is_word or number.is_counting
+            return number.is_word or self._counts_things(number)
+        return self._says_what_it_is(number) or self._is_known(number) or self._is_result(number)
+
+    def _says_what_it_is(self, number: Number) -> bool:
+        """Whether what stands right beside it, or what was asked, says what else it is."""
         return (
             self._is_item(number)
             or number.is_homograph
             or number.is_word
+            or number.is_in_a_name
+            or number.is_backwards
             or number.is_year
-            or number.is_compound
-            or number.is_measure
+            or number.is_of_a_unit
+            or number.is_verse
             or number.is_day
+            or number.is_plainly_none
+            or number.is_named
+            or number.is_somebodys_age
             or self._is_age(number)
-            or number.is_counting
-            or number.is_taken
-            or number.is_telephone
+            or self._counts_things(number)
             or self._is_cell(number)
-            or (self._asked_for is not None and number.is_the_answer(is_hour=self._asked_for["hour"] is not None))
-            or (self._asks_count and number.form in ("", "line", "joint"))
-            or self._is_known(number)
+            or self._is_answer(number)
         )
 
+    def _counts_things(self, number: Number) -> bool:
+        """Whether it counts things that are counted anywhere, or of which the model was told."""
+        if not number.is_counting:
+            return False
+        return number.is_small or number.counts_common_things or self._is_of_things(number)
+
+    def _is_answer(self, number: Number) -> bool:
+        """Whether it is what was asked for."""
+        most = OLDEST if self._tells_ages else MOST_PAGES
+        return self._asked_for is not None and number.is_the_answer(
+            is_hour=self._asked_for["hour"] is not None, most=most
+        )
+
+    def _is_result(self, number: Number) -> bool:
+        """Whether it is the sum, difference, product or quotient of two numbers before it."""
+        if len(number.values) != 1 or (number.form and ENDS.match(number.right) and not number.left.endswith("= ")):
+            return False
+        (value,), before = number.values, self._licensed[-_OPERANDS:]
+        totals = {sum(before[at:]) for at in range(len(before) - 1)}
+        pairs = ((a, b) for a in before for b in before if b > 1)
+        return value in totals or any(value in (a + b, a - b, a * b) or value * b == a for a, b in pairs)
+
     def _is_plainly_none(self, number: Number) -> bool:
-        """Whether it is no page although one is asked for."""
+        """Whether it is no page although one is spoken of."""
         if number.is_placed or number.is_beside_page or number.is_near_page:
             return False
         if number.is_share:
@@ -390,10 +446,11 @@ class TypedPages:
         return True
 
     def _is_cell(self, number: Number) -> bool:
-        """Whether it is alone in the cell of a table, which has a head, or there is nothing but numbers."""
+        """Whether it is alone in a cell, or there is nothing but numbers, in a column that counts things."""
         begins, ends = _CELL_BEGIN.search(number.left), _CELL_END.match(number.right)
         is_listed = re.match(r",\s\d", number.right) or re.search(r"\d,\s\Z", number.left)
-        return bool(self._columns is not None and (begins and ends if is_listed else begins or ends))
+        counts = self._column < len(self._heads) and _COUNTING_HEAD.search(self._heads[self._column])
+        return bool(counts and (begins and ends if is_listed else begins or ends))
 
     def _follow(self, part: str) -> None:
         """Note a part of a line for what comes after it."""
@@ -403,11 +460,13 @@ class TypedPages:
             return
         line, self._line = self._line.rstrip("\n"), ""
         if "|" not in line:
-            self._columns = None
+            self._columns, self._heads = None, []
         elif _TABLE_RULE.fullmatch(line):
-            heads = (marked(as_seen(head).text.strip()) for head in self._header.split("|"))
+            self._heads = [marked(as_seen(head).text.strip()) for head in self._header.split("|")]
             self._columns = frozenset(
-                at for at, head in enumerate(heads) if _COLUMN.search(head) or (at > 1 and _NUMBERED.fullmatch(head))
+                at
+                for at, head in enumerate(self._heads)
+                if _COLUMN.search(head) or (at > 1 and _NUMBERED.fullmatch(head))
             )
         self._header = line
 

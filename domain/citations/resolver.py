@@ -16,7 +16,7 @@ from operator import attrgetter
 from domain.book import Book, Citation, Passage, Sentence, numbered, references
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.context import ASKS_FOR_ONE, MAY_BE_A_PAGE, SOURCE
-from domain.citations.given import GivenSentences, KnownNumbers, opening_of, parts_of
+from domain.citations.given import GivenSentences, KnownNumbers, ToldBy, opening_of, parts_of
 from domain.citations.keys import (
     BLANK,
     CLOSING,
@@ -75,7 +75,6 @@ _MOST_LOOKS = 16
 _LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
 _PAGE_IN_RESULT = re.compile(r'"(?:last_)?page": "(\d{1,6})"')
-_FIGURES = re.compile(r"(?<![\d.,])\d{1,4}(?!\d)")
 _LISTS_AS_WORDS = str.maketrans("[]", "  ")
 """A list in JSON has the brackets of a reference."""
 _ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
@@ -105,7 +104,7 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._numbers = KnownNumbers()
-        self._pages_seen, self._told_elsewhere = set[int](), set[int]()
+        self._pages_seen = set[int]()
         self._last_said = self._asked = ""
         self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
@@ -121,8 +120,8 @@ class AnswerComposer:
             self._quotations.learn(passage)
             for label in (passage.page, passage.last_page):
                 self._pages_seen.update(values_of(label, label))
-            self._numbers.learn(passage.text, is_given=True)
-            self._numbers.learn(passage.chapter, is_given=True)
+            self._numbers.learn(passage.text, ToldBy.BOOK)
+            self._numbers.learn(passage.chapter, ToldBy.BOOK)
 
     def learn_words(self, text: str) -> None:
         """Add what readers wrote before one answer, and their names, which the model may quote."""
@@ -130,25 +129,24 @@ class AnswerComposer:
         self._asked, self._last_said = f"{self._last_said}\n{text}", text  # one may ask: and the second time?
         meant = text if any(not MAY_BE_A_PAGE.search(one[0]) for one in ASKS_FOR_ONE.finditer(text)) else self._asked
         self._spoken = [(part, True) for part in parts_of(meant)]
-        self._numbers.learn(text, is_given=False)
+        self._numbers.learn(text, ToldBy.READER)
 
     def learn_title(self, title: str) -> None:
         """Add the book's title, with its author, which count as words of the book."""
         self._quotations.learn(title)
-        self._numbers.learn(title, is_given=False)
+        self._numbers.learn(title, ToldBy.READER)
 
     def learn_figures(self, text: str) -> None:
         """Add the words in which a book tool gave its passages, such as how often a name occurs; not their labels."""
-        self._numbers.learn(_LABEL.sub("", text), is_given=True)
+        self._numbers.learn(_LABEL.sub("", text), ToldBy.BOOK)
         self._pages_seen.update(map(int, _PAGE_IN_RESULT.findall(text)))
 
     def learn_elsewhere(self, text: str) -> None:
         """Add what a tool that is not of the book has told: its page numbers are no more than a model's, and its other
-        numbers stand beside the same words, or as others do.
+        numbers stand in prose, or as others do.
         """
-        self._told_elsewhere.update(map(int, _FIGURES.findall(text)))
         self._spoken += [(part, False) for part in parts_of(text)]
-        self._numbers.learn(text.translate(_LISTS_AS_WORDS), is_given=True)
+        self._numbers.learn(text.translate(_LISTS_AS_WORDS), ToldBy.TOOL)
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""
@@ -251,15 +249,15 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked)
-        pages.are_pages_told, pages.seen = self._are_pages_told, self._pages_seen - self._told_elsewhere
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._numbers.name)
+        pages.are_pages_told, pages.seen = self._are_pages_told, self._pages_seen
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
             before = text
 
     def _is_known(self, number: Number) -> bool:
-        return self._numbers.have(number, is_page_asked=self._are_pages_told)
+        return self._numbers.have(number, is_page_asked=self._are_pages_told, pages=self._pages_seen)
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""

@@ -224,9 +224,9 @@ _AGAIN = re.compile(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
 """A number in words and once more in digits, which is one number: "forty-two (42) men"."""
 _COUNTING = rf"(?:{CARDINAL}++{_AND_NUMBER})"
 SPELT_ORDINAL = rf"(?:{_COUNTING}{{0,6}}{ORDINAL}++(?:[\s-]{SMALL_ORDINAL}++)?|{_COUNTING}{{1,6}}{SMALL_ORDINAL}++)"
-ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
+ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?=[rv]?(?!\w))"
 DIGITS = (
-    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,8}}(?!\w)"
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,16}}(?!\w)"
     rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
     rf"|(?:[^\S\n]\d){{0,3}}(?![%]|[^\W{DENSE}])))"
 )
@@ -258,7 +258,7 @@ ANY_NUMBER = (
     rf"|(?<![{DENSE}\d])[一二三四五六七八九]?[十百][一二三四五六七八九十百零〇]{{0,5}}(?![{DENSE}])"
     rf"|(?<![{DENSE}\d])[〇零一二三四五六七八九]{{2,4}}(?![{DENSE}]))"
 )
-_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
+_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d++(?![.,]\d)(?=\W*(?:\n|\Z|[)\].])))?"
 _QUANTITY = rf"(?:(?<![^\W{DENSE}])(?<![.,%])\d{{1,3}}(?:[.,]\d{{1,3}})?|(?<!\w){SPELT})"
 _SHARE = (
     rf"(?P<share>{_QUANTITY}(?:(?:[\s-]?{SHARE_SIGN})?{JOINT}{_QUANTITY})?[\s-]?{SHARE_SIGN}"
@@ -274,8 +274,10 @@ def number_pattern() -> re.Pattern[str]:
     return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
+_LETTERS = rf"[^\W\d{DENSE}]{{0,24}}"
 _IN_DIGITS = (
-    rf"(?<![^\W{DENSE}])[^\W\d{DENSE}]*\d[^\W{DENSE}]*(?:[-.,:/'’+×*=]\d[^\W{DENSE}]*)*(?:['’]?{FOREIGN_SHORT})?"
+    rf"(?<![^\W{DENSE}]){_LETTERS}\d[^\W{DENSE}]{{0,24}}(?:[-.,:/'’+×*=]\d[^\W{DENSE}]{{0,24}})*(?![^\W{DENSE}])"
+    rf"(?:['’]?{FOREIGN_SHORT}|[,\s]?\s?(?:verso|recto)\b)?"
 )
 _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
 _IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
@@ -289,10 +291,10 @@ _ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{STEMMED}(?=\W*\Z)|{_IN
 @cache
 def number_in_any_form() -> re.Pattern[str]:
     """A share, or whatever else may be read as a number: 0xD4, 2-1-7, 217ish, and words of any language."""
-    digits = rf"(?:{_IN_THOUSANDS}|{_IN_DIGITS})"
+    digits = rf"(?>{_IN_THOUSANDS}|{_IN_DIGITS})"
     others = rf"(?:{_ALL_THAT_IS_SAID}|{ANY_NUMBER}|{_IN_HAN}|{_IN_STEMS}|{_ROMAN_NTH})"
     either = "|".join(rf"{each}(?:(?!\s?/){JOINT}{each}){{0,8}}" for each in (digits, others))
-    return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?(?!\s?/){_OF_ALL}")
+    return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?{_OF_ALL}")
 
 
 @cache
@@ -320,7 +322,6 @@ DATE = re.compile(
     rf"(?:1[5-9]|20)\d\d(?:{FOREIGN_SHORT})?(?:(?:{JOINT})(?:(?:1[5-9]|20)\d\d|\d\d))?|(?:1[5-9]|20)\d\d[-./]\d{{1,2}}[-./]\d{{1,2}}"
     r"|\d{1,2}[-./]\d{1,2}[-./](?:1[5-9]|20)\d\d"
 )
-HOUR = re.compile(r"(?:[01]?\d|2[0-3])(?::|\s?h\s?|\.)[0-5]\d(?::[0-5]\d)?(?:[ap]?m)?")
 
 
 SOME_PAGE = re.compile(

@@ -175,7 +175,7 @@ def roman(number: int) -> str:
 
 
 _BETWEEN = re.compile(r"\s?(?:–|—|&|\b(?:to|or|and|bis|und|oder|et|ou|y|o|e)\b)\s?")
-_THOUSANDS = re.compile(r"(?<=\d)(?:,|[^\S\n])(?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"(?<=\d)(?:[.,]|[^\S\n])(?=\d{3}(?!\d))")
 
 
 def values_of(read: str, written: str) -> list[int]:
@@ -183,8 +183,8 @@ def values_of(read: str, written: str) -> list[int]:
     if digits := re.findall(r"\d+", _THOUSANDS.sub("", read)):
         return [int(each) for each in digits]
     whole = number_value(written)
-    parts = [whole] if whole is not None else map(number_value, _BETWEEN.split(written))
-    return [value for value in parts if value is not None]
+    parts = [whole] if whole is not None else [*map(number_value, _BETWEEN.split(written))]
+    return [value for value in parts if value is not None] if None not in parts else []
 
 
 _SMALL, _LONGEST_SMALL = 12, 5
