@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from importlib.resources.abc import Traversable
 from string import Template
-from typing import Any
+from typing import Any, Final
 
 from domain.book import Citation, Passage, encodable
 from domain.tool_use import Media, RawReply, TokenUsage, ToolInvocation
@@ -229,6 +229,85 @@ class WholeCharacters:
 def _ends_in_a_half(text: str) -> bool:
     first, last = _FIRST_HALVES
     return first <= text[-1:] <= last
+
+
+_THINKING_MARKS: Final = {
+    "<think>": "</think>",  # most models
+    "<thinking>": "</thinking>",  # Nova
+    "<thought>": "</thought>",  # Gemini
+    "<reasoning>": "</reasoning>",  # gpt-oss on Bedrock
+    "<seed:think>": "</seed:think>",
+    "<|channel>": "<channel|>",  # Gemma 4
+    "<|channel|>analysis": "<|channel|>final<|message|>",  # gpt-oss
+    "[THINK]": "[/THINK]",  # Mistral
+}
+"""Between what models write their thinking."""
+THINKING_OPENINGS: Final = tuple(_THINKING_MARKS)
+THINKING_ENDS: Final = re.compile(
+    "|".join([*map(re.escape, _THINKING_MARKS.values()), r"<\|channel\|>commentary (?=to=)"])
+)
+"""What ends thinking: the mark that belongs to it, or a call of gpt-oss."""
+LONGEST_THINKING_END: Final = 32
+
+
+class ReasoningFilter:
+    """Removes the thinking at the beginning of a streamed reply; any other reply passes unchanged.
+
+    Servers that know the model remove its thinking themselves; others stream it as part of the answer.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._is_thinking = False
+        self._has_thought = False
+        self._answering = False
+
+    def feed(self, piece: str) -> str:
+        """The text that may be shown now and has not been returned before."""
+        if self._answering:
+            return piece
+        self._held += piece
+        while self._is_thinking or self._held.lstrip().startswith(THINKING_OPENINGS):
+            _, *rest = THINKING_ENDS.split(self._held, maxsplit=1)
+            if not rest:
+                self._is_thinking, self._held = True, self._held[-LONGEST_THINKING_END:]
+                return ""
+            self._is_thinking, self._has_thought, self._held = False, True, rest[0]
+        begun = self._held.lstrip()
+        return "" if any(mark.startswith(begun) for mark in THINKING_OPENINGS) else self._answer()
+
+    def end(self) -> str:
+        """The text held back because it might have become thinking."""
+        return "" if self._is_thinking else self._answer()
+
+    def _answer(self) -> str:
+        text, self._held, self._answering = self._held, "", True
+        return text.lstrip() if self._has_thought else text
+
+
+_THINKS: Final = re.compile(
+    r"\b(?:the|this) (?:user|reader)(?:['’]s|,| (?:is|wants?|asks?|asked|has|just|said|says|needs?|might|may|did)\b)"
+    r"|\buser (?:asks|asked|wants|question|request|query|input)\b|\bthinking process\b"
+    r"|(?:^|[\n.!?:*]\s*)(?:okay|ok|alright|hmm+|wait|let me|let['’]s|we (?:need|should|have|must|are)"
+    r"|(?:so|now|first|next|maybe|but|also|then),? (?:i|we|let)|i (?:need|should|have|must|will|can|think)"
+    r"|i['’](?:ll|ve)|ich (?:muss|sollte|werde)|der nutzer|je dois|l['’]utilisateur|debo|el usuario|мне нужно)\b"
+    r"|пользовател|用户|我需要|我应该|\A\s*(?:好的?|首先)[，,]|ユーザー|사용자",
+    re.IGNORECASE,
+)
+"""Words of a model that thinks: about the one who asks, and about what it is going to do."""
+
+
+def answer_in_thinking(thinking: str, *, may_be_all: bool) -> str:
+    """The answer in what a server has sent as thinking without an answer; empty if there is none.
+
+    It follows the mark that ends the thinking. Without such a mark, the model may have broken off, or not have thought
+    at all while its server takes for thinking whatever comes before that mark. `may_be_all`: the server has never told
+    thinking from an answer, so that this may be one unless it reads as a model thinks.
+    """
+    *before, rest = THINKING_ENDS.split(thinking)
+    if before or not may_be_all or thinking.lstrip().startswith(THINKING_OPENINGS) or _THINKS.search(thinking):
+        return rest.strip() if before else ""
+    return thinking.strip()
 
 
 _PLACEHOLDERS = {

@@ -274,8 +274,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
                     yield piece
-        self._tool_use.note(called=reader.called)
-        for piece in reader.end():
+        self._tool_use.note(called=reader.called, closed=reader.closed_thinking)
+        for piece in reader.end(may_be_answer=not self._tool_use.closes_thinking):
             if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
                 yield piece
                 raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
