@@ -13,6 +13,7 @@ from domain.chat import (
     LONGEST_THINKING_END,
     THINKING_ENDS,
     THINKING_OPENINGS,
+    OwnTurn,
     PromptMessage,
     ReasoningFilter,
     WholeCharacters,
@@ -35,12 +36,6 @@ from domain.tool_use import (
 )
 
 logger = logging.getLogger(__name__)
-
-_ENDS: Final = (
-    *("</s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|return|>"),
-    *("<end_of_turn>", "<｜end▁of▁sentence｜>"),
-)
-"""With what models end a reply. TGI and MLX's servers pass it on with some of them, as the last words."""
 
 Json = dict[str, Any]
 
@@ -126,7 +121,7 @@ class CompletionAccumulator:
         self._may_be_thinking = True
         self._characters = WholeCharacters()
         self._text: list[str] = []
-        self._held = ""
+        self._turn = OwnTurn()
         self._received: list[str] = []
         self._thoughts: list[str] = []
         self._details: list[Json] = []
@@ -142,6 +137,11 @@ class CompletionAccumulator:
     def whole(self) -> bool:
         """Whether the reply is complete: a connection can also break without an error."""
         return self.overflowed or (self._finish is not None and self._finish not in _BROKEN)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has gone on as somebody else, so that the rest need not be read."""
+        return self._turn.is_over
 
     @property
     def is_blank(self) -> bool:
@@ -210,7 +210,7 @@ class CompletionAccumulator:
 
         If not, what has arrived is complete if the stream ended `in_order`, because some servers never tell.
         """
-        has_told = self._finish is not None
+        has_told = self._finish is not None and not self.is_over
         if in_order and (self._has_said or self._calls):
             self._finish = self._finish or "stop"
         return has_told
@@ -250,7 +250,7 @@ class CompletionAccumulator:
         yield from self._say(self._thinking.feed(self._characters.end()))
         yield from self._say(self._thinking.end())
         yield from self._say(self._answer_in_thinking(may_be_all=may_be_answer))
-        yield from self._tell("" if self._held.rstrip() in _ENDS else self._held)
+        yield from self._tell(self._turn.end())
         if self._text:
             yield TextBlockEnd()
         yield self._response()
@@ -259,7 +259,7 @@ class CompletionAccumulator:
         """The answer, if a reply that has come to its end has nothing but thinking."""
         thinking = "".join(self._thoughts)
         has_ended = _STOP_REASONS.get(self._finish or "") is StopReason.END_TURN
-        has_other = self._calls or self._refused or "".join([*self._text, self._held]).strip()
+        has_other = self._calls or self._refused or "".join([*self._text, self._turn.held]).strip()
         if not thinking or not has_ended or has_other:
             return ""
         answer = answer_in_thinking(thinking, may_be_all=may_be_all)
@@ -268,12 +268,10 @@ class CompletionAccumulator:
         return answer
 
     def _say(self, text: str) -> Iterator[ProviderEvent]:
-        """Tell a piece of text, but not what may become the mark of the end."""
-        text = self._held + text
-        begun = text.rfind("<")
-        is_end = begun >= 0 and any(mark.startswith(text[begun:].rstrip()) for mark in _ENDS)
-        text, self._held = (text[:begun], text[begun:]) if is_end else (text, "")
-        yield from self._tell(text)
+        """Tell a piece of text, but not what may become a mark of the end, nor what follows one."""
+        yield from self._tell(self._turn.feed(text))
+        if self._turn.is_over:
+            self._finish = "stop"
 
     def _tell(self, text: str) -> Iterator[ProviderEvent]:
         if not text:
@@ -285,8 +283,8 @@ class CompletionAccumulator:
             whole = "".join(self._text)
             thinking = THINKING_ENDS.split(whole, maxsplit=1)[0]
             if not any(mark in thinking for mark in THINKING_OPENINGS):  # the template's, or another's
-                whole += self._held
-                self._text, self._held, self._thinking = [], "", ReasoningFilter()
+                whole += self._turn.held
+                self._text, self._turn, self._thinking = [], OwnTurn(), ReasoningFilter()
                 yield ThinkingEnded()
                 yield from self._say(self._thinking.feed(THINKING_OPENINGS[0] + whole))
 

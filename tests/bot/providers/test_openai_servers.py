@@ -156,6 +156,22 @@ async def test_a_server_that_has_told_thinking_from_what_follows_has_no_answer_i
     assert (await replied(server, chat, aside("It was Hobb."), SAID)).text == ""
 
 
+@pytest.mark.parametrize("ended", [[SAID], []])
+async def test_what_a_model_writes_as_the_reader_is_no_part_of_the_answer(
+    server: OpenAIDouble, chat: OpenAIChat, ended: list[Json]
+) -> None:
+    pieces = [
+        words("It was Hobb.<|im"),
+        words("_start|>us"),
+        words("er\nWho else?"),
+        words("<|im_end|>"),
+        words("Tom."),
+    ]
+    response = await replied(server, chat, *pieces, *ended)
+    assert (response.text, response.stop_reason) == ("It was Hobb.", StopReason.END_TURN)
+    assert response.usage and response.usage.output_tokens
+
+
 async def test_text_in_parts(server: OpenAIDouble, chat: OpenAIChat) -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Hobb."}]
     assert (await replied(server, chat, words(parts), SAID)).text == "Hobb."
