@@ -7,7 +7,7 @@ a title or another name. Two names side by side ("Jane Orchard") are a name as w
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from domain.library.numerals import MONTHS_IN_ENGLISH
@@ -265,6 +265,26 @@ def counted_as_printed(counts: Mapping[str, int]) -> Counter[str]:
             rarer, other = sorted((name, plain), key=lambda each: counts[each])
             printed[other] += printed.pop(rarer)
     return printed
+
+
+_CAPITALS_INSIDE = re.compile(
+    r" (?=[^\W_a-zß-öø-ÿα-ωа-я]{2})(?<=[^\W\d_A-ZÀ-ÖØ-ÞΑ-ΩА-Я] |[,;] )([^\W_a-zß-öø-ÿα-ωа-я]+)"
+    r"(?!\w| [^\W\d_a-zß-öø-ÿα-ωа-я]{2})"
+)
+"""Words in capitals behind one that is not, in the same line; words in a row may be shouted."""
+_ALONE = re.compile(r"(?<![\w.\-/\\`])[^\W_]{2,}(?![\w\-/\\`]|\.\w)")
+"""Words that are no part of a command, an address or the name of a file: "qemu-img"."""
+
+
+def acronyms_among(words: Collection[str], text: str) -> frozenset[str]:
+    """Those of some words in capitals that the sentences of a text write so more often than otherwise."""
+    inside = Counter(word for word in _CAPITALS_INSIDE.findall(text) if word in words)
+    if not inside:
+        return frozenset()
+    forms = Counter(_ALONE.findall(text))
+    return frozenset(
+        word for word, count in inside.items() if word.isupper() and count > forms[word.title()] + forms[word.lower()]
+    )
 
 
 MOST_NAMES = 2_000
