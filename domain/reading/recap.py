@@ -107,7 +107,7 @@ async def offset_of(view: BookView, place: str) -> int:
         BookError: NOT_FOUND, there is no such place in the part that has been read.
     """
     entries = await view.contents()
-    chapter = None if place.strip().isdecimal() else find_chapter(entries, place)
+    chapter = None if place.strip().isdecimal() else await asyncio.to_thread(find_chapter, entries, place)
     if chapter is not None:
         return chapter.start
     label = page_named(place)
@@ -130,7 +130,7 @@ async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
         BookError: NOT_FOUND, there is no such chapter in the part that has been read.
     """
     entries = await view.contents()
-    chapter = find_chapter(entries, name)
+    chapter = await asyncio.to_thread(find_chapter, entries, name)
     if chapter is None:
         message = Worded("There is no chapter “{name}” in the part that has been read.", name=name.strip())
         raise BookError(BookErrorCode.NOT_FOUND, message)
