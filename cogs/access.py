@@ -490,8 +490,8 @@ def matching(typed: str, named: Iterable[tuple[str, Value]]) -> list[app_command
 
 
 def begins(typed: str, name: str) -> bool:
-    """Whether a name begins with what was typed."""
-    return fold(name).startswith(fold(typed.strip()))
+    """Whether a name begins with what was typed, with or without its full stops: "mr v" for "Mr. Varley"."""
+    return fold(name).replace(".", "").startswith(fold(typed.strip()).replace(".", ""))
 
 
 def fits(words: Iterable[str], name: str) -> bool:

@@ -184,7 +184,7 @@ class ReadingCog(commands.Cog):
         except (BookError, Refusal):
             return []
         begin = [name for name in names if access.begins(typed, name)]
-        return matching(typed, ((name, name) for name in dict.fromkeys([*begin, *names])))
+        return matching(typed.replace(".", ""), ((name, name) for name in dict.fromkeys([*begin, *names])))
 
     @discuss.autocomplete("section")
     async def _sections(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:

@@ -1,5 +1,6 @@
 """The shelf as one MCP client may see it: the books, how far each is open, and their text as resources."""
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -294,7 +295,7 @@ async def _read_contents(books: OpenBooks, reference: str) -> str:
 async def _read_chapter(books: OpenBooks, reference: str, number: str) -> str:
     file, view = await books.open(reference)
     contents = await view.contents()
-    entry = find_chapter(contents, number)
+    entry = await asyncio.to_thread(find_chapter, contents, number)
     if entry is None:
         sentence = f"There is no chapter {number} in the part of “{view.book.title}” that has been read."
         raise BookError(BookErrorCode.NOT_FOUND, sentence)

@@ -438,9 +438,9 @@ async def _within(
 
 
 def _fitting(values: Sequence[str], typed: str) -> list[str]:
-    """Those that begin with it, then those that contain it, without duplicates."""
-    wanted = fold(typed.strip())
-    folded = [(value, fold(value)) for value in dict.fromkeys(values)]
+    """Those that begin with it, then those that contain it, without duplicates; "mr v" fits "Mr. Varley"."""
+    wanted = fold(typed.strip()).replace(".", "")
+    folded = [(value, fold(value).replace(".", "")) for value in dict.fromkeys(values)]
     begin = [value for value, plain in folded if plain.startswith(wanted)]
     return begin + [value for value, plain in folded if wanted in plain and not plain.startswith(wanted)]
 

@@ -1,5 +1,6 @@
 """The tools with which a model looks into a conversation's book, all within the readers' bound."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -236,7 +237,8 @@ class BookTools:
             told["budget"] = sentence
         content = json.dumps(told, ensure_ascii=False)
         summary = counted(len(entries), "chapter")
-        return ToolResult(content, summary=summary, depends_to=self._view.read_to, data=_contents_data(entries))
+        data = await asyncio.to_thread(_contents_data, entries)
+        return ToolResult(content, summary=summary, depends_to=self._view.read_to, data=data)
 
     async def find_phrase(self, args: dict[str, Any]) -> ToolResult:
         hits = await self._view.find_phrase(text_argument(args, "text"))
@@ -249,7 +251,7 @@ class BookTools:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
         found = dict.fromkeys((mentions.in_story or mentions.first, mentions.last))
         places = [passage_of(place) for place in found if place]
-        told = _mentions_note(mentions)
+        told = await asyncio.to_thread(_mentions_note, mentions)
         self._budget.spend(sum(length_in_words(text) for text in (told, *(place.text for place in places))))
         note = " ".join(filter(None, (told, self._budget.sentence, "First and last place:"))) if places else told
         shown = "\n\n".join([note, *map(labelled, places)])
@@ -259,7 +261,7 @@ class BookTools:
             depends_to=self._view.read_to,
             summary=counted(mentions.total, "mention"),
             note=note,
-            data=_mentions_data(mentions),
+            data=await asyncio.to_thread(_mentions_data, mentions),
         )
 
     def _passages(

@@ -79,8 +79,9 @@ def _one(parts: Sequence[Passage]) -> Passage:
 def per_chapter(counts: Sequence[ChapterCount]) -> str:
     """Counts in reading order; of very many chapters the highest ones, and the total of the others."""
     most = sorted(counts, key=lambda each: (-each.count, each.number))[:MOST_CHAPTERS_COUNTED]
-    told = [f"{_chapter(each)}: {each.count}" for each in counts if each in most]
-    others = [each.count for each in counts if each not in most]
+    shown = {each.number for each in most}
+    told = [f"{_chapter(each)}: {each.count}" for each in counts if each.number in shown]
+    others = [each.count for each in counts if each.number not in shown]
     if others:
         told.append(f"{counted(len(others), 'other chapter')} together: {sum(others)}")
     return "; ".join(told)

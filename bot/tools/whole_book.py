@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from bot.tools.results import (
@@ -103,7 +104,7 @@ class WholeBookTools:
         if name == "0":
             return [0]
         entries = await self._view.contents()
-        found = find_chapter(entries, name)
+        found = await asyncio.to_thread(find_chapter, entries, name)
         if found is None:
             sentence = Worded("There is no chapter {number} in the part that has been read.", number=name[:60])
             raise BookError(BookErrorCode.NOT_FOUND, sentence)
@@ -159,11 +160,9 @@ class WholeBookTools:
         """Telling sentences of all chapters, fewer of each if there are many; and the text that no
         summary covers yet.
         """
-        words = sum(length_in_words(sentence.text) for digest in digests for sentence in digest.telling)
-        if words > TELLING_WORDS:
-            digests = await asyncio.to_thread(_with_one_sentence_each, digests)
-        chosen = [sentence for digest in digests for sentence in (*digest.telling, *digest.uncovered)]
-        return [await self._cited(sentence) for sentence in chosen]
+        return [
+            await self._cited(sentence) for sentence in await asyncio.to_thread(_chosen, digests, self._budget.left)
+        ]
 
     async def _cited(self, sentence: Sentence) -> Passage:
         return passage_of(await self._view.cite(sentence.start, sentence.end))
@@ -171,6 +170,15 @@ class WholeBookTools:
     def _result(self, note: str, passages: Sequence[Passage], summary: str) -> ToolResult:
         content = "\n\n".join([note, *map(labelled, passages)])
         return ToolResult(content, tuple(passages), depends_to=self._view.read_to, summary=summary, note=note)
+
+
+def _chosen(digests: Sequence[Digest], room: int) -> list[Sentence]:
+    """The sentences to tell for which there is room, in words; the last may exceed it a little."""
+    words = sum(length_in_words(sentence.text) for digest in digests for sentence in digest.telling)
+    shorter = _with_one_sentence_each(digests) if words > TELLING_WORDS else digests
+    chosen = [sentence for digest in shorter for sentence in (*digest.telling, *digest.uncovered)]
+    before = accumulate((length_in_words(sentence.text) for sentence in chosen), initial=0)
+    return [sentence for sentence, told in zip(chosen, before, strict=False) if told < room]
 
 
 def _with_one_sentence_each(digests: Sequence[Digest]) -> list[Digest]:

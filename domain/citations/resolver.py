@@ -66,6 +66,8 @@ _MOST_HELD = LONGEST + 200
 """Characters held back at most: a quotation of the greatest length, and a reference after it."""
 _YIELD_AFTER = 64
 """Characters after which other tasks run: up to some milliseconds of work."""
+_LEARNT_AT_ONCE = 16
+"""Passages of a result after which other tasks run; some results have hundreds."""
 _STEP = 32
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _MOST_SHORTENED = 2
@@ -414,7 +416,9 @@ class Composition:
             case CitationMark() | TextBlockEnd():
                 return await self._filter.feed(await self._composer.feed(event))
             case ToolCallFinished(content=content, is_of_book=True):
-                self._composer.learn(event.passages)
+                for start in range(0, len(event.passages), _LEARNT_AT_ONCE):
+                    self._composer.learn(event.passages[start : start + _LEARNT_AT_ONCE])
+                    await asyncio.sleep(0)
                 self._composer.learn_figures(content)
             case ToolCallFinished(content=content) if event.tool_name != PROPOSE_POSITION:
                 self._composer.learn_elsewhere(without_paging(content))

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -320,6 +321,7 @@ def _number_at(words: Sequence[str], at: int) -> tuple[int | None, int]:
     return None, at
 
 
+@lru_cache(maxsize=20_000)
 def _folded(title: str) -> str:
     return " ".join(fold(word) for word in words_of(title))
 

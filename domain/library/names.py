@@ -7,11 +7,11 @@ a title or another name. Two names side by side ("Jane Orchard") are a name as w
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from domain.library.numerals import MONTHS_IN_ENGLISH
-from domain.library.search.words import STOP_WORDS
+from domain.library.search.words import STOP_WORDS, name_pattern
 
 NOUN_CAPITALS = 0.15
 """The share of capitalised words inside sentences above which all nouns may be capitalised. English and French novels
@@ -205,8 +205,10 @@ def _addressed(text: str) -> Iterator[str]:
 
 
 def folded_name(word: str) -> str:
-    """A word without case, as names and titles are compared; accents stay, since they tell names from words."""
-    return word.replace("’", "'").casefold()
+    """A word without case and full stops, as names and titles are compared; accents stay, since they tell names from
+    words.
+    """
+    return word.replace("’", "'").replace(".", "").casefold()
 
 
 NAME_WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
@@ -220,7 +222,10 @@ _MOST_WORDS = 4
 
 
 def name_phrases(text: str) -> Iterator[list[str]]:
-    """Runs of capitalised words, without a little word that opens the sentence and without possessive endings."""
+    """Runs of capitalised words, without a little word that opens the sentence and without possessive endings.
+
+    A title has the full stop it is printed with: "Mr.", "Varley".
+    """
     run: list[str] = []
     end = 0
     for match in _WORDS.finditer(text):
@@ -229,6 +234,8 @@ def name_phrases(text: str) -> Iterator[list[str]]:
         if run and not (joined and match[0][0].isupper() and len(run) < _MOST_WORDS):
             yield run
             run = []
+        if run and "." in gap:
+            run[-1] += "."
         if match[0][0].isupper() and not (not run and match[0].casefold() in STOP_WORDS):
             run.append(_POSSESSIVE.sub("", match[0]))
             if run[-1] != match[0]:  # a possessive ends the name: "Crake’s Bindery"
@@ -241,3 +248,81 @@ def name_phrases(text: str) -> Iterator[list[str]]:
 
 def bare_name(word: str) -> str:
     return _POSSESSIVE.sub("", word.strip(".,")).casefold()
+
+
+def printed_name(name: str, text: str) -> str:
+    """A name as a text prints it, with its full stops; unchanged if the text does not have it."""
+    found = re.search(name_pattern(name), text) if name.strip() else None
+    return " ".join(found[0].split()) if found else name
+
+
+def counted_as_printed(counts: Mapping[str, int]) -> Counter[str]:
+    """The names, where those that differ in nothing but full stops are one, as the book prints it most often."""
+    printed = Counter(counts)
+    for name in [each for each in counts if "." in each]:
+        plain = name.replace(".", "")
+        if plain in counts:
+            rarer, other = sorted((name, plain), key=lambda each: counts[each])
+            printed[other] += printed.pop(rarer)
+    return printed
+
+
+_CAPITALS_INSIDE = re.compile(
+    r" (?=[^\W_a-zß-öø-ÿα-ωа-я]{2})(?<=[^\W\d_A-ZÀ-ÖØ-ÞΑ-ΩА-Я] |[,;] )([^\W_a-zß-öø-ÿα-ωа-я]+)"
+    r"(?!\w| [^\W\d_a-zß-öø-ÿα-ωа-я]{2})"
+)
+"""Words in capitals behind one that is not, in the same line; words in a row may be shouted."""
+_ALONE = re.compile(r"(?<![\w.\-/\\`])[^\W_]{2,}(?![\w\-/\\`]|\.\w)")
+"""Words that are no part of a command, an address or the name of a file: "qemu-img"."""
+
+
+def acronyms_among(words: Collection[str], text: str) -> frozenset[str]:
+    """Those of some words in capitals that the sentences of a text write so more often than otherwise."""
+    inside = Counter(word for word in _CAPITALS_INSIDE.findall(text) if word in words)
+    if not inside:
+        return frozenset()
+    forms = Counter(_ALONE.findall(text))
+    return frozenset(
+        word for word, count in inside.items() if word.isupper() and count > forms[word.title()] + forms[word.lower()]
+    )
+
+
+MOST_NAMES = 2_000
+"""Names of a book that are told; the longest novels have as many."""
+
+
+class NameCollector:
+    """Collects the names in pieces of a book, which are added in their order."""
+
+    def __init__(self) -> None:
+        self._recognizer = NameRecognizer()
+        self._phrases = Counter[str]()
+
+    def add(self, text: str) -> None:
+        self._recognizer.add(text)
+        self._phrases.update(" ".join(phrase) for phrase in name_phrases(text))
+
+    @property
+    def phrases(self) -> Mapping[str, int]:
+        """How often each run of capitalised words has been there."""
+        return self._phrases
+
+    def copy(self) -> "NameCollector":
+        copied = NameCollector()
+        copied._recognizer, copied._phrases = self._recognizer.copy(), self._phrases.copy()
+        return copied
+
+    def met(self) -> list[str]:
+        """The names, as the book prints them, the most frequent first."""
+        found = self._recognizer.names()
+        known = found | TITLES_OF_PEOPLE
+        names = {
+            phrase: count
+            for phrase, count in counted_as_printed(self._phrases).items()
+            if (words := [folded_name(word) for word in phrase.split()])
+            and (known.issuperset(words) or " ".join(words) in found)
+            and not TITLES_OF_PEOPLE.issuperset(words)
+            and not (phrase.isupper() and len(phrase) > 1)
+        }
+        foreign = [name for name in found if name not in names and not name[0].isascii()]
+        return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]

@@ -273,11 +273,8 @@ class ManagePositions:
             BookError: NOT_FOUND, there is no such chapter, or its title has not been reached.
         """
         read_to = (await self.get(reader_id, book)).bound(book.length)
-        chapters = [
-            each if title_is_read(each, read_to) else replace(each, title=without_titles(each.title))
-            for each in await self._chapters(book)
-        ]
-        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_chapter(chapters, name)))
+        end = await asyncio.to_thread(_end_of_chapter, await self._chapters(book), name, read_to)
+        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end))
 
     async def reach(self, reader_id: str, book: Book, read_to: int) -> ReadingPosition:
         """The reader has read up to an offset."""
@@ -345,6 +342,14 @@ _DONE = re.compile(
     r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
     r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
 )
+
+
+def _end_of_chapter(chapters: Sequence[Chapter], name: str, read_to: int) -> int:
+    """The end of a chapter that is named by what somebody who has read so far may know of the titles."""
+    known = (
+        each if title_is_read(each, read_to) else replace(each, title=without_titles(each.title)) for each in chapters
+    )
+    return end_of_chapter([*known], name)
 
 
 def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:

@@ -12,7 +12,7 @@ from itertools import pairwise, takewhile
 
 from domain.book import Citation, Mentions, Sentence
 from domain.errors import Say, in_english
-from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer, folded_name, name_phrases
+from domain.library.names import TITLES_OF_PEOPLE, NameCollector, folded_name, printed_name
 from domain.library.search.words import fold, name_pattern
 from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
@@ -32,7 +32,6 @@ TOLD = 5
 """Sentences about somebody, besides those that introduce them."""
 
 FORMS = 6
-MOST_NAMES = 2_000
 SLICE = 5_000
 """Characters searched for names at once, in a thread: two milliseconds or three."""
 PAUSE_S = 0.003
@@ -138,8 +137,8 @@ _ARTICLE = re.compile(r"\A(?:the|der|die|das|le|la|les|el|los|las) (?=\S)", re.I
 
 
 async def as_written(view: BookView, name: str) -> str:
-    """The name as the book has it: as given, capitalised, with its spelling corrected, or its last part alone; without
-    an article, which a book writes small within a sentence.
+    """The name as the book prints it: as given, capitalised, with its spelling corrected, or its last part alone;
+    without an article, which a book writes small within a sentence.
     """
     plain = _ARTICLE.sub("", " ".join(name.split()))
     capital = " ".join(word[:1].upper() + word[1:] for word in plain.split())
@@ -147,14 +146,14 @@ async def as_written(view: BookView, name: str) -> str:
     mended = [missing[word][0] if missing.get(word) else word for word in capital.split()]
     for each in dict.fromkeys([plain, capital, " ".join(mended), *mended[-1:]]):
         is_name = each and not each[0].islower() and not each.endswith(".")
-        if is_name and (await view.count_mentions(each)).total:
-            return each
+        if is_name and (place := (await view.count_mentions(each)).first):
+            return printed_name(each, place.quote)
     return plain if (await view.count_mentions(plain)).total else " ".join(name.split())
 
 
 async def sentences_about(view: BookView, name: str) -> dict[str, list[Sentence]]:
     """The sentences with the name, and those with each capitalised word of it."""
-    parts = [word for word in name.split() if word[0].isupper() and len(word) > 2]
+    parts = [word for word in name.replace(".", "").split() if word[0].isupper() and len(word) > 2]
     terms = dict.fromkeys([name, *parts])
     found = {term: await view.mentions(term) for term in terms}
     return {term: sentences for term, sentences in found.items() if sentences}
@@ -180,7 +179,7 @@ async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence
 def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
     """The most telling sentences about somebody, one from each of some stretches of equal length, in order."""
     weights, names = weights_of(sentences), names_of(sentences)
-    begins = re.compile(rf"{_STARTS_WITH_WORD.pattern}(?:\w+\.?\s+)?{re.escape(name)}\b", re.IGNORECASE)
+    begins = re.compile(rf"{_STARTS_WITH_WORD.pattern}(?:\w+\.?\s+)?{name_pattern(name)}", re.IGNORECASE)
 
     def weight(each: Sentence) -> float:
         return score(each, weights, names) * (_SUBJECT if begins.match(each.text) else 1)
@@ -188,43 +187,6 @@ def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
     fit = [each for each in sentences if is_fit(each) and not is_spoken(each.text)] or list(filter(is_fit, sentences))
     stretches = [fit[len(fit) * n // TOLD : len(fit) * (n + 1) // TOLD] for n in range(TOLD)]
     return [max(stretch, key=weight) for stretch in stretches if stretch]
-
-
-class NameCollector:
-    """Collects the names in pieces of a book, which are added in their order."""
-
-    def __init__(self) -> None:
-        self._recognizer = NameRecognizer()
-        self._phrases = Counter[str]()
-
-    def add(self, text: str) -> None:
-        self._recognizer.add(text)
-        self._phrases.update(" ".join(phrase) for phrase in name_phrases(text))
-
-    @property
-    def phrases(self) -> Mapping[str, int]:
-        """How often each run of capitalised words has been there."""
-        return self._phrases
-
-    def copy(self) -> "NameCollector":
-        copied = NameCollector()
-        copied._recognizer, copied._phrases = self._recognizer.copy(), self._phrases.copy()
-        return copied
-
-    def met(self) -> list[str]:
-        """The names, as the book writes them, the most frequent first."""
-        found = self._recognizer.names()
-        known = found | TITLES_OF_PEOPLE
-        names = {
-            phrase: count
-            for phrase, count in self._phrases.items()
-            if (words := [folded_name(word) for word in phrase.split()])
-            and (known.issuperset(words) or " ".join(words) in found)
-            and not TITLES_OF_PEOPLE.issuperset(words)
-            and not (phrase.isupper() and len(phrase) > 1)
-        }
-        foreign = [name for name in found if name not in names and not name[0].isascii()]
-        return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
 
 
 _MOST_SAMPLED = 100_000

@@ -199,11 +199,9 @@ def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
 
 
 def _as_printed(name: str, text: str) -> str:
-    """A name as the sentence prints it, with full stops and an English article: "Mr. Varley", "the Duchess"."""
-    if not name:
-        return ""
-    found = re.search(rf"(?:\b[Tt]he\s+)?{name_pattern(name)}", text)
-    return re.sub(r"^The ", "the ", " ".join(found[0].split())) if found else name
+    """A name as the sentence prints it, with the English article it has there: "Mr. Varley", "the Duchess"."""
+    has_article = name and re.search(rf"\b[Tt]he\s+{name_pattern(name)}", text)
+    return f"the {name}" if has_article else name
 
 
 _UNSPOKEN = 0.4
@@ -390,7 +388,7 @@ SHORTEST_LINE, LONGEST_LINE = 18, 52
 
 def _telling_words(text: str, names: Sequence[str]) -> list[str]:
     """Words that somebody says who is named right after them, or in front of them as in a play: the most telling."""
-    known = frozenset(fold(word) for name in names for word in name.split())
+    known = frozenset(fold(word) for name in names for word in name.replace(".", "").split())
     found = [(words, text.find(words)) for words in [*_utterances(text, known), *_lines_of_a_play(text, names)]]
     fit = [
         (words, at)
@@ -418,7 +416,7 @@ def _utterances(text: str, known: frozenset[str]) -> Iterator[str]:
 
 
 def _lines_of_a_play(text: str, names: Sequence[str]) -> Iterator[str]:
-    speakers = "|".join(re.escape(name) for name in names) or "(?!)"
+    speakers = "|".join(name_pattern(name) for name in names if name.strip()) or "(?!)"
     cue = rf"(?m)^\s*(?:{speakers}|[^\W\d_a-z]{{3,}})[.:]\s+([^\W\d_][^\n.?!]*[.?!])(?=\s|$)"
     cues = [match[1] for match in re.finditer(cue, text)]
     if len(cues) >= FEWEST_MENTIONS:

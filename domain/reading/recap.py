@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from domain.book import Citation, Sentence, one_line, shown_chapter
 from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
 from domain.library.addressing import find_chapter, with_descendants
-from domain.library.names import NAME_WORD, SEPARATORS, NameRecognizer, bare_name, name_phrases
-from domain.library.search.words import STOP_WORDS, stem_of, words_of
+from domain.library.names import (
+    NAME_WORD,
+    SEPARATORS,
+    NameRecognizer,
+    bare_name,
+    counted_as_printed,
+    name_phrases,
+)
+from domain.library.search.words import STOP_WORDS, name_pattern, stem_of, words_of
 from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, ChapterPart, chapter_parts, weights_of
 from domain.ports import BookView
 
@@ -100,7 +107,7 @@ async def offset_of(view: BookView, place: str) -> int:
         BookError: NOT_FOUND, there is no such place in the part that has been read.
     """
     entries = await view.contents()
-    chapter = None if place.strip().isdecimal() else find_chapter(entries, place)
+    chapter = None if place.strip().isdecimal() else await asyncio.to_thread(find_chapter, entries, place)
     if chapter is not None:
         return chapter.start
     label = page_named(place)
@@ -123,7 +130,7 @@ async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
         BookError: NOT_FOUND, there is no such chapter in the part that has been read.
     """
     entries = await view.contents()
-    chapter = find_chapter(entries, name)
+    chapter = await asyncio.to_thread(find_chapter, entries, name)
     if chapter is None:
         message = Worded("There is no chapter “{name}” in the part that has been read.", name=name.strip())
         raise BookError(BookErrorCode.NOT_FOUND, message)
@@ -249,7 +256,7 @@ _ANOTHER_NAME = re.compile(
 
 def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
     """The sentences that best introduce somebody, in order; of equals the earlier one goes first."""
-    named = re.escape(name).replace(r"\ ", r"\s+")
+    named = name_pattern(name)
     patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
     scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
     ranked = sorted((sentence for sentence in sentences if scores[sentence]), key=lambda each: -scores[each])
@@ -260,7 +267,8 @@ def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
     """Names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), with their counts."""
     words = {bare_name(word) for word in name.split()}
     phrases = (phrase for sentence in sentences for phrase in name_phrases(sentence.text))
-    return Counter(" ".join(phrase) for phrase in phrases if words & {bare_name(word) for word in phrase})
+    shared = (" ".join(phrase) for phrase in phrases if words & {bare_name(word) for word in phrase})
+    return counted_as_printed(Counter(shared))
 
 
 def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:

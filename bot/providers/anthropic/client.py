@@ -125,6 +125,8 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
                     read = (piece for event in _events(arrived, events.response) for piece in reader.read(event))
                     for piece in with_whole_text(read):
                         yield piece
+                    if reader.is_over:
+                        break
             if not reader.whole:
                 raise self._service.error(LLMErrorCode.CONNECTION_LOST)
             response = reader.response()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from bot.providers.base import encoded, plain_id, read_arguments, tool_name
 from domain.book import Passage, page_reference
-from domain.chat import MessageRole, PromptMessage, WholeCharacters, repair_history
+from domain.chat import MessageRole, OwnTurn, PromptMessage, WholeCharacters, repair_history
 from domain.citations.keys import render
 from domain.strategies.window import estimate_text
 from domain.tool_use import (
@@ -262,6 +262,7 @@ class MessageAccumulator:
         self._by_index: dict[int, Block] = {}
         self._written: dict[int, str] = {}
         self._characters = WholeCharacters()
+        self._turn = OwnTurn()
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
         self._is_counted = False
@@ -270,7 +271,12 @@ class MessageAccumulator:
     @property
     def whole(self) -> bool:
         """Whether the reply is complete: a connection can also break without an error."""
-        return self._stop is not None
+        return self._stop is not None or self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has gone on as somebody else, so that the rest need not be read."""
+        return self._turn.is_over
 
     @property
     def used(self) -> TokenUsage | None:
@@ -311,7 +317,7 @@ class MessageAccumulator:
             self._read_arguments(index)
         text = "".join(block["text"] for block in self._blocks if block["type"] == "text")
         calls = [_invocation(block) for block in self._blocks if block["type"] == "tool_use"]
-        reason = _STOP_REASONS.get(self._stop or "", StopReason.OTHER)
+        reason = _STOP_REASONS.get("end_turn" if self.is_over else self._stop or "", StopReason.OTHER)
         if reason in _COMPLETE and calls and self._call_tools:
             return ChatResponse(
                 tool_invocations=calls,
@@ -349,6 +355,7 @@ class MessageAccumulator:
             case "citations_delta":
                 cited = delta["citation"]
                 block["citations"] = [*(block.get("citations") or ()), cited]
+                yield from self._tell(block, self._turn.end())
                 if cited["type"] == "search_result_location":
                     first, last = cited["start_block_index"], cited["end_block_index"]
                     yield CitationMark(cited["source"], first, last, cited["cited_text"])
@@ -366,6 +373,7 @@ class MessageAccumulator:
         block = self._by_index.get(index, {})
         if block.get("type") == "text":
             yield from self._say(block, self._characters.end())
+            yield from self._tell(block, self._turn.end())
             yield TextBlockEnd()
 
     def _read_arguments(self, index: int) -> None:
@@ -373,6 +381,9 @@ class MessageAccumulator:
             self._by_index[index]["input"] = read_arguments(self._written.pop(index))
 
     def _say(self, block: Block, text: str) -> Iterator[ProviderEvent]:
+        yield from self._tell(block, self._turn.feed(text))
+
+    def _tell(self, block: Block, text: str) -> Iterator[ProviderEvent]:
         if text:
             block["text"] += text
             yield TextChunk(text)

@@ -274,8 +274,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
                     yield piece
-        self._tool_use.note(called=reader.called)
-        for piece in reader.end():
+        self._tool_use.note(called=reader.called, closed=reader.closed_thinking)
+        for piece in reader.end(may_be_answer=not self._tool_use.closes_thinking):
             if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
                 yield piece
                 raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
@@ -324,9 +324,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             self._form.leave_out(doubted, self.model_name)
 
     def _takes_other_form(self, refusal: "APIError", request: Wire, sent: Wire, doubted: set[str]) -> bool:
-        """Whether the request can be sent again in another form, which the refusal has shown, or one of another request
-        in the meantime.
-        """
+        """Whether the request can be sent again in another form, which this refusal or another one has shown."""
         from bot.providers.openai.errors import without
 
         self._form.learn(refusal, sent)
@@ -347,7 +345,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         chunks = await self._send(sent)
         has_begun = has_ended = False
         try:
-            async with chunks, aclosing(self._arriving(chunks.response)) as arriving:
+            async with chunks, aclosing(self._arriving(chunks.response, reader)) as arriving:
                 async for chunk in arriving:
                     has_ended = chunk == DONE
                     has_begun = has_begun or not has_ended
@@ -373,8 +371,10 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if not reader.whole:
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
-    async def _arriving(self, response: "httpx2.Response") -> AsyncGenerator[object, None]:
-        """The chunks of a stream, and DONE if the server says that it ended; a reply in one piece is the only chunk."""
+    async def _arriving(
+        self, response: "httpx2.Response", reader: CompletionAccumulator
+    ) -> AsyncGenerator[object, None]:
+        """The chunks of a reply until it is over, and DONE if the server says so; a reply in one piece is one chunk."""
         from bot.providers.openai.errors import as_chunk, is_error
 
         if response.headers.get("content-type", "").startswith(UNSTREAMED):
@@ -392,6 +392,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                         return
                     assert_no_fragment(data)
                     yield as_chunk(data, response.request) if is_error(name, data) else data
+                    if reader.is_over:
+                        return
 
     async def _ask_in_one_piece(self, sent: Wire) -> object:
         client = await self._client.get()
@@ -483,9 +485,7 @@ def _without_user(url: str) -> tuple[str, dict[str, str]]:
 def _open_client(
     api_key: str, base_url: str | None, headers: Mapping[str, str], timeout: float, max_retries: int
 ) -> "AsyncOpenAI":
-    """A client over aiohttp, which reads a stream in little more than half the processor time of httpx2's own
-    transport.
-    """
+    """A client over aiohttp, which reads a stream in little more than half the time of httpx2's own transport."""
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient
 

@@ -1,6 +1,7 @@
 """A streamed chat completion as events of the domain."""
 
 import json
+import logging
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.providers.base import is_complete_object, read_arguments, tool_name
-from domain.chat import PromptMessage, WholeCharacters
+from domain.chat import (
+    LONGEST_THINKING_END,
+    THINKING_ENDS,
+    THINKING_OPENINGS,
+    OwnTurn,
+    PromptMessage,
+    ReasoningFilter,
+    WholeCharacters,
+    answer_in_thinking,
+)
 from domain.strategies.always_retrieve import is_by_model
 from domain.strategies.window import estimate, estimate_text
 from domain.tool_use import (
@@ -25,62 +35,7 @@ from domain.tool_use import (
     token_count,
 )
 
-_MARKS: Final = {
-    "<think>": "</think>",  # most models
-    "<thinking>": "</thinking>",  # Nova
-    "<thought>": "</thought>",  # Gemini
-    "<reasoning>": "</reasoning>",  # gpt-oss on Bedrock
-    "<seed:think>": "</seed:think>",
-    "<|channel>": "<channel|>",  # Gemma 4
-    "<|channel|>analysis": "<|channel|>final<|message|>",  # gpt-oss
-    "[THINK]": "[/THINK]",  # Mistral
-}
-"""Between what models write their thinking."""
-_OPENINGS: Final = tuple(_MARKS)
-_CLOSE: Final = re.compile("|".join([*map(re.escape, _MARKS.values()), r"<\|channel\|>commentary (?=to=)"]))
-"""What ends thinking: the mark that belongs to it, or a call of gpt-oss."""
-_LONGEST_CLOSE: Final = 32
-_ENDS: Final = (
-    *("</s>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|return|>"),
-    *("<end_of_turn>", "<｜end▁of▁sentence｜>"),
-)
-"""With what models end a reply. TGI and MLX's servers pass it on with some of them, as the last words."""
-
-
-class ReasoningFilter:
-    """Removes the thinking at the beginning of a streamed reply; any other reply passes unchanged.
-
-    Servers that know the model remove its thinking themselves; others stream it as part of the answer.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._is_thinking = False
-        self._has_thought = False
-        self._answering = False
-
-    def feed(self, piece: str) -> str:
-        """The text that may be shown now and has not been returned before."""
-        if self._answering:
-            return piece
-        self._held += piece
-        while self._is_thinking or self._held.lstrip().startswith(_OPENINGS):
-            _, *rest = _CLOSE.split(self._held, maxsplit=1)
-            if not rest:
-                self._is_thinking, self._held = True, self._held[-_LONGEST_CLOSE:]
-                return ""
-            self._is_thinking, self._has_thought, self._held = False, True, rest[0]
-        begun = self._held.lstrip()
-        return "" if any(mark.startswith(begun) for mark in _OPENINGS) else self._answer()
-
-    def end(self) -> str:
-        """The text held back because it might have become thinking."""
-        return "" if self._is_thinking else self._answer()
-
-    def _answer(self) -> str:
-        text, self._held, self._answering = self._held, "", True
-        return text.lstrip() if self._has_thought else text
-
+logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -166,7 +121,7 @@ class CompletionAccumulator:
         self._may_be_thinking = True
         self._characters = WholeCharacters()
         self._text: list[str] = []
-        self._held = ""
+        self._turn = OwnTurn()
         self._received: list[str] = []
         self._thoughts: list[str] = []
         self._details: list[Json] = []
@@ -182,6 +137,11 @@ class CompletionAccumulator:
     def whole(self) -> bool:
         """Whether the reply is complete: a connection can also break without an error."""
         return self.overflowed or (self._finish is not None and self._finish not in _BROKEN)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has gone on as somebody else, so that the rest need not be read."""
+        return self._turn.is_over
 
     @property
     def is_blank(self) -> bool:
@@ -250,10 +210,15 @@ class CompletionAccumulator:
 
         If not, what has arrived is complete if the stream ended `in_order`, because some servers never tell.
         """
-        has_told = self._finish is not None
+        has_told = self._finish is not None and not self.is_over
         if in_order and (self._has_said or self._calls):
             self._finish = self._finish or "stop"
         return has_told
+
+    @property
+    def closed_thinking(self) -> bool:
+        """Whether the server has told the model's thinking from what followed it."""
+        return any(self._thoughts) and bool(self._calls or "".join(self._text).strip())
 
     def withdraw(self) -> None:
         """Count nothing that has arrived: it was no reply, but the server's way to refuse the request."""
@@ -280,37 +245,48 @@ class CompletionAccumulator:
             for piece in _pieces_of_calls(delta):
                 self._extend_call(piece)
 
-    def end(self) -> Iterator[ProviderEvent]:
-        """The end of the text, then the complete reply."""
+    def end(self, *, may_be_answer: bool = False) -> Iterator[ProviderEvent]:
+        """The end of the text, then the complete reply. `may_be_answer`: see `answer_in_thinking`."""
         yield from self._say(self._thinking.feed(self._characters.end()))
         yield from self._say(self._thinking.end())
-        yield from self._tell("" if self._held.rstrip() in _ENDS else self._held)
+        yield from self._say(self._answer_in_thinking(may_be_all=may_be_answer))
+        yield from self._tell(self._turn.end())
         if self._text:
             yield TextBlockEnd()
         yield self._response()
 
+    def _answer_in_thinking(self, *, may_be_all: bool) -> str:
+        """The answer, if a reply that has come to its end has nothing but thinking."""
+        thinking = "".join(self._thoughts)
+        has_ended = _STOP_REASONS.get(self._finish or "") is StopReason.END_TURN
+        has_other = self._calls or self._refused or "".join([*self._text, self._turn.held]).strip()
+        if not thinking or not has_ended or has_other:
+            return ""
+        answer = answer_in_thinking(thinking, may_be_all=may_be_all)
+        how = "its answer came as thinking" if answer else "it has sent thinking and no answer"
+        logger.warning("%s: %s: its server may need another parser for thinking, or none", self._model, how)
+        return answer
+
     def _say(self, text: str) -> Iterator[ProviderEvent]:
-        """Tell a piece of text, but not what may become the mark of the end."""
-        text = self._held + text
-        begun = text.rfind("<")
-        is_end = begun >= 0 and any(mark.startswith(text[begun:].rstrip()) for mark in _ENDS)
-        text, self._held = (text[:begun], text[begun:]) if is_end else (text, "")
-        yield from self._tell(text)
+        """Tell a piece of text, but not what may become a mark of the end, nor what follows one."""
+        yield from self._tell(self._turn.feed(text))
+        if self._turn.is_over:
+            self._finish = "stop"
 
     def _tell(self, text: str) -> Iterator[ProviderEvent]:
         if not text:
             return
         self._text.append(text)
         yield TextChunk(text)
-        if self._may_be_thinking and _CLOSE.search("".join(self._text[-_LONGEST_CLOSE:])):
+        if self._may_be_thinking and THINKING_ENDS.search("".join(self._text[-LONGEST_THINKING_END:])):
             self._may_be_thinking = False
             whole = "".join(self._text)
-            thinking = _CLOSE.split(whole, maxsplit=1)[0]
-            if not any(mark in thinking for mark in _OPENINGS):  # the template has written it, or it is another one
-                whole += self._held
-                self._text, self._held, self._thinking = [], "", ReasoningFilter()
+            thinking = THINKING_ENDS.split(whole, maxsplit=1)[0]
+            if not any(mark in thinking for mark in THINKING_OPENINGS):  # the template's, or another's
+                whole += self._turn.held
+                self._text, self._turn, self._thinking = [], OwnTurn(), ReasoningFilter()
                 yield ThinkingEnded()
-                yield from self._say(self._thinking.feed(_OPENINGS[0] + whole))
+                yield from self._say(self._thinking.feed(THINKING_OPENINGS[0] + whole))
 
     def _extend_call(self, piece: Json) -> None:
         index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or piece
@@ -380,16 +356,20 @@ def _is_unread_call(text: str, tools: Sequence[ToolDefinition]) -> bool:
 
 
 class ToolUse:
-    """What replies have shown of whether a server reads the tools of a request. `is_known`: it does."""
+    """What replies have shown of whether a server reads the tools of a request. `is_known`: it does. And whether it has
+    ever told a model's thinking from what follows (`closes_thinking`).
+    """
 
     def __init__(self) -> None:
         self.is_known = False
+        self.closes_thinking = False
         self._has_called = False
         self._without_call = 0
         self._per_estimated = 0.0
 
-    def note(self, *, called: bool) -> None:
-        """Learn from a reply: whether the model called a tool."""
+    def note(self, *, called: bool, closed: bool = False) -> None:
+        """Learn from a reply: whether the model called a tool, and the server knew where its thinking ended."""
+        self.closes_thinking = self.closes_thinking or closed
         self._has_called = self._has_called or called
         self.is_known = self.is_known or called
 

@@ -109,7 +109,7 @@ class TestPrintedNumbers:
 @pytest.fixture
 def named(parser: PagesReader) -> None:
     """The book has somebody's name inside its sentences."""
-    parser.texts = (PAGES[0], "They asked Mara about it. What Mara had counted were boats.", PAGES[2])
+    parser.texts = (PAGES[0], "They asked Mara and Dr. Orr about it. What Mara had counted were boats.", PAGES[2])
 
 
 class TestCompletion:
@@ -118,6 +118,7 @@ class TestCompletion:
             assert await completed(client, "recap", "book", "la") == ["The Lamp"]
             assert await completed(client, "recap", "chapter", "", book="The Lamp") == ["1", "2"]
             assert await completed(client, "who_is", "name", "ma", book="The Lamp") == ["Mara"]
+            assert await completed(client, "who_is", "name", "dr o", book="The Lamp") == ["Dr. Orr"]
             template = types.ResourceTemplateReference(type="ref/resource", uri="book://{book}/pages/{page}")
             pages = await client.complete(template, {"name": "page", "value": ""}, {"book": "The Lamp"})
         assert pages.completion.values == ["1", "2", "3"]

@@ -224,3 +224,17 @@ def test_the_day_of_a_paper_ends_its_title_page() -> None:
 def test_an_ornament_above_the_first_chapter_is_no_title() -> None:
     told = "\n\n\n".join(f"Chapter {at}\n\n{prose(at)}" for at in (1, 2, 3))
     assert read_book(f"~~~\n\n{told}".encode(), "the_weir.txt").title == "The Weir"
+
+
+def test_a_word_stays_in_capitals_where_the_book_writes_it_so_in_its_sentences() -> None:
+    told = "The emulator QEMU is one program, and the API of QEMU another. I do not know WHY, or why. " * 9
+    text = f"QEMU MANUAL\n\nQEMU\n\n{told}\n\nWHY QEMU’S API IS THERE\n\n{prose(90)}\n\nTHE END OF IT\n\n{prose(90)}"
+    book = read_book(text.encode(), "qemu.txt")
+    assert book.title == "QEMU Manual"
+    assert [chapter.title for chapter in book.chapters] == ["QEMU", "Why QEMU’s API Is There", "The End of It"]
+
+
+def test_a_heading_that_is_not_printed_in_capitals_stays_as_it_is() -> None:
+    told = "It was known as QEMU, or so. The Chapter of it is called Qemu and why. " * 9
+    text = f"# Qemu\n\n{told}\n\n# Why Qemu\n\n{prose(90)}\n"
+    assert [chapter.title for chapter in read_book(text.encode(), "q.md").chapters] == ["Qemu", "Why Qemu"]

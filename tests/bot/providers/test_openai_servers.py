@@ -125,8 +125,51 @@ async def test_a_name_is_one_that_can_go_into_the_history(
 async def test_thinking_aloud_is_not_the_answer(server: OpenAIDouble, chat: OpenAIChat) -> None:
     aloud = [words("<think>Hobb? "), words("Yes.</think>\n\n"), words("It was "), words("Hobb.")]
     assert (await replied(server, chat, *aloud, SAID)).text == "It was Hobb."
-    aside: Json = {"choices": [{"index": 0, "delta": {"reasoning_content": "Hobb?", "content": None}}]}
-    assert (await replied(server, chat, aside, words("It was Hobb."), SAID)).text == "It was Hobb."
+    assert (await replied(server, chat, aside("Hobb?"), words("It was Hobb."), SAID)).text == "It was Hobb."
+
+
+def aside(text: str, field: str = "reasoning_content") -> Json:
+    return {"choices": [{"index": 0, "delta": {field: text, "content": None}}]}
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+async def test_an_answer_that_a_server_takes_for_thinking_is_shown(
+    server: OpenAIDouble, chat: OpenAIChat, field: str
+) -> None:
+    pieces = [aside("It was ", field), aside("Hobb.<|im_end|>", field)]
+    assert (await replied(server, chat, *pieces, SAID)).text == "It was Hobb."
+    pieces = [aside("Hobb? The user", field), aside(" asks.</thi", field), aside("nk>\nIt was Hobb.", field)]
+    assert (await replied(server, chat, *pieces, SAID)).text == "It was Hobb."
+
+
+async def test_thinking_without_an_answer_is_none(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    assert (await replied(server, chat, aside("Okay, it was Hobb."), SAID)).text == ""
+    cut = {"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}
+    assert (await replied(server, chat, aside("It was Hobb."), cut)).text == ""
+
+
+@pytest.mark.parametrize("following", [words("Hobb did it."), piece(FAN, "search_book")])
+async def test_a_server_that_has_told_thinking_from_what_follows_has_no_answer_in_it(
+    server: OpenAIDouble, chat: OpenAIChat, following: Json
+) -> None:
+    await replied(server, chat, aside("It was Hobb."), following, SAID)
+    assert (await replied(server, chat, aside("It was Hobb."), SAID)).text == ""
+
+
+@pytest.mark.parametrize("ended", [[SAID], []])
+async def test_what_a_model_writes_as_the_reader_is_no_part_of_the_answer(
+    server: OpenAIDouble, chat: OpenAIChat, ended: list[Json]
+) -> None:
+    pieces = [
+        words("It was Hobb.<|im"),
+        words("_start|>us"),
+        words("er\nWho else?"),
+        words("<|im_end|>"),
+        words("Tom."),
+    ]
+    response = await replied(server, chat, *pieces, *ended)
+    assert (response.text, response.stop_reason) == ("It was Hobb.", StopReason.END_TURN)
+    assert response.usage and response.usage.output_tokens
 
 
 async def test_text_in_parts(server: OpenAIDouble, chat: OpenAIChat) -> None:

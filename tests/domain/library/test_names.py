@@ -1,6 +1,8 @@
 """Names, told from other words by how a book uses them."""
 
-from domain.library.names import NameRecognizer
+import pytest
+
+from domain.library.names import NameRecognizer, acronyms_among
 
 FILLER = "Der Garten war groß, und das Haus stand am Weg, und die Frau ging in die Küche. " * 500
 
@@ -45,3 +47,20 @@ def test_an_initial_or_a_short_title_ends_no_sentence() -> None:
     assert {"eckleburg", "charcellay", "clare", "st clare"} <= names_in_book(told)
     assert not names_in_book("They lived with Hobb’s son. Then Hobb’s Court was sold.") & {"s court"}
     assert not names_in_book("He hasn’t. Oh, it is I. Then they won’t. Oh, yes.") & {"oh", "then"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_acronym"),
+    [
+        ("We start QEMU, and QEMU runs.", True),
+        ("We run `qemu-img` and qemu-system in QEMU, see /usr/bin/qemu or qemu.org.", True),
+        ("Then he cried QEMU, and Qemu came. Qemu laughed.", False),
+        ("A qemu is a bird. You know what a QEMU is: a qemu.", False),
+        ("He told us QEMU IS A BIRD, and so it is.", False),
+        ("it ends\nQEMU\n\nand begins", False),
+        ("QEMU. I do not know. QEMU. But you do.", False),
+        ("", False),
+    ],
+)
+def test_an_acronym_is_a_word_that_sentences_have_in_capitals_and_seldom_otherwise(text: str, is_acronym: bool) -> None:
+    assert acronyms_among({"QEMU", "API"}, text) == ({"QEMU"} if is_acronym else set())

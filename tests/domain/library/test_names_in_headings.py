@@ -12,3 +12,9 @@ def test_a_heading_is_no_part_of_the_name_that_follows(gap: str) -> None:
 
 def test_a_name_may_run_on_over_a_line() -> None:
     assert ["Marta", "Quill"] in list(name_phrases("Then came Marta\nQuill."))
+
+
+def test_a_title_has_its_full_stop_and_the_end_of_a_sentence_none() -> None:
+    text = "Then Mr. Varley, Dr.\nSeward and Mrs Crake left St. Clare. Mr. is no name. Ann met Tom. Hobb came."
+    found = [" ".join(phrase) for phrase in name_phrases(text)]
+    assert found == ["Mr. Varley", "Dr. Seward", "Mrs Crake", "St. Clare", "Mr", "Ann", "Tom", "Hobb"]

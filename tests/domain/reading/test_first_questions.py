@@ -40,6 +40,14 @@ def test_a_novel_is_asked_about_who_is_met_there_and_what_is_said() -> None:
     ]
 
 
+def test_who_is_asked_about_has_the_name_the_book_prints() -> None:
+    asked = kinds(NOVEL, "Mrs. Adair", "Tom Reeve")
+    assert (FirstQuestionKind.MET, "Mrs. Adair") in asked
+    assert (FirstQuestionKind.SAID, "Is the ferry still running tonight?") in asked
+    play = "Mr. Alba. Who left the gate open?\nBruno. I did not.\nMr. Alba. Somebody did, and the goats are out.\n"
+    assert (FirstQuestionKind.SAID, "Who left the gate open?") in kinds(play, "Mr. Alba", "Bruno")
+
+
 def test_a_play_is_asked_about_its_lines() -> None:
     assert (FirstQuestionKind.SAID, "Who left the gate of the orchard open?") in kinds(PLAY)
 

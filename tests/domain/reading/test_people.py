@@ -2,7 +2,8 @@
 
 import pytest
 
-from domain.reading.portrait import NameCollector, people_among
+from domain.library.names import NameCollector
+from domain.reading.portrait import people_among
 
 TEXT = """Count Crake came to Harwich in May. "Wait," said Hobb. Then the Count asked Hobb for the key. He went on to
 Harwich, where a Norseman sold him the Petrel, and the Petrel left Harwich. The Ferryman said to the Count that Mrs.
@@ -37,11 +38,11 @@ def test_one_name_stands_for_all_of_the_same_person() -> None:
 
 def test_a_name_that_the_text_joins_is_that_of_one_person() -> None:
     people = people_among("Madam Ottilie wept. Mrs. Vane, who was Ottilie Vane, laughed. Mrs. Vane sat. " * 3)
-    assert len({"Madam Ottilie", "Mrs Vane"} & people.keys()) == 1
+    assert len({"Madam Ottilie", "Mrs. Vane"} & people.keys()) == 1
 
 
 def test_a_married_couple_is_two() -> None:
-    assert [*people_among("Mr. Hobb said no. Mrs. Hobb said yes. " * 3)] == ["Mr Hobb", "Mrs Hobb"]
+    assert [*people_among("Mr. Hobb said no. Mrs. Hobb said yes. " * 3)] == ["Mr. Hobb", "Mrs. Hobb"]
     assert [*people_among("Herr Hobb said no. Frau Hobb said yes. " * 3)] == ["Frau Hobb", "Herr Hobb"]
 
 
@@ -155,4 +156,4 @@ def test_what_always_goes_on_in_the_same_words_is_nobody() -> None:
 
 
 def test_an_initial_is_no_name() -> None:
-    assert "Mr D" not in people_among("Mr. D. Hobb laughed, and Mr. D. wept. Ann saw Mr. D. Hobb and laughed. " * 4)
+    assert "Mr. D" not in people_among("Mr. D. Hobb laughed, and Mr. D. wept. Ann saw Mr. D. Hobb and laughed. " * 4)

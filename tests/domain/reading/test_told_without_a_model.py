@@ -11,10 +11,10 @@ from bot.app import SAMPLE
 from bot.parsers.formats import read_book
 from domain.book import Book, BookText, Chapter, Page
 from domain.errors import BookError
+from domain.library.names import NameCollector
 from domain.library.search.words import fold
 from domain.reading import portrait
 from domain.reading.companion import Asker, ReadingCompanion
-from domain.reading.portrait import NameCollector
 from domain.reading.questions import DiscussionKind
 from storage.book_files.files import SQLiteBookFiles
 from tests.journeys.reading_room import tale, the_book
@@ -105,8 +105,10 @@ async def test_a_portrait_says_where_somebody_comes_in_and_what_is_told(
 ) -> None:
     told = await companion.who(book, HALF, "mrs ferrier")
     assert re.match(
-        r"\*\*Mrs Ferrier\*\* is mentioned \d+ times, first on about p\. \d+ and last on about p\. \d+\.", told.text
+        r"\*\*Mrs\. Ferrier\*\* is mentioned \d+ times, first on about p\. \d+ and last on about p\. \d+\.", told.text
     )
+    assert not re.search(r"\b(?:Mr|Mrs|Dr|St)\b(?!\.)", told.text)
+    assert (await companion.who(book, HALF, "Mrs. Ferrier")).text == told.text
     assert "First mention:\n> " in told.text
     assert all(stands_in(line, NOVEL[:HALF]) for line in quotes(told.text))
     first = NOVEL.index("Mrs. Ferrier")
@@ -121,7 +123,7 @@ async def test_a_name_is_found_in_spite_of_a_slip(companion: ReadingCompanion, b
 
 async def test_names_are_those_met_so_far(companion: ReadingCompanion, book: Book) -> None:
     few, more = await companion.names(book, len(NOVEL) // 12), await companion.names(book, HALF)
-    assert {"Mrs Nunn", "Bole"} <= {*more}
+    assert {"Mrs. Nunn", "Bole"} <= {*more}
     assert len(few) < len(more)
     assert not [name for name in few if fold(name.split()[-1]) not in fold(NOVEL[: len(NOVEL) // 12])]
 

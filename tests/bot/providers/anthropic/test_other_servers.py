@@ -287,6 +287,25 @@ async def test_what_a_server_leaves_out_of_a_call_is_not_missed(
     assert len({call.tool_use_id for call in calls} - {""}) == begun
 
 
+@pytest.mark.parametrize("end", [SAID[3:], ()])
+async def test_what_a_model_writes_as_the_reader_is_no_part_of_its_answer(
+    server: Server, end: tuple[Json, ...]
+) -> None:
+    pieces = ("<|eot", "_id|>", "\nWho?", "Tom")
+    server.reply = (*SAID[:3], *({**SAID[2], "delta": {"type": "text_delta", "text": each}} for each in pieces), *end)
+    chat = server.chat()
+    response = await chat.chat_with_tools([user("?")], ())
+    assert (response.text, response.stop_reason) == ("Hobb.", StopReason.END_TURN)
+    await chat.aclose()
+
+
+async def test_what_might_have_become_a_mark_is_part_of_the_answer(server: Server) -> None:
+    server.reply = (*SAID[:3], {**SAID[2], "delta": {"type": "text_delta", "text": " [<"}}, *SAID[3:])
+    chat = server.chat()
+    assert (await chat.chat_with_tools([user("?")], ())).text == "Hobb. [<"
+    await chat.aclose()
+
+
 async def test_a_reply_in_one_piece_is_read(server: Server) -> None:
     async def whole(request: web.Request) -> web.Response:
         await request.read()

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.openai.stream import CompletionAccumulator, ReasoningFilter
+from bot.providers.openai.stream import CompletionAccumulator
+from domain.chat import ReasoningFilter, answer_in_thinking
 from domain.tool_use import ChatResponse, TextChunk, ThinkingEnded
 
 
@@ -68,3 +69,35 @@ def test_the_mark_of_the_end_is_left_out_however_it_arrives(written: str, said: 
     *rest, response = accumulator.end()
     assert isinstance(response, ChatResponse)
     assert response.text == shown + "".join(event.text for event in rest if isinstance(event, TextChunk)) == said
+
+
+ANSWERS = (
+    "It was Hobb who took the lamp.",
+    "Hobb took it: “I need it more than you,” he said.",
+    "Hobb hat sie genommen.",
+    '{"query": "lamp"}',
+    "",
+)
+THOUGHTS = (
+    "Okay, so Hobb took the lamp.",
+    "The user is asking who took the lamp. It was Hobb.",
+    "Who took the lamp? Let me look.",
+    "Thinking Process:\n\n1.  **Analyze the Request:** who took the lamp",
+    "We need to search the book.",
+    "Hobb took it. I should cite the page.",
+    "用户在问是谁拿走了灯。",
+    "<think>Hobb.",
+)
+
+
+@pytest.mark.parametrize("thinking", [*ANSWERS, *THOUGHTS])
+def test_what_follows_the_end_of_thinking_is_the_answer(thinking: str) -> None:
+    for may_be_all in (True, False):
+        assert answer_in_thinking(f"{thinking}</think>\n\nHobb did.", may_be_all=may_be_all) == "Hobb did."
+        assert answer_in_thinking(f"<think>Hm.</think>{thinking}</think>", may_be_all=may_be_all) == ""
+
+
+def test_all_may_be_the_answer_where_a_server_has_never_told_one_from_thinking_and_no_model_thinks_like_that() -> None:
+    assert [answer_in_thinking(each, may_be_all=True) for each in ANSWERS] == [*ANSWERS]
+    assert {answer_in_thinking(each, may_be_all=True) for each in THOUGHTS} == {""}
+    assert {answer_in_thinking(each, may_be_all=False) for each in (*ANSWERS, *THOUGHTS)} == {""}
