@@ -409,6 +409,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
         case intents.Overview(latest=True):
             last = wording.story_chapter(transcript.listed, last=True)
             return tools.call("story_so_far", chapter=f"#{last['number']}" if last else "0")
+        case intents.Overview(chapter=int(), others=()) if transcript.is_story_of_part:
+            return tools.call("table_of_contents")
         case intents.Overview(chapter=str() | int() as of, may_be_title=may_be_title) if not transcript.results:
             return wording.search(analyse(str(of)), tools) if may_be_title else tools.call("table_of_contents")
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):

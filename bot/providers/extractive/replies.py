@@ -105,11 +105,13 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     looks = transcript.looks_for("story_so_far")
     if not looks:
         return ""
-    phrases = PHRASES[language]
+    phrases, passages = PHRASES[language], transcript.passages_of("story_so_far")
     if all(look.result.is_error for look in looks):
         same = numbered(transcript.listed, wish.chapter)
         number = number_value(same[0]["printed"]) if same else None
         return phrases.which_chapter.format(len(same), number) if len(same) > BOTH else phrases.no_chapter
+    if isinstance(wish.chapter, int) and transcript.is_story_of_part and (inner := transcript.part):
+        return "\n".join([phrases.which_inner.format(wish.chapter, len(inner)), *_entries(inner)])
     passages = transcript.passages_of("story_so_far")
     found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
     told = [each for each in found if not is_of_names(words_of(each.raw))]
@@ -163,15 +165,15 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
     listed: Sequence[Mapping[str, Any]] = data["chapters"] if data else ()
     if not listed:
         return phrases.no_contents
-    lines = [f"* {' '.join(entry['title'].split())}{_key(entry)}" for entry in listed[:_MOST_LISTED]]
     more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
     lead = phrases.one_chapter if len(listed) == 1 else phrases.contents.format(len(listed))
-    return "\n".join([lead, *lines, *more])
+    return "\n".join([lead, *_entries(listed), *more])
 
 
-def _key(entry: Mapping[str, Any]) -> str:
-    """The key of a chapter's opening sentence, which is rendered as its page."""
-    return f" [{entry['key']}]" if "key" in entry else ""
+def _entries(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The first chapters with the keys of their opening sentences, which are rendered as their pages."""
+    for each in listed[:_MOST_LISTED]:
+        yield f"* {' '.join(each['title'].split())}" + (f" [{each['key']}]" if "key" in each else "")
 
 
 MOST_PAGE_WORDS = 400
@@ -399,9 +401,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
 
 
 def _told(wish: Wish, choices: Choices) -> str:
-    transcript = choices.transcript
+    transcript, intent = choices.transcript, wish.intent
     phrases = PHRASES[wish.question.language]
-    intent = wish.intent
     if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:

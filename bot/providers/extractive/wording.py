@@ -94,6 +94,7 @@ class Phrases:
     no_chapter: str
     both_chapters: str
     which_chapter: str
+    which_inner: str
     nothing_about: str
     nothing_about_yet: str
     did_you_mean: str
