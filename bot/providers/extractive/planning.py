@@ -67,7 +67,7 @@ class Choices:
         return new if new.candidates or not told else self._choose(question, results)
 
     def _choose(self, question: Question, results: _Results, told: Collection[Sentence] = ()) -> Choice:
-        candidates = gather(results, question.language)
+        candidates = intents.stating(question, gather(results, question.language))
         evidence = Evidence(question, candidates)
         is_apart = max(evidence.wide, default=0.0) < intents.least_together(question, self.transcript.told)
         is_apart = is_apart and not wording.absent(question, self.transcript.missing, ())

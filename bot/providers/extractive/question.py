@@ -31,7 +31,7 @@ from bot.providers.extractive.language import (
     stem,
     stems_of,
 )
-from bot.providers.extractive.signs import names_in, relation_in
+from bot.providers.extractive.signs import defines, names_in, relation_in
 from domain.library.search.languages import german_forms, separable_german
 from domain.library.search.phrases import LEAST_RUN, POINTING, quoted_in
 from domain.library.search.words import fold, without_possessive, words_of
@@ -199,14 +199,7 @@ class Question:
 
     def is_defined_in(self, text: str) -> bool:
         """Whether a sentence says what the thing asked about is: "A splice is a joint", "called a splice"."""
-        if not self.asks_what_it_is:
-            return False
-        thing = rf"(?:an? |the )?{'[ -]'.join(re.escape(term.word) for term in self.terms)}s?"
-        is_one = (
-            r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
-        )
-        defined = rf"\b{thing}{is_one}\b|\b(?:called|known as|termed) {thing}\b"
-        return re.search(defined, text, re.IGNORECASE) is not None
+        return self.asks_what_it_is and defines("[ -]".join(re.escape(term.word) for term in self.terms), text)
 
 
 _KINDS = {

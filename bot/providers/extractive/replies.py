@@ -13,6 +13,7 @@ from bot.providers.extractive.intents import (
     ASKS_FOR_CHAPTER,
     OF_THE_BOOK,
     ONWARD,
+    OUTCRY,
     Beginning,
     Cast,
     Cited,
@@ -28,6 +29,7 @@ from bot.providers.extractive.intents import (
     Remark,
     StoryEnd,
     asks_nothing,
+    is_of_the_world,
     is_readers_own,
     least_together,
     names_author,
@@ -216,7 +218,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     is_count = wish.place in ("all", "chapters")
     if is_count and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
-    (words, _), (last_words, last_key) = (_parted(place) for place in (places[0], places[-1]))
+    (words, _), (last_words, last_key) = map(_parted, (places[0], places[-1]))
     is_same = is_count and words == last_words  # it is quoted once
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, last_key if is_same else places[-1])
     if wish.place == "met":
@@ -229,8 +231,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
 
 def _parted(rendered: str) -> tuple[str, str]:
     """The words of a quotation, and its keys."""
-    keys = KEY_GROUP.search(rendered)
-    return (rendered[: keys.start()], keys[0].strip()) if keys else (rendered, "")
+    return (rendered[: keys.start()], keys[0].strip()) if (keys := KEY_GROUP.search(rendered)) else (rendered, "")
 
 
 def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
@@ -256,11 +257,11 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
     places = places_of(wish, transcript)
     hits = [hit for hit in places if stands_in(wish.text, hit.text) or is_like(wish.text, hit.text, language)]
-    if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or wish.sure):
+    phrases, is_sure = PHRASES[language], wish.sure or (wish.speaker and OUTCRY.fullmatch(wish.text))
+    if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or is_sure):
         return ""
-    phrases = PHRASES[language]
     if not hits:
-        return phrases.no_line
+        return phrases.no_line if transcript.book["open"] else phrases.no_line_yet
     around = transcript.passages_of("read_around")
     told = [_and_next(each, around, language) for each in hits] if wish.after else []
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
@@ -470,16 +471,15 @@ def _lookup(question: Question, choices: Choices) -> str:
         named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
         lost = [word for word in named if choices.transcript.missing.get(word) == []]
         words = (lost or named if is_foreign else []) or unknown or missing
-        is_general = least_together(question, choices.transcript.told) > 0  # of England, there is something else
-        words = words or ([] if is_general else question.name_words)
+        is_general = is_of_the_world(question) or least_together(question, choices.transcript.told) > 0
+        words = words or ([] if is_general else question.name_words)  # of England, there is something else
         nothing = nothing_found(words, question.text, phrases, reading=reading)
         other = choices.namesake(unknown[-1]) if len(unknown) > 1 else ""
         return " ".join([*foreign, nothing, *([phrases.did_you_mean.format("", other)] if other else [])])
     spelt = choices.mended(question)
-    mended = {
-        words: " ".join(spelt.get(each, each) for each in words.split()) for words in as_typed([*spelt], question.text)
-    }
-    meant = [phrases.did_you_mean.format(*each) for each in mended.items()]
+    typed = as_typed([*spelt], question.text)
+    mended = (" ".join(spelt.get(each, each) for each in words.split()) for words in typed)
+    meant = [phrases.did_you_mean.format(*each) for each in zip(typed, mended, strict=True)]
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
 

@@ -2,22 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 
 from bot.providers.extractive.language import (
     CUE_WORDS,
+    PAST,
     RELATIVES,
     SIGNS,
+    WORDINGS,
     Language,
     any_accents,
     is_little,
     stems_of,
 )
 from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
-from domain.library.search.words import fold, without_possessive, words_of
+from domain.library.search.words import IRREGULAR_FORMS, fold, without_possessive, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,57 @@ def role_holders(roles: Sequence[str], text: str) -> list[str]:
 def is_role(word: str) -> bool:
     """Whether a word says what somebody is."""
     return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None
+
+
+def defines(thing: str, text: str) -> bool:
+    """Whether a text says what a thing (a pattern) is: "A splice is a joint", "called a splice", "Love is life"."""
+    whole = rf"(?<!of )(?<!of the )(?:an? |the )?{thing}s?"
+    is_one = r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
+    is_all = rf"(?:{SIGNS['is_all']})"
+    called = rf"\b(?:called|known as|termed) {whole}\b"
+    return re.search(rf"\b{whole}{is_one}\b|{called}|(?<!of )\b{thing}{is_all}", text, re.IGNORECASE) is not None
+
+
+_DEFINED, _PEOPLED = (
+    re.compile(rf"\W*(?:{any_accents('|'.join(WORDINGS[each]))})\W*", re.IGNORECASE) for each in ("defined", "peopled")
+)
+_PEOPLE = re.compile(
+    rf"\b(?:\d[\d,.]*\d\d|\w*(?:hundred|thousand|million|tausend|hundert)\w*)(?:\W+\w+){{0,2}}\W+(?:{SIGNS['people']})\b"
+    r"|\bpopulation of\b",
+    re.IGNORECASE,
+)
+
+
+def matter_in(asked: str) -> str:
+    """What is to be defined, if it is something that everybody knows: "love" in "What is love?"."""
+    found = _DEFINED.fullmatch(asked)
+    return next(filter(None, found.groups())) if found else ""
+
+
+def world_fact_in(asked: str) -> Callable[[str], bool] | None:
+    """Whether a text states the fact that is asked for, if the world knows it and a novel hardly: what love is, or how
+    many people live in London.
+    """
+    if matter := matter_in(asked):
+        return partial(defines, re.escape(matter))
+    if found := _PEOPLED.fullmatch(asked):
+        place = fold(next(filter(None, found.groups())).strip())
+        return lambda text: place in fold(text) and _PEOPLE.search(text) is not None
+    return None
+
+
+_TRUTH_REACH = 8
+"""Words within which those of a general truth stand."""
+
+
+def is_general_truth(words: Sequence[str], stems: Sequence[str], text: str) -> bool:
+    """Whether a text has all these words (stems) near each other in this order, and tells nothing as past."""
+    places = [[at for at, each in enumerate(stems) if each == word] for word in words]
+    near = (last for first, last in product(places[0], places[-1]) if 0 <= last - first <= _TRUTH_REACH)
+    told = [*zip(words_of(text), stems, strict=False)]
+    others = " ".join(word for word, each in told if each not in words)
+    is_past = PAST.search(others) or any(each in words and fold(word) in IRREGULAR_FORMS for word, each in told)
+    return all(places) and any(near) and not is_past
 
 
 _RELATIVE = any_accents("|".join(RELATIVES))
