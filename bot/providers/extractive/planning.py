@@ -19,6 +19,7 @@ from bot.providers.extractive.question import (
     in_language,
     is_title,
     kind_of,
+    of_scene,
     with_words,
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
@@ -60,7 +61,7 @@ class Choices:
         return self._chosen[question]
 
     def _best(self, question: Question) -> Choice:
-        story, question = self.told_in(question)
+        story, question = self.told_in(of_scene(question, self.transcript.told))
         results = [[p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results]
         told = self._told(results, question)
         new = self._choose(question, results, told)
@@ -450,7 +451,7 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
         return calls
     if known := wording.in_known_words(question, transcript.missing):
         calls += tools.call("search_book", query=known, top_k=wording.PASSAGES)
-    if expected := wording.answer_queries(question):
+    if expected := wording.answer_queries(of_scene(question, transcript.told)):
         calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
     one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one
     return calls if confidence is Confidence.LIKELY else calls + wording.search(question, tools, one_by_one)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.providers.extractive.planning import Choices, with_context
-from bot.providers.extractive.question import Question, analyse, as_printed
+from bot.providers.extractive.question import Question, QuestionKind, analyse, as_printed, of_scene
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
 from bot.providers.extractive.transcript import Transcript
@@ -519,3 +519,28 @@ def test_a_story_is_known_by_its_title_alone(chapter: str, unknown: list[str]) -
     found = passage("The doctor died in Bremen that winter. Nobody answered.", chapter=chapter)
     transcript = Transcript((question,), {"title": "", "author": "", "open": True}, handed_over=(found,))
     assert Choices(transcript, questions=1).unknown(analyse(question)) == unknown
+
+
+KELBY = (
+    "Marta went to Kelby in the spring. She was happy in Kelby. Hobb had never been in Kelby before, as he told Marta. "
+    "“Kelby!” cried Hobb. Kelby lies between two steep hills, and its narrow streets run down to the river. "
+    "Marta liked Hobb. They came near Kelby at noon, and Hobb ate there. Marta wore a red cloak, and had fair hair."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Describe Kelby", QuestionKind.SCENE), ("What does Kelby look like?", QuestionKind.SCENE),
+        ("What is Kelby like?", QuestionKind.SCENE), ("Beschreibe Kelby", QuestionKind.SCENE),
+        ("Describe Marta", QuestionKind.WHO_IS), ("What does Marta look like?", QuestionKind.LOOKS),
+        ("Who is the ferryman in Kelby?", QuestionKind.WHO), ("Where is Kelby?", QuestionKind.WHERE),
+    ],
+)  # fmt: skip
+def test_what_a_place_is_like_is_no_question_of_a_person(question: str, kind: QuestionKind) -> None:
+    assert of_scene(analyse(question), KELBY).kind is kind
+
+
+def test_a_place_is_described_by_what_is_to_be_seen_there() -> None:
+    asked = of_scene(analyse("Describe Kelby"), KELBY)
+    assert "steep hills" in choose(evidence(asked, [passage(KELBY)]), most=1).candidates[0].text
