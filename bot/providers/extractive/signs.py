@@ -70,16 +70,20 @@ _ROLE: str = SIGNS["role"]
 
 _NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
 
+_CAPITALISED = r"(?-i:[A-ZÀ-Þ])[\w.’-]+"
+_MORE_OF_NAME = rf"(?:(?:named|called|by the name of|namens) )?(?:{_CAPITALISED} ){{0,2}}"
 _BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
 
 
 def gives_a_role(name: str, text: str) -> bool:
     """Whether a word for what somebody is belongs to a name (a pattern): "my friend Crake", "Crake, an old sailor"."""
-    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}"
-    before = rf"\b{_BEFORE_ROLE} {role},? (?:{_NO_LINK}[\w.]+ ){{0,2}}{name}(?!['’]s)"
-    link = r"(?:,|,? who|,? being| \w+ed)?(?: (?:is|was|were|had been|has been|became))?(?: \w+ly)?"
-    after = rf"{name}{link} {_BEFORE_ROLE} {role}"
-    return bool(re.search(f"{before}|{after}", text, re.IGNORECASE))
+    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}\b"
+    before = rf"\b{_BEFORE_ROLE} {role},? {_MORE_OF_NAME}{name}(?!['’]s)"
+    is_one = r"(?:,|,? who|,? being)? (?:is|was|were|had been|has been|became|war|ist|sei|soll)"
+    link = rf"(?:{is_one}|,(?: who| being)?)(?: \w+ly| nämlich| ja| auch)?"
+    after = rf"{name}(?: {_CAPITALISED}){{0,2}}{link} (?:{_BEFORE_ROLE}|(?:only|eldest|youngest|second)) {role}"
+    beside = rf"{name} (?:an?|the) {_ROLE}\b"
+    return bool(re.search(f"{before}|{after}|{beside}", text, re.IGNORECASE))
 
 
 def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
