@@ -377,14 +377,14 @@ def is_of_the_world(question: Question) -> bool:
     return bool(world_fact_in(question.text) or (_EXPLAINED.fullmatch(question.text) and is_indefinite(question)))
 
 
-def stating(question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that state what the world knows, if that is asked of a story; all of them where a chapter is about it."""
-    kept, words = [*candidates], [term.stem for term in question.terms]
+def stating(question: Question, kept: list[Candidate]) -> list[Candidate]:
+    """Those that state what the world knows, if a story is asked; all, of how something is that a chapter is about."""
+    words, titles = [t.stem for t in question.terms], [c.chapter for c in kept if question.kind is QuestionKind.HOW]
     if not is_of_the_world(question) or not tells_of_people(" ".join(c.text for c in kept), question.language):
         return kept
     if states := world_fact_in(question.text):
         kept = [each for each in kept if states(each.text)]
-    elif not any({*words} & {*language.stems_of(each.chapter, question.language)} for each in kept):
+    elif {*words}.isdisjoint(language.stems_of(" ".join(titles), question.language)):
         kept = [each for each in kept if is_general_truth(words, each.stems, each.text)]
     return [replace(each, position=at, run=each.run + each.position - at) for at, each in enumerate(kept)]
 

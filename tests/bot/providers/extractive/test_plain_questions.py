@@ -732,6 +732,8 @@ async def test_what_all_the_world_knows_is_answered_where_the_story_says_it(
 async def test_how_something_is_that_a_chapter_is_about_may_be_told_in_any_words(tmp_path: Path) -> None:
     async with reading(tmp_path, {"I. The Birds": ALL_KNOW, "II. The Ferry": ALL_KNOW}) as talk:
         assert (await talk.ask("how do birds fly")).citations
+    async with reading(tmp_path, {"I. The Tide": ALL_KNOW, "II. The Ferry": ALL_KNOW}) as talk:
+        assert not (await talk.ask("what causes the tides")).citations
 
 
 @pytest.mark.parametrize("question", ["Who says “off with her head”?", "who says off with her head"])
