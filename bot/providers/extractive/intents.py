@@ -5,7 +5,7 @@ Usually that is an answer, otherwise the contents, a page, a line or a count.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.providers.extractive import language
@@ -22,6 +22,7 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Candidate
+from bot.providers.extractive.signs import is_general_truth, world_fact_in
 from domain.library.addressing import with_chapter_numbers
 from domain.library.numerals import in_figures, number_value
 from domain.library.search.phrases import POINTING
@@ -54,12 +55,14 @@ PAGE_READ, CHAPTER_READ = (_whole(*WORDINGS[each]) for each in ("page_read", "ch
 FINISHED = _whole(*WORDINGS["finished"])
 SOMEWHERE = _whole(*WORDINGS["somewhere"])
 """A place that is neither a page nor the end of a chapter."""
-CAST, CAST_THERE = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there"))
+CAST, CAST_THERE, OUTCRY = (_whole(*WORDINGS[each]) for each in ("cast", "cast_there", "outcry"))
 CONTENTS, ELSEWHERE, THERE = (_anywhere(*WORDINGS[each]) for each in ("contents", "elsewhere", "there"))
 """The chapters, famous works and places, and where in the book the people are who are asked for."""
-OVERVIEW, CHAPTER, CHAPTERS = (_anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "chapters"))
-_HOW_TO, _READERS_OWN = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own"))
-"""What only a book that explains something can answer, and what is about the life of the one who asks."""
+OVERVIEW, CHAPTER, CHAPTERS, LATEST = (
+    _anywhere(*WORDINGS[each]) for each in ("overview", "chapter", "chapters", "latest")
+)
+_HOW_TO, _READERS_OWN, _EXPLAINED = (_whole(*WORDINGS[each]) for each in ("how_to", "readers_own", "explained"))
+"""What only a book that explains something can answer, and what is about the life of the one who asks, or of all."""
 _PRESENT, _PAST, _DEFINITE = (_anywhere(*WORDINGS[each]) for each in ("present", "past", "definite"))
 _THE_THING = _anywhere(WORDINGS["definite"][0])
 
@@ -67,7 +70,6 @@ COUNTS, IN_CHAPTERS, PLACES, MEETINGS = (
     _each(*WORDINGS[each]) for each in ("counts", "in_chapters", "places", "meetings")
 )
 NAMED_PART, PIECE = _each(*WORDINGS["named_part"]), _each(*WORDINGS["piece"])
-LATEST = _anywhere(*WORDINGS["latest"])
 BARE_CHAPTER, NARRATOR = (_whole(*WORDINGS[each]) for each in ("bare_chapter", "narrator"))
 BEGINNING, ONWARD, ENDING = (_whole(*WORDINGS[each]) for each in ("beginning", "onward", "ending"))
 
@@ -91,8 +93,7 @@ SAYING = [*map(_whole, WORDINGS["saying"])]
 SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*", r".*\bwho (?:says|said) \w+")
 TOPIC, _IT = (re.compile(each, re.IGNORECASE) for each in (r"about\b", r"\bit\b"))
 
-PAGE, PAGE_IN_WORDS = _each(*WORDINGS["page"])
-PAGE_WORDS = _anywhere(*WORDINGS["page_words"])
+(PAGE, PAGE_IN_WORDS), PAGE_WORDS = _each(*WORDINGS["page"]), _anywhere(*WORDINGS["page_words"])
 WRAPPING = "“”\"«»„‘’' .,;:!?"
 _ARTICLES, _TAIL = (re.compile(pattern, re.IGNORECASE) for pattern in WORDINGS["around_term"])
 
@@ -328,8 +329,8 @@ def about_passage(words: str, passage: str, question: Question) -> Intent:
 
 def asks_nothing(question: Question) -> bool:
     """Whether a message asks for nothing: an emoji, or "why?", "go on" and "who is he?" where nothing went before."""
-    has_words = words_of(question.text) and question.says_something
-    return not has_words or question.means_nobody or ONWARD.fullmatch(question.text) is not None
+    is_empty = not (words_of(question.text) and question.says_something)
+    return is_empty or question.means_nobody or ONWARD.fullmatch(question.text) is not None
 
 
 def is_readers_own(question: Question, told: str, spoken: language.Language | None) -> bool:
@@ -369,6 +370,23 @@ def least_together(question: Question, told: str) -> float:
     if not (is_general and _is_whole(question)) or _PAST.search(question.text) or _names_somebody(question, told):
         return 0.0
     return _TOGETHER if is_indefinite(question) else _MOSTLY_TOGETHER
+
+
+def is_of_the_world(question: Question) -> bool:
+    """Whether the world knows the answer and a novel hardly: what love is, or how birds fly."""
+    return bool(world_fact_in(question.text) or (_EXPLAINED.fullmatch(question.text) and is_indefinite(question)))
+
+
+def stating(question: Question, kept: list[Candidate]) -> list[Candidate]:
+    """Those that state what the world knows, if a story is asked; all, of how something is that a chapter is about."""
+    words, titles = [t.stem for t in question.terms], [c.chapter for c in kept if question.kind is QuestionKind.HOW]
+    if not is_of_the_world(question) or not tells_of_people(" ".join(c.text for c in kept), question.language):
+        return kept
+    if states := world_fact_in(question.text):
+        kept = [each for each in kept if states(each.text)]
+    elif {*words}.isdisjoint(language.stems_of(" ".join(titles), question.language)):
+        kept = [each for each in kept if is_general_truth(words, each.stems, each.text)]
+    return [replace(each, position=at, run=each.run + each.position - at) for at, each in enumerate(kept)]
 
 
 def _count(text: str) -> Count | None:

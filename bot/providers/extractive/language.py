@@ -239,13 +239,13 @@ def _stemmer(language: Language) -> Callable[[str], str]:
 _PRESENT = re.compile(
     r"['’]s\b|\b(?:is|are|do|does|can|will|should|today|tonight|tomorrow|yesterday)\b|^\W*(?!wh|how)\w+ ", re.IGNORECASE
 )
-_PAST = re.compile(r"\b(?:was|were|did|had|(?!need|speed|feed|seed|breed)\w+ed)\b(?!.*\byesterday\b)", re.IGNORECASE)
+PAST = re.compile(r"\b(?:was|were|did|had|(?!need|speed|feed|seed|breed)\w+ed)\b(?!.*\byesterday\b)", re.IGNORECASE)
 _IS_THERE = re.compile(r"\W*(?:is|are) there\b", re.IGNORECASE)
 
 
 def is_of_today(text: str) -> bool:
     """Whether a question in English tells nothing as past, or is about yesterday; "is there" asks about the book."""
-    is_past = _PAST.search(text) or _IS_THERE.match(text)
+    is_past = PAST.search(text) or _IS_THERE.match(text)
     return _PRESENT.search(text) is not None and not is_past
 
 

@@ -19,6 +19,7 @@ from bot.providers.extractive.question import (
     in_language,
     is_title,
     kind_of,
+    of_scene,
     with_words,
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
@@ -60,14 +61,14 @@ class Choices:
         return self._chosen[question]
 
     def _best(self, question: Question) -> Choice:
-        story, question = self.told_in(question)
+        story, question = self.told_in(of_scene(question, self.transcript.told))
         results = [[p for p in passages if story in ("", p.chapter)] for passages in self.transcript.results]
         told = self._told(results, question)
         new = self._choose(question, results, told)
         return new if new.candidates or not told else self._choose(question, results)
 
     def _choose(self, question: Question, results: _Results, told: Collection[Sentence] = ()) -> Choice:
-        candidates = gather(results, question.language)
+        candidates = intents.stating(question, gather(results, question.language))
         evidence = Evidence(question, candidates)
         is_apart = max(evidence.wide, default=0.0) < intents.least_together(question, self.transcript.told)
         is_apart = is_apart and not wording.absent(question, self.transcript.missing, ())
@@ -409,6 +410,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
         case intents.Overview(latest=True):
             last = wording.story_chapter(transcript.listed, last=True)
             return tools.call("story_so_far", chapter=f"#{last['number']}" if last else "0")
+        case intents.Overview(chapter=int(), others=()) if transcript.is_story_of_part:
+            return tools.call("table_of_contents")
         case intents.Overview(chapter=str() | int() as of, may_be_title=may_be_title) if not transcript.results:
             return wording.search(analyse(str(of)), tools) if may_be_title else tools.call("table_of_contents")
         case intents.Line(text, _, False) if not phrase_hits(transcript, text, exact=True):
@@ -448,7 +451,7 @@ def _look_again(question: Question, choices: Choices, tools: OfferedTools) -> li
         return calls
     if known := wording.in_known_words(question, transcript.missing):
         calls += tools.call("search_book", query=known, top_k=wording.PASSAGES)
-    if expected := wording.answer_queries(question):
+    if expected := wording.answer_queries(of_scene(question, transcript.told)):
         calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
     one_by_one = sorted((term.word for term in question.terms), key=len, reverse=True)  # the answer may share just one
     return calls if confidence is Confidence.LIKELY else calls + wording.search(question, tools, one_by_one)

@@ -31,7 +31,7 @@ from bot.providers.extractive.language import (
     stem,
     stems_of,
 )
-from bot.providers.extractive.signs import names_in, relation_in
+from bot.providers.extractive.signs import defines, is_place, names_in, relation_in
 from domain.library.search.languages import german_forms, separable_german
 from domain.library.search.phrases import LEAST_RUN, POINTING, quoted_in
 from domain.library.search.words import fold, without_possessive, words_of
@@ -53,6 +53,7 @@ class QuestionKind(StrEnum):
     SAID = "what was said"
     NAMED = "what is it called"
     LOOKS = "what does it look like"
+    SCENE = "what is a place like"
     HOW = "how"
     WHAT = "what"
     OTHER = "anything else"
@@ -199,14 +200,7 @@ class Question:
 
     def is_defined_in(self, text: str) -> bool:
         """Whether a sentence says what the thing asked about is: "A splice is a joint", "called a splice"."""
-        if not self.asks_what_it_is:
-            return False
-        thing = rf"(?:an? |the )?{'[ -]'.join(re.escape(term.word) for term in self.terms)}s?"
-        is_one = (
-            r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
-        )
-        defined = rf"\b{thing}{is_one}\b|\b(?:called|known as|termed) {thing}\b"
-        return re.search(defined, text, re.IGNORECASE) is not None
+        return self.asks_what_it_is and defines("[ -]".join(re.escape(term.word) for term in self.terms), text)
 
 
 _KINDS = {
@@ -239,9 +233,7 @@ _DENSE_FILLERS = re.compile(
 
 
 def asked_in(text: str, spoken: Language = Language.ENGLISH) -> Language:
-    """The language of a question by its first words if they tell, since it may go on in the book's: "wer sagt call me
-    Ishmael".
-    """
+    """The language of a question by its first words if they tell: "wer sagt call me Ishmael" goes on in the book's."""
     opening = [] if any(word[0].isupper() for word in text.split()[1:2]) else text.split()[:2]
     return language_of(" ".join(opening), language_of(text, spoken))
 
@@ -277,6 +269,14 @@ def analyse(text: str, language: Language | None = None) -> Question:
     if kind is QuestionKind.WHO_IS and not SOMETHING.search(plain):  # "who is captain ahab"
         names = stems
     return Question(text, language, kind, terms, frozenset(names))
+
+
+def of_scene(question: Question, told: str) -> Question:
+    """The question as one for what a place is like, if it asks for nothing but that of a place, and not of a person."""
+    is_all = question.names in ({each.stem for each in question.terms}, set())
+    if is_all and question.kind in (QuestionKind.WHO_IS, QuestionKind.LOOKS) and is_place(question.name_pattern, told):
+        return replace(question, kind=QuestionKind.SCENE)
+    return question
 
 
 def with_words(question: Question, others: Mapping[str, str]) -> Question:
@@ -323,7 +323,7 @@ def cut_at_pauses(text: str) -> tuple[list[str], list[str]]:
 
 def is_title(word: str) -> bool:
     """Whether a word precedes names; it precedes too many of them to identify one."""
-    return word.lower() in _TITLES or word.lower() in _RANKS
+    return word.lower() in _TITLES | _RANKS
 
 
 def _is_before_name(word: str, following: str) -> bool:

@@ -37,8 +37,7 @@ _GAP = 5
 
 _CLAUSE_END = re.compile(WORDINGS["clause_end"][0])
 _NUMBERED = re.compile(WORDINGS["numbered"][0], re.IGNORECASE)
-_ANNOUNCES = re.compile(r":[\s—–\"”’-]*$")
-_SPACE = re.compile(r"\s+")
+_ANNOUNCES, _SPACE = re.compile(r":[\s—–\"”’-]*$"), re.compile(r"\s+")
 _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w|\A\W*\d+\W*\Z", re.IGNORECASE)
 """What looks like a page reference in a sentence, or as a sentence: a number alone."""
 
@@ -466,15 +465,18 @@ def stands_in(line: str, text: str) -> bool:
     return _words_alone(line) in _words_alone(text)
 
 
-_ALIKE = 1.25
-"""The share of a line's words in a text, and that of those which mean something, in sum."""
+_EXCHANGED = re.compile(r"\b(?:his|her|hers?|him|their|them|my|me|your|our|us|its?|an?)\b", re.IGNORECASE)
+_ALIKE, _ALIKE_IN_LITTLE = 1.25, 2.0
+"""The share of a line's words in a text and of those that mean something, in sum; the second if it has one of these."""
 
 
 def is_like(line: str, text: str, language: Language) -> bool:
     """Whether a text has most words of a line in their order, as they sound, and most of those that mean something."""
-    told = " ".join(word for word in words_of(line) if not is_little(word, language))
-    sounds, *rest = ([*map(sound_of, stems_of(each, language))] for each in (text, line, told))
-    return sum(_in_order(words, sounds) / max(len(words), 1) for words in rest) >= _ALIKE
+    every = (text, line, " ".join(word for word in words_of(line) if not is_little(word, language)))
+    parts = (_EXCHANGED.sub("the", each) for each in every)
+    sounds, *rest = ([*map(sound_of, stems_of(each, language))] for each in parts)
+    whole, telling = (_in_order(words, sounds) / max(len(words), 1) for words in rest)
+    return whole + telling >= (_ALIKE if len(rest[1]) > 1 else _ALIKE_IN_LITTLE)
 
 
 def _in_order(words: Sequence[str], others: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from bot.providers.extractive.intents import (
     ASKS_FOR_CHAPTER,
     OF_THE_BOOK,
     ONWARD,
+    OUTCRY,
     Beginning,
     Cast,
     Cited,
@@ -28,6 +29,7 @@ from bot.providers.extractive.intents import (
     Remark,
     StoryEnd,
     asks_nothing,
+    is_of_the_world,
     is_readers_own,
     least_together,
     names_author,
@@ -105,11 +107,13 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     looks = transcript.looks_for("story_so_far")
     if not looks:
         return ""
-    phrases = PHRASES[language]
+    phrases, passages = PHRASES[language], transcript.passages_of("story_so_far")
     if all(look.result.is_error for look in looks):
         same = numbered(transcript.listed, wish.chapter)
         number = number_value(same[0]["printed"]) if same else None
         return phrases.which_chapter.format(len(same), number) if len(same) > BOTH else phrases.no_chapter
+    if isinstance(wish.chapter, int) and transcript.is_story_of_part and (inner := transcript.part):
+        return "\n".join([phrases.which_inner.format(wish.chapter, len(inner)), *_entries(inner)])
     passages = transcript.passages_of("story_so_far")
     found = (each for each in gather([passages], language) if not (each.is_heading or each.announces))
     told = [each for each in found if not is_of_names(words_of(each.raw))]
@@ -163,15 +167,15 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
     listed: Sequence[Mapping[str, Any]] = data["chapters"] if data else ()
     if not listed:
         return phrases.no_contents
-    lines = [f"* {' '.join(entry['title'].split())}{_key(entry)}" for entry in listed[:_MOST_LISTED]]
     more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
     lead = phrases.one_chapter if len(listed) == 1 else phrases.contents.format(len(listed))
-    return "\n".join([lead, *lines, *more])
+    return "\n".join([lead, *_entries(listed), *more])
 
 
-def _key(entry: Mapping[str, Any]) -> str:
-    """The key of a chapter's opening sentence, which is rendered as its page."""
-    return f" [{entry['key']}]" if "key" in entry else ""
+def _entries(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The first chapters with the keys of their opening sentences, which are rendered as their pages."""
+    for each in listed[:_MOST_LISTED]:
+        yield f"* {' '.join(each['title'].split())}" + (f" [{each['key']}]" if "key" in each else "")
 
 
 MOST_PAGE_WORDS = 400
@@ -214,7 +218,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     is_count = wish.place in ("all", "chapters")
     if is_count and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
-    (words, _), (last_words, last_key) = (_parted(place) for place in (places[0], places[-1]))
+    (words, _), (last_words, last_key) = map(_parted, (places[0], places[-1]))
     is_same = is_count and words == last_words  # it is quoted once
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, last_key if is_same else places[-1])
     if wish.place == "met":
@@ -227,8 +231,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
 
 def _parted(rendered: str) -> tuple[str, str]:
     """The words of a quotation, and its keys."""
-    keys = KEY_GROUP.search(rendered)
-    return (rendered[: keys.start()], keys[0].strip()) if keys else (rendered, "")
+    return (rendered[: keys.start()], keys[0].strip()) if (keys := KEY_GROUP.search(rendered)) else (rendered, "")
 
 
 def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
@@ -254,11 +257,11 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
     places = places_of(wish, transcript)
     hits = [hit for hit in places if stands_in(wish.text, hit.text) or is_like(wish.text, hit.text, language)]
-    if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or wish.sure):
+    phrases, is_sure = PHRASES[language], wish.sure or (wish.speaker and OUTCRY.fullmatch(wish.text))
+    if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or is_sure):
         return ""
-    phrases = PHRASES[language]
     if not hits:
-        return phrases.no_line
+        return phrases.no_line if transcript.book["open"] else phrases.no_line_yet
     around = transcript.passages_of("read_around")
     told = [_and_next(each, around, language) for each in hits] if wish.after else []
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
@@ -399,9 +402,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
 
 
 def _told(wish: Wish, choices: Choices) -> str:
-    transcript = choices.transcript
+    transcript, intent = choices.transcript, wish.intent
     phrases = PHRASES[wish.question.language]
-    intent = wish.intent
     if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:
@@ -469,16 +471,15 @@ def _lookup(question: Question, choices: Choices) -> str:
         named = [term.word for term in question.terms if term.stem in question.names and term.weight == 1.0]
         lost = [word for word in named if choices.transcript.missing.get(word) == []]
         words = (lost or named if is_foreign else []) or unknown or missing
-        is_general = least_together(question, choices.transcript.told) > 0  # of England, there is something else
-        words = words or ([] if is_general else question.name_words)
+        is_general = is_of_the_world(question) or least_together(question, choices.transcript.told) > 0
+        words = words or ([] if is_general else question.name_words)  # of England, there is something else
         nothing = nothing_found(words, question.text, phrases, reading=reading)
         other = choices.namesake(unknown[-1]) if len(unknown) > 1 else ""
         return " ".join([*foreign, nothing, *([phrases.did_you_mean.format("", other)] if other else [])])
     spelt = choices.mended(question)
-    mended = {
-        words: " ".join(spelt.get(each, each) for each in words.split()) for words in as_typed([*spelt], question.text)
-    }
-    meant = [phrases.did_you_mean.format(*each) for each in mended.items()]
+    typed = as_typed([*spelt], question.text)
+    mended = (" ".join(spelt.get(each, each) for each in words.split()) for words in typed)
+    meant = [phrases.did_you_mean.format(*each) for each in zip(typed, mended, strict=True)]
     without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
 

@@ -96,8 +96,7 @@ class Evidence:
         self._total = sum(self.weight.values()) or 1.0
         self.here = self._cover(lambda hits: hits)
         self.near = self._cover(lambda hits: _both_ways(hits, self._runs, _STEEP))
-        told = " ".join(self.texts)
-        self.explains = not tells_of_people(told, question.language)
+        self.explains = not tells_of_people(" ".join(self.texts), question.language)
         self.wide = self._cover(lambda hits: _both_ways(hits, self._runs, _FLAT))
         self.behind = self._cover(lambda hits: _onwards(hits, self._runs, _AFTERWARDS))
 
@@ -234,8 +233,9 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             return {"expected": evidence.expected_at(at), "defined": float(question.is_defined_in(text))}
-        case QuestionKind.LOOKS:
-            return {"looks": min(5.0, len(cues.looks.findall(text)))}
+        case QuestionKind.LOOKS | QuestionKind.SCENE:
+            looks = cues.looks if question.kind is QuestionKind.LOOKS else cues.sights
+            return {"looks": min(5.0, len(looks.findall(text)))}
         case kind:
             signs = {
                 QuestionKind.WHEN: {"time": cues.time, "dated": DATED},
@@ -283,9 +283,8 @@ def _names_a_relative(evidence: Evidence, at: int) -> float:
     """Whether a name that is not in the question stands with the word for a relative that is."""
     if not evidence.relatives:
         return 0.0
-    candidate = evidence.candidates[at]
     words = split_words(evidence.texts[at], evidence.question.language)
-    return relative_named(words, candidate.stems, evidence.relatives, evidence.known_names)
+    return relative_named(words, evidence.candidates[at].stems, evidence.relatives, evidence.known_names)
 
 
 def _is_their_relative(evidence: Evidence, at: int) -> bool:
@@ -401,6 +400,7 @@ _SIGNS: dict[QuestionKind, tuple[str, ...]] = {
     QuestionKind.WHO_IS: ("introduced", "role"),
     QuestionKind.NAMED: ("called", "full name", "related"),
     QuestionKind.LOOKS: ("looks",),
+    QuestionKind.SCENE: ("looks",),
     QuestionKind.FELT: ("feeling",),
     QuestionKind.SAID: ("speech",),
 }

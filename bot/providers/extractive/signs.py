@@ -2,22 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 
 from bot.providers.extractive.language import (
     CUE_WORDS,
+    PAST,
     RELATIVES,
     SIGNS,
+    WORDINGS,
     Language,
     any_accents,
     is_little,
     stems_of,
 )
 from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
-from domain.library.search.words import fold, without_possessive, words_of
+from domain.library.search.words import IRREGULAR_FORMS, fold, without_possessive, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Cues:
     `unit` matches units of length, weight, age and time. `reason` joins a cause to its effect within the sentence;
     `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure. `naming` introduces
     a person or thing, `called` gives it a name. `money`, `size` and `age` are units, `looks` words for somebody's
-    appearance, `fate` for what became of somebody.
+    appearance, `sights` for that of a place, `fate` for what became of somebody.
     """
 
     number: re.Pattern[str]
@@ -45,6 +47,7 @@ class Cues:
     size: re.Pattern[str]
     age: re.Pattern[str]
     looks: re.Pattern[str]
+    sights: re.Pattern[str]
     fate: re.Pattern[str]
 
 
@@ -67,16 +70,20 @@ _ROLE: str = SIGNS["role"]
 
 _NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
 
+_CAPITALISED = r"(?-i:[A-ZÀ-Þ])[\w.’-]+"
+_MORE_OF_NAME = rf"(?:(?:named|called|by the name of|namens) )?(?:{_CAPITALISED} ){{0,2}}"
 _BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
 
 
 def gives_a_role(name: str, text: str) -> bool:
     """Whether a word for what somebody is belongs to a name (a pattern): "my friend Crake", "Crake, an old sailor"."""
-    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}"
-    before = rf"\b{_BEFORE_ROLE} {role},? (?:{_NO_LINK}[\w.]+ ){{0,2}}{name}(?!['’]s)"
-    link = r"(?:,|,? who|,? being| \w+ed)?(?: (?:is|was|were|had been|has been|became))?(?: \w+ly)?"
-    after = rf"{name}{link} {_BEFORE_ROLE} {role}"
-    return bool(re.search(f"{before}|{after}", text, re.IGNORECASE))
+    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}\b"
+    before = rf"\b{_BEFORE_ROLE} {role},? {_MORE_OF_NAME}{name}(?!['’]s)"
+    is_one = r"(?:,|,? who|,? being)? (?:is|was|were|had been|has been|became|war|ist|sei|soll)"
+    link = rf"(?:{is_one}|,(?: who| being)?)(?: \w+ly| nämlich| ja| auch)?"
+    after = rf"{name}(?: {_CAPITALISED}){{0,2}}{link} (?:{_BEFORE_ROLE}|(?:only|eldest|youngest|second)) {role}"
+    beside = rf"{name} (?:an?|the) {_ROLE}\b"
+    return bool(re.search(f"{before}|{after}|{beside}", text, re.IGNORECASE))
 
 
 def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
@@ -85,6 +92,17 @@ def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
     after = rf"{name}, (?:the|an?|his|her|my|our|their)\b|{name},? whose?\b"
     link = rf"(?:{naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
     return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", text, re.IGNORECASE))
+
+
+_SHARE_OF_A_PLACE, _FEWEST_OF_A_PLACE = 0.12, 3
+"""Of the mentions of a place, so many follow such words: in novels 0.14 or more, and of a person 0.08 or less."""
+
+
+def is_place(name: str, text: str) -> bool:
+    """Whether a name (a pattern) mostly follows words such as "in" and "to" in a text, like that of no person."""
+    at = rf"(\b{SIGNS['at_a_place']} (?:(?:the|this|that|der|de[mn]|la|le|el) )?)?{name}(?!['’])"
+    used = [found[1] for found in re.finditer(at, " ".join(text.split()))]
+    return sum(map(bool, used)) >= max(_FEWEST_OF_A_PLACE, len(used) * _SHARE_OF_A_PLACE)
 
 
 def role_holders(roles: Sequence[str], text: str) -> list[str]:
@@ -98,6 +116,57 @@ def role_holders(roles: Sequence[str], text: str) -> list[str]:
 def is_role(word: str) -> bool:
     """Whether a word says what somebody is."""
     return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None
+
+
+def defines(thing: str, text: str) -> bool:
+    """Whether a text says what a thing (a pattern) is: "A splice is a joint", "called a splice", "Love is life"."""
+    whole = rf"(?<!of )(?<!of the )(?:an? |the )?{thing}s?"
+    is_one = r"(?: [\w/-]+){0,3} (?:is|are|was|were|means?|refers to|stands for) (?:an?|any|the|one|those|short|used)"
+    is_all = rf"(?:{SIGNS['is_all']})"
+    called = rf"\b(?:called|known as|termed) {whole}\b"
+    return re.search(rf"\b{whole}{is_one}\b|{called}|(?<!of )\b{thing}{is_all}", text, re.IGNORECASE) is not None
+
+
+_DEFINED, _PEOPLED = (
+    re.compile(rf"\W*(?:{any_accents('|'.join(WORDINGS[each]))})\W*", re.IGNORECASE) for each in ("defined", "peopled")
+)
+_PEOPLE = re.compile(
+    rf"\b(?:\d[\d,.]*\d\d|\w*(?:hundred|thousand|million|tausend|hundert)\w*)(?:\W+\w+){{0,2}}\W+(?:{SIGNS['people']})\b"
+    r"|\bpopulation of\b",
+    re.IGNORECASE,
+)
+
+
+def matter_in(asked: str) -> str:
+    """What is to be defined, if it is something that everybody knows: "love" in "What is love?"."""
+    found = _DEFINED.fullmatch(asked)
+    return next(filter(None, found.groups())) if found else ""
+
+
+def world_fact_in(asked: str) -> Callable[[str], bool] | None:
+    """Whether a text states the fact that is asked for, if the world knows it and a novel hardly: what love is, or how
+    many people live in London.
+    """
+    if matter := matter_in(asked):
+        return partial(defines, re.escape(matter))
+    if found := _PEOPLED.fullmatch(asked):
+        place = fold(next(filter(None, found.groups())).strip())
+        return lambda text: place in fold(text) and _PEOPLE.search(text) is not None
+    return None
+
+
+_TRUTH_REACH = 8
+"""Words within which those of a general truth stand."""
+
+
+def is_general_truth(words: Sequence[str], stems: Sequence[str], text: str) -> bool:
+    """Whether a text has all these words (stems) near each other in this order, and tells nothing as past."""
+    places = [[at for at, each in enumerate(stems) if each == word] for word in words]
+    near = (last for first, last in product(places[0], places[-1]) if 0 <= last - first <= _TRUTH_REACH)
+    told = [*zip(words_of(text), stems, strict=False)]
+    others = " ".join(word for word, each in told if each not in words)
+    is_past = PAST.search(others) or any(each in words and fold(word) in IRREGULAR_FORMS for word, each in told)
+    return all(places) and any(near) and not is_past
 
 
 _RELATIVE = any_accents("|".join(RELATIVES))

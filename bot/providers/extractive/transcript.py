@@ -330,6 +330,18 @@ class Transcript:
         return (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
 
     @property
+    def is_story_of_part(self) -> bool:
+        """Whether a story was told that runs through several chapters."""
+        return len({passage.chapter for passage in self.passages_of("story_so_far")}) > 1
+
+    @property
+    def part(self) -> Sequence[Mapping[str, Any]]:
+        """The chapters of the part whose story was told, from the table of contents; empty if it is not of one part."""
+        told = {passage.chapter for passage in self.passages_of("story_so_far")}
+        parts = {each["parent"] for each in self.listed if each["title"] in told} - {""}
+        return [each for each in self.listed if {each["parent"]} == parts]
+
+    @property
     def chapter(self) -> Mapping[str, Any]:
         """The chapter whose story was told, from the table of contents; empty if there is none."""
         told = {passage.chapter for passage in self.passages_of("story_so_far")}

@@ -19,7 +19,7 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Choice, Confidence
-from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, measure_in, relation_in
+from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, matter_in, measure_in, relation_in
 from domain.errors import shortened
 from domain.library.addressing import is_matter
 from domain.library.numerals import number_value
@@ -81,6 +81,7 @@ class Phrases:
     line_similar: str
     there: str
     no_line: str
+    no_line_yet: str
     first: str
     last: str
     onward: str
@@ -94,6 +95,7 @@ class Phrases:
     no_chapter: str
     both_chapters: str
     which_chapter: str
+    which_inner: str
     nothing_about: str
     nothing_about_yet: str
     did_you_mean: str
@@ -317,7 +319,8 @@ def other_phrasings(question: Question) -> list[str]:
         answer = [question.searched(word) for word in answer]
     if any(term.others for term in question.terms):
         parts.append(answer)
-    quoted = (f'"{" ".join(words)}"' for words in quoted_in(question.text))
+    defined = [f'"{matter} is"', f'"{matter} ist"'] if (matter := matter_in(question.text)) else []
+    quoted = (*defined, *(f'"{" ".join(words)}"' for words in quoted_in(question.text)))
     is_long = len(words_of(question.text)) >= LEAST_RUN + 2  # it may have a run of a book in another language
     may_quote = question.of_a_line if question.language is Language.ENGLISH else is_long
     typed = [without_fillers(question.text)] if may_quote else []

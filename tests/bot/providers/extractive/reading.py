@@ -79,25 +79,27 @@ class Talk:
         return Turn(composition.text, added[-1].content, tuple(composition.citations), tuple(calls))
 
 
-def book_text(chapters: dict[str, str], numbers: Sequence[str] = ()) -> BookText:
-    """Chapters with a page each, and with these printed numbers."""
+def book_text(chapters: dict[str, str], numbers: Sequence[str] = (), part: str = "") -> BookText:
+    """Chapters with a page each, and with these printed numbers; those behind the one called `part` are in it."""
     text = ""
-    pages, parts = [], []
+    pages: list[Page] = []
+    parts: list[Chapter] = []
     for number, (title, body) in enumerate(chapters.items(), start=1):
         start = len(text)
         text += f"{title}\n\n{body.strip()}\n\n"
         pages.append(Page(number, str(number), start, len(text)))
         printed = numbers[number - 1] if numbers else ""
-        parts.append(Chapter(number, title, start, len(text), printed=printed))
+        parent = part if part in [each.title for each in parts] else ""
+        parts.append(Chapter(number, title, start, len(text), 2 if parent else 1, printed, parent))
     return BookText(text, tuple(pages), tuple(parts), "txt", title="A Small Book")
 
 
 @asynccontextmanager
 async def opened_view(
-    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), read_to: int | None = None
+    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), read_to: int | None = None, part: str = ""
 ) -> AsyncIterator[BookView]:
     """A book of these chapters, open up to an offset, or all of it."""
-    book = book_text(chapters, numbers)
+    book = book_text(chapters, numbers, part)
     digest = hashlib.sha256(book.text.encode()).hexdigest()
     files = SQLiteBookFiles(folder)
     await files.write(digest, book)
@@ -111,8 +113,13 @@ async def opened_view(
 
 @asynccontextmanager
 async def reading(
-    folder: Path, chapters: dict[str, str], numbers: Sequence[str] = (), read_to: int | None = None, **talk: Any
+    folder: Path,
+    chapters: dict[str, str],
+    numbers: Sequence[str] = (),
+    read_to: int | None = None,
+    part: str = "",
+    **talk: Any,
 ) -> AsyncIterator[Talk]:
-    """A talk on a book of these chapters, with these printed numbers."""
-    async with opened_view(folder, chapters, numbers, read_to) as view:
+    """A talk on a book of these chapters, with these printed numbers; those behind the one called `part` are in it."""
+    async with opened_view(folder, chapters, numbers, read_to, part) as view:
         yield Talk(view, **talk)

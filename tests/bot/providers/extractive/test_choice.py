@@ -5,9 +5,10 @@ import re
 import pytest
 
 from bot.providers.extractive.planning import Choices, with_context
-from bot.providers.extractive.question import Question, analyse, as_printed
+from bot.providers.extractive.question import Question, QuestionKind, analyse, as_printed, of_scene
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
+from bot.providers.extractive.signs import gives_a_role
 from bot.providers.extractive.transcript import Transcript
 from domain.book import Passage, Sentence
 
@@ -519,3 +520,49 @@ def test_a_story_is_known_by_its_title_alone(chapter: str, unknown: list[str]) -
     found = passage("The doctor died in Bremen that winter. Nobody answered.", chapter=chapter)
     transcript = Transcript((question,), {"title": "", "author": "", "open": True}, handed_over=(found,))
     assert Choices(transcript, questions=1).unknown(analyse(question)) == unknown
+
+
+KELBY = (
+    "Marta went to Kelby in the spring. She was happy in Kelby. Hobb had never been in Kelby before, as he told Marta. "
+    "“Kelby!” cried Hobb. Kelby lies between two steep hills, and its narrow streets run down to the river. "
+    "Marta liked Hobb. They came near Kelby at noon, and Hobb ate there. Marta wore a red cloak, and had fair hair."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Describe Kelby", QuestionKind.SCENE), ("What does Kelby look like?", QuestionKind.SCENE),
+        ("What is Kelby like?", QuestionKind.SCENE), ("Beschreibe Kelby", QuestionKind.SCENE),
+        ("Describe Marta", QuestionKind.WHO_IS), ("What does Marta look like?", QuestionKind.LOOKS),
+        ("Who is the ferryman in Kelby?", QuestionKind.WHO), ("Where is Kelby?", QuestionKind.WHERE),
+    ],
+)  # fmt: skip
+def test_what_a_place_is_like_is_no_question_of_a_person(question: str, kind: QuestionKind) -> None:
+    assert of_scene(analyse(question), KELBY).kind is kind
+
+
+def test_a_place_is_described_by_what_is_to_be_seen_there() -> None:
+    asked = of_scene(analyse("Describe Kelby"), KELBY)
+    assert "steep hills" in choose(evidence(asked, [passage(KELBY)]), most=1).candidates[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("I shall point out to my old friend Crake what he may have to endure.", True),
+        ("He is the Hon. Crake Holmwood, only son of Lord Godalming.", True),
+        ("A police inspector named Crake had been found drowned under a boat.", True),
+        ("First of all was Hobb, whom Crake, the chief mate, had selected for his squire.", True),
+        ("Crake was an honest, upright man.", True),
+        ("Now I am married, Crake a solicitor, a partner, and rich.", True),
+        ("Crake soll nämlich ein Mann vieler Verhältnisse sein.", True),
+        ("Then the woman recognized Crake.", False),
+        ("The man led Crake off in the direction of the town.", False),
+        ("When the Professor saw Crake a smile came, and the old man rubbed his hands.", False),
+        ("Crake guided the stranger through the streets.", False),
+        ("And Crake kissed her brother and ran away.", False),
+    ],
+)
+def test_what_somebody_is_stands_beside_their_name(text: str, is_told: bool) -> None:
+    assert gives_a_role(r"\bCrake\b", text) is is_told

@@ -160,3 +160,17 @@ async def test_a_russian_novel_with_french_in_it_is_not_answered_in_french(tmp_p
     assert not any(
         turn.text.startswith(lead) for lead in (PHRASES[Language.FRENCH].likely, PHRASES[Language.FRENCH].near)
     )
+
+
+async def test_a_number_that_is_a_part_by_its_place_is_told_by_its_chapters(tmp_path: Path) -> None:
+    tales = {
+        "To a Friend": "For Marta.",
+        "A Book of Tales": "",
+        "The Ferry": "Hobb rowed.",
+        "The Mill": "Marta ground.",
+    }
+    async with reading(tmp_path, tales, part="A Book of Tales") as talk:
+        turn = await talk.ask("What happens in chapter 2?")
+        assert turn.text.splitlines()[0] == SAY.which_inner.format(2, 2)
+        assert [line.split(" (")[0] for line in turn.text.splitlines()[1:]] == ["* The Ferry", "* The Mill"]
+        assert "Hobb rowed." in (await talk.ask("What happens in chapter 3?")).text

@@ -682,3 +682,67 @@ async def test_an_index_full_of_dots_does_not_hide_what_language_a_manual_is_in(
     story = f"A for loop runs over files, and is used for each of them.\n\n{index}"
     async with reading(tmp_path, {"1. Loops": story}) as talk:
         assert (await talk.ask("how do i loop over files")).citations
+
+
+ALL_KNOW = (
+    "Ann was in love with the ferryman, whose house was in London. He lived there among six other people. "
+    "The birds flew up when he rowed, and the tide caused him to be late. “I love rain,” said the cook. "
+    "He loved the tides of London more than people. A bird flew in. What was love to him? They slept. The birds sang. "
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is love?", "what is the meaning of love", "Was ist Liebe?", "What causes the tides?", "how do birds fly",
+        "How many people live in London?", "how many people are there in london", "Wie viele Menschen leben in London?",
+        "what is happiness",
+    ],
+)  # fmt: skip
+async def test_what_all_the_world_knows_is_not_answered_by_a_story_that_has_only_the_words(
+    tmp_path: Path, question: str
+) -> None:
+    async with reading(tmp_path, {"I. The Ferry": ALL_KNOW}) as talk:
+        turn = await talk.ask(question)
+    assert not turn.citations
+    assert "London" not in turn.text
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is love?", "Love is a cruel master, and lets nobody sleep."),
+        ("what is love", "“Love, my dear, is what one pays for,” said the cook."),
+        ("what is the meaning of war", "He had come to think that war is an evil."),
+        ("What is happiness?", "“Happiness is rest!” cried Bob."),
+        ("What causes the tides?", "“Nothing but the moon causes the tides,” said the clerk."),
+        ("How do birds fly?", "“The birds fly by beating the air,” said Bob."),
+        ("How many people live in London?", "In London, with its six million souls, nobody knew him."),
+        ("how big is the population of london", "“The population of London is four millions,” said Bob."),
+        ("Wie viele Menschen leben in London?", "“In London there are four million inhabitants,” said Bob."),
+    ],
+)
+async def test_what_all_the_world_knows_is_answered_where_the_story_says_it(
+    tmp_path: Path, question: str, told: str
+) -> None:
+    async with reading(tmp_path, {"I. The Ferry": f"{ALL_KNOW}{told} {ALL_KNOW}"}) as talk:
+        assert told.strip("“”").split("”")[0] in (await talk.ask(question)).text
+
+
+async def test_how_something_is_that_a_chapter_is_about_may_be_told_in_any_words(tmp_path: Path) -> None:
+    async with reading(tmp_path, {"I. The Birds": ALL_KNOW, "II. The Ferry": ALL_KNOW}) as talk:
+        assert (await talk.ask("how do birds fly")).citations
+    async with reading(tmp_path, {"I. The Tide": ALL_KNOW, "II. The Ferry": ALL_KNOW}) as talk:
+        assert not (await talk.ask("what causes the tides")).citations
+
+
+@pytest.mark.parametrize("question", ["Who says “off with her head”?", "who says off with her head"])
+async def test_a_line_that_is_further_on_is_not_in_what_has_been_read(tmp_path: Path, question: str) -> None:
+    story = {
+        "I. The Fall": "She walked with her head down. “My head,” says Ann. It fell. ",
+        "II. The Queen": "“Off with her head!”",
+    }
+    async with reading(tmp_path, story, read_to=60, is_open=False) as talk:
+        assert (await talk.ask(question)).text == SAY.no_line_yet
+    async with reading(tmp_path, story) as talk:
+        assert "Off with her head" in (await talk.ask(question)).text

@@ -273,6 +273,8 @@ def test_a_reply_that_is_cut_is_complete_in_its_marks(text: str, shown: str) -> 
         ("mirror mirror on the wall", "The voice came from a bird in a cage on the wall.", False),
         ("Tom, you are in love", "Tom Sawyer, you are just as mean as you can be.", False),
         ("to be or not to be", "It may be or not, as I have to be there.", False),
+        ("off with her head", "How funny among the people that walk with their heads downward!", False),
+        ("off with his head", "“Off with her head!”", True),
     ],
 )
 def test_a_line_is_like_another_if_most_of_its_words_are_there_in_order(line: str, told: str, is_alike: bool) -> None:
