@@ -280,11 +280,17 @@ def page_reference(first: str, last: str, *, estimated: bool, say: Say = in_engl
     return say("pp. {first}-{last}", first=first, last=last)
 
 
+BETWEEN_SENTENCES = 3
+"""Characters between two sentences that follow each other, at most: an empty line after a line's end and a space."""
+
+
 def references(citations: Iterable[Citation]) -> str:
-    """The references of citations that stand together: "p. 12, pp. 30-31". No page is named twice."""
+    """The references of citations that stand together: "p. 12, pp. 30-31". No page is named twice, and what is read
+    without a break is one reference.
+    """
     spans: list[Citation] = []
     for citation in citations:
-        same = [span for span in spans if _share_a_page(span, citation)]
+        same = [span for span in spans if _belong_together(span, citation)]
         first, last = min([citation, *same], key=_start), max([citation, *same], key=_end)
         at = spans.index(same[0]) if same else len(spans)
         spans = [span for span in spans if span not in same]
@@ -295,9 +301,9 @@ def references(citations: Iterable[Citation]) -> str:
 _start, _end = attrgetter("start"), attrgetter("end")
 
 
-def _share_a_page(one: Citation, other: Citation) -> bool:
-    overlap = one.start < other.end and other.start < one.end
-    return overlap or not {one.page, one.last_page}.isdisjoint((other.page, other.last_page))
+def _belong_together(one: Citation, other: Citation) -> bool:
+    apart = max(one.start, other.start) - min(one.end, other.end)
+    return apart <= BETWEEN_SENTENCES or not {one.page, one.last_page}.isdisjoint((other.page, other.last_page))
 
 
 class PositionState(StrEnum):
