@@ -12,6 +12,7 @@ from enum import StrEnum
 from operator import attrgetter
 
 from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
+from domain.library.numerals import number_value
 
 _PERSON = "person:"
 OCR_MARK = "+ocr"
@@ -85,10 +86,15 @@ def numbered(number: int, title: str, *, is_counted: bool = True) -> str:
 
 
 def shown_chapter(number: int, title: str, *, is_counted: bool = True) -> str:
-    """The same as people read it: a title that says its number ("Chapter 3") has none in front."""
+    """The same as people read it: a title that says its number ("Chapter III") has none in front."""
+    return title if _says(title, number) else numbered(number, title, is_counted=is_counted)
+
+
+def _says(title: str, number: int) -> bool:
+    """Whether a title begins with its number: "Chapter IV. The Rain", "IV. The Rain", "Erstes Kapitel"."""
     words = title.split(maxsplit=2)
-    says_it = len(words) > 1 and words[1].rstrip(".:") == str(number)
-    return title if says_it else numbered(number, title, is_counted=is_counted)
+    leads = len(words) < 3 or title.startswith(f"{words[0].rstrip('.:')}.")
+    return number in [number_value(each.rstrip(".:")) for each in words[0 if leads else 1 : 2]]
 
 
 @dataclass(frozen=True, slots=True)
