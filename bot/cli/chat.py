@@ -276,6 +276,8 @@ def who(
     as_json: AS_JSON = False,
 ) -> None:
     """Tell who somebody is, as far as you've read."""
+    if not name.strip():
+        fail("Say whom you mean.")
 
     async def work() -> None:
         async with opened(with_model=True) as app:

@@ -60,8 +60,8 @@ class GuardedConsole(Console):
             yield segment if segment.control else segment._replace(text=without_terminal_sequences(segment.text))
 
 
-_PART = re.compile(r"\*{1,3}|\n")
-_STYLES = {"*": "italic", "**": "bold", "***": "bold italic"}
+_PART = re.compile(r"\*{1,3}|_+|\n")
+_STYLES = {"*": "italic", "_": "italic", "**": "bold", "__": "bold", "***": "bold italic"}
 
 
 class Emphasis:
@@ -86,8 +86,9 @@ class Emphasis:
         if mark == "\n":
             self._open = ""
             return mark
-        closes = mark == self._open and bool(before.strip())
-        opens = not self._open and bool(after.strip()) and not before.isalnum()
+        within = mark[0] == "_" and before.isalnum() and after.isalnum()  # a_name
+        closes = mark == self._open and bool(before.strip()) and not within
+        opens = mark in _STYLES and not self._open and bool(after.strip()) and not before.isalnum()
         if not (closes or opens):
             return mark
         self._open = "" if closes else mark
@@ -97,12 +98,19 @@ class Emphasis:
 _PIECE = re.compile(r"\n|[^\S\n]+|\S+")
 
 
+_QUOTE_MARK = ">"
+
+
 class WordWrap:
-    """Breaks lines at `width` columns between words; None never breaks them. A word is returned once it is complete."""
+    """Breaks lines at `width` columns between words; None never breaks them. A word is returned once it is complete.
+
+    What is quoted has its mark ("> ") on every line.
+    """
 
     def __init__(self, width: int | None) -> None:
         self._width = width
         self._column = 0
+        self._margin = ""
         self._word = ""
 
     def feed(self, text: str) -> str:
@@ -117,17 +125,19 @@ class WordWrap:
 
     def _place(self, piece: str) -> str:
         if piece == "\n":
-            self._column = 0
+            self._column, self._margin = 0, ""
             return piece
-        columns = cell_len(piece)
-        breaks = self._width is not None and self._column and self._column + columns > self._width
-        self._column = columns if breaks else self._column + columns
-        if not breaks:
+        if piece == _QUOTE_MARK and not self._column:
+            self._margin = f"{_QUOTE_MARK} "
+        columns, margin = cell_len(piece), len(self._margin)
+        if self._width is None or self._column <= margin or self._column + columns <= self._width:
+            self._column += columns
             return piece
         if piece.isspace():  # the blank goes, and the next word begins the line
-            self._column = 0
-            return "\n"
-        return f"\n{piece}"
+            self._column = margin
+            return f"\n{self._margin}"
+        self._column = margin + columns
+        return f"\n{self._margin}{piece}"
 
 
 @contextlib.contextmanager
