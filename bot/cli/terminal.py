@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
 import typer
@@ -26,6 +27,7 @@ from bot.logs import TERMINAL_SEQUENCES, set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import FILE, Settings, load_settings
+from domain.citations.page_numbers import compile_patterns
 from domain.errors import LLMError, MarginaliaError
 
 logger = logging.getLogger(__name__)
@@ -187,6 +189,24 @@ async def in_daemon_thread(read: Callable[[], str]) -> str:
 
     threading.Thread(target=run, daemon=True).start()
     return await line
+
+
+def load_answerer() -> None:
+    """Load the built-in answerer's word lists and patterns, which takes half a second. It answers where there is no
+    model, and where one cannot be reached.
+    """
+    for name in ("planning", "replies"):
+        import_module(f"bot.providers.extractive.{name}")
+
+
+def load_ahead() -> None:
+    """Load what the first answer needs while a person types the question, in a thread that ends with the program."""
+
+    def load() -> None:
+        load_answerer()
+        asyncio.run(compile_patterns())
+
+    threading.Thread(target=load, daemon=True).start()
 
 
 console = GuardedConsole()
