@@ -419,7 +419,8 @@ class Mentions:
     """How often a term occurs as whole words, its first and last occurrence, and its count in each chapter that has
     it.
 
-    `in_story` is the first place in a chapter and not its title: the very first one may be on the title page.
+    `in_story` is the first place in a chapter and not its title: the very first one may be on the title page, or in a
+    preface.
     """
 
     term: str
