@@ -338,8 +338,11 @@ _IN_WORDS = {
 
 
 def _in_words(fault: Mapping[str, Any]) -> str:
+    """What is wrong with which setting, and with which entry if it is a list."""
+    name, *place = fault["loc"]
     words = _IN_WORDS.get(fault["type"])
-    return words.format(**fault.get("ctx", {})) if words else f"cannot be used: {fault['msg']}"
+    told = words.format(**fault.get("ctx", {})) if words else f"cannot be used: {fault['msg']}"
+    return f"{str(name).upper()} {told}" + (f", not '{fault['input']}'" if place else "")
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -366,8 +369,9 @@ def load_settings(**overrides: object) -> Settings:
             "another folder."
         ) from error
     except ValidationError as error:
-        faults = (f"{str(fault['loc'][0]).upper()} {_in_words(fault)}" for fault in error.errors() if fault["loc"])
-        raise SettingsError(f"A setting cannot be used: {'; '.join(dict.fromkeys(faults))}.") from error
+        first = {fault["loc"][0]: fault for fault in reversed(error.errors()) if fault["loc"]}
+        faults = "; ".join(_in_words(fault) for fault in reversed(first.values()))
+        raise SettingsError(f"A setting cannot be used: {faults}.") from error
     settings = settings.model_copy(update=_from_files(settings))
     for name in (*_KEYS, "mcp_token"):
         if not (getattr(settings, name).isascii() and getattr(settings, name).isprintable()):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from operator import attrgetter
 
 from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
+from domain.library.numerals import number_value
 
 _PERSON = "person:"
 OCR_MARK = "+ocr"
@@ -85,10 +86,15 @@ def numbered(number: int, title: str, *, is_counted: bool = True) -> str:
 
 
 def shown_chapter(number: int, title: str, *, is_counted: bool = True) -> str:
-    """The same as people read it: a title that says its number ("Chapter 3") has none in front."""
+    """The same as people read it: a title that says its number ("Chapter III") has none in front."""
+    return title if _says(title, number) else numbered(number, title, is_counted=is_counted)
+
+
+def _says(title: str, number: int) -> bool:
+    """Whether a title begins with its number: "Chapter IV. The Rain", "IV. The Rain", "Erstes Kapitel"."""
     words = title.split(maxsplit=2)
-    says_it = len(words) > 1 and words[1].rstrip(".:") == str(number)
-    return title if says_it else numbered(number, title, is_counted=is_counted)
+    leads = len(words) < 3 or title.startswith(f"{words[0].rstrip('.:')}.")
+    return number in [number_value(each.rstrip(".:")) for each in words[0 if leads else 1 : 2]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +286,17 @@ def page_reference(first: str, last: str, *, estimated: bool, say: Say = in_engl
     return say("pp. {first}-{last}", first=first, last=last)
 
 
+BETWEEN_SENTENCES = 3
+"""Characters between two sentences that follow each other, at most: an empty line after a line's end and a space."""
+
+
 def references(citations: Iterable[Citation]) -> str:
-    """The references of citations that stand together: "p. 12, pp. 30-31". No page is named twice."""
+    """The references of citations that stand together: "p. 12, pp. 30-31". No page is named twice, and what is read
+    without a break is one reference.
+    """
     spans: list[Citation] = []
     for citation in citations:
-        same = [span for span in spans if _share_a_page(span, citation)]
+        same = [span for span in spans if _belong_together(span, citation)]
         first, last = min([citation, *same], key=_start), max([citation, *same], key=_end)
         at = spans.index(same[0]) if same else len(spans)
         spans = [span for span in spans if span not in same]
@@ -295,9 +307,9 @@ def references(citations: Iterable[Citation]) -> str:
 _start, _end = attrgetter("start"), attrgetter("end")
 
 
-def _share_a_page(one: Citation, other: Citation) -> bool:
-    overlap = one.start < other.end and other.start < one.end
-    return overlap or not {one.page, one.last_page}.isdisjoint((other.page, other.last_page))
+def _belong_together(one: Citation, other: Citation) -> bool:
+    apart = max(one.start, other.start) - min(one.end, other.end)
+    return apart <= BETWEEN_SENTENCES or not {one.page, one.last_page}.isdisjoint((other.page, other.last_page))
 
 
 class PositionState(StrEnum):
@@ -407,7 +419,8 @@ class Mentions:
     """How often a term occurs as whole words, its first and last occurrence, and its count in each chapter that has
     it.
 
-    `in_story` is the first place in a chapter and not its title: the very first one may be on the title page.
+    `in_story` is the first place in a chapter and not its title: the very first one may be on the title page, or in a
+    preface.
     """
 
     term: str

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from bot.app import SAMPLE, App, answerer_name
+from bot.app import QUOTES_ONLY, SAMPLE, App, answerer_name
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields, leaves
 from bot.cli.search import end_of, page_number
@@ -23,6 +23,7 @@ from bot.cli.terminal import (
     fail,
     in_daemon_thread,
     interrupts,
+    load_ahead,
     opened,
     opened_for_chat,
     print_json,
@@ -68,6 +69,8 @@ def chat(
 
     async def work() -> int:
         async with opened_for_chat() as app:
+            if sys.stdin.isatty() or app.provider.name != QUOTES_ONLY:  # else the first question asks for it at once
+                load_ahead()
             found, talk = await _choose(app, book, conversation, new=new or as_json)
             if page is not None:
                 await app.positions.set_page(TERMINAL_READER.id, found, page)
@@ -110,6 +113,7 @@ async def _start_chat() -> int:
         )
         await _greet(app, found)
         if sys.stdin.isatty():
+            load_ahead()
             console.print(f"[dim]Ask something, for example: {EXAMPLE_QUESTIONS[0]}[/]\n", soft_wrap=True)
             await session.run(_lines(echo=False))
             return 0
@@ -276,6 +280,8 @@ def who(
     as_json: AS_JSON = False,
 ) -> None:
     """Tell who somebody is, as far as you've read."""
+    if not name.strip():
+        fail("Say whom you mean.")
 
     async def work() -> None:
         async with opened(with_model=True) as app:

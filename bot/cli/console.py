@@ -17,7 +17,7 @@ from rich.text import Text
 
 from bot.cli.terminal import Emphasis, WordWrap, interrupts, print_json, with_provider_message
 from bot.tools.results import counted
-from domain.book import Binding, Citation, PositionState, ReadingPosition, is_source
+from domain.book import BETWEEN_SENTENCES, Binding, Citation, PositionState, ReadingPosition, is_source
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, shortened
@@ -78,8 +78,6 @@ DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
 INDENT = 2
 """Columns before small print."""
-BETWEEN_SENTENCES = 3
-"""Characters between two sentences that follow each other, at most: an empty line after a line's end and a space."""
 
 
 class ConsoleChat:

@@ -17,7 +17,16 @@ import typer
 
 from bot.app import QUOTES_ONLY, App, answerer_name, cost_in_microdollars, open_app, open_toolbox
 from bot.cli.console import TERMINAL_READER
-from bot.cli.terminal import console, errors, fail, opened, run_async, signal_handler, standard_input
+from bot.cli.terminal import (
+    console,
+    errors,
+    fail,
+    load_answerer,
+    opened,
+    run_async,
+    signal_handler,
+    standard_input,
+)
 from bot.logs import HealthFile, set_up_logs
 from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private
@@ -69,7 +78,8 @@ LOOPBACK = "127.0.0.1"
 
 
 async def warm_up(provider: ChatProvider) -> None:
-    """Load the model's SDK and its prices, and exempt everything loaded so far from garbage collection.
+    """Load the model's SDK, its prices and the built-in answerer, and exempt everything loaded so far from garbage
+    collection.
 
     A full collection stops the event loop while it visits every object: a tenth of a second with an SDK in memory,
     most of it for objects that are never freed.
@@ -78,6 +88,7 @@ async def warm_up(provider: ChatProvider) -> None:
         with suppress(LLMError):  # the first request will report it
             await provider.warm_up()
     await compile_patterns()
+    await asyncio.to_thread(load_answerer)
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()

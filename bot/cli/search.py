@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from bot.cli.terminal import console, fail, opened, print_json, progress_bar, run_async
+from bot.cli.terminal import Emphasis, console, fail, opened, print_json, progress_bar, run_async
 from domain.book import Book, BookText, Passage, page_reference
 from domain.errors import BookError, BookErrorCode, shortened
 from domain.library.addressing import end_of_chapter, end_of_page
@@ -50,6 +50,8 @@ def search(
     """Search a book for passages."""
     if (query is None) == (queries is None):
         fail("Give either a QUERY or --queries FILE.")
+    if query is not None and not query.strip():
+        fail("Say what to look for.")
     if page is not None and chapter is not None:
         fail("Give either --page or --chapter.")
 
@@ -84,7 +86,7 @@ def _show(passages: Sequence[Passage], *, estimated: bool) -> None:
         pages = page_reference(passage.page, passage.last_page, estimated=estimated)
         where = " · ".join(part for part in (pages, passage.chapter, f"{passage.score:.2f}") if part)
         console.print(where, style="bold", markup=False)
-        console.print(passage.text + "\n", markup=False)
+        console.print(Emphasis().feed(f"{passage.text}\n"))
 
 
 async def passage_fields(passage: Passage, view: BookView) -> dict[str, object]:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager
+from importlib import import_module
 from typing import Any, NoReturn
 
 import typer
@@ -26,6 +27,7 @@ from bot.logs import TERMINAL_SEQUENCES, set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import FILE, Settings, load_settings
+from domain.citations.page_numbers import compile_patterns
 from domain.errors import LLMError, MarginaliaError
 
 logger = logging.getLogger(__name__)
@@ -60,8 +62,8 @@ class GuardedConsole(Console):
             yield segment if segment.control else segment._replace(text=without_terminal_sequences(segment.text))
 
 
-_PART = re.compile(r"\*{1,3}|\n")
-_STYLES = {"*": "italic", "**": "bold", "***": "bold italic"}
+_PART = re.compile(r"\*{1,3}|_+|\n")
+_STYLES = {"*": "italic", "_": "italic", "**": "bold", "__": "bold", "***": "bold italic"}
 
 
 class Emphasis:
@@ -86,8 +88,9 @@ class Emphasis:
         if mark == "\n":
             self._open = ""
             return mark
-        closes = mark == self._open and bool(before.strip())
-        opens = not self._open and bool(after.strip()) and not before.isalnum()
+        within = mark[0] == "_" and before.isalnum() and after.isalnum()  # a_name
+        closes = mark == self._open and bool(before.strip()) and not within
+        opens = mark in _STYLES and not self._open and bool(after.strip()) and not before.isalnum()
         if not (closes or opens):
             return mark
         self._open = "" if closes else mark
@@ -97,12 +100,19 @@ class Emphasis:
 _PIECE = re.compile(r"\n|[^\S\n]+|\S+")
 
 
+_QUOTE_MARK = ">"
+
+
 class WordWrap:
-    """Breaks lines at `width` columns between words; None never breaks them. A word is returned once it is complete."""
+    """Breaks lines at `width` columns between words; None never breaks them. A word is returned once it is complete.
+
+    What is quoted has its mark ("> ") on every line.
+    """
 
     def __init__(self, width: int | None) -> None:
         self._width = width
         self._column = 0
+        self._margin = ""
         self._word = ""
 
     def feed(self, text: str) -> str:
@@ -117,17 +127,19 @@ class WordWrap:
 
     def _place(self, piece: str) -> str:
         if piece == "\n":
-            self._column = 0
+            self._column, self._margin = 0, ""
             return piece
-        columns = cell_len(piece)
-        breaks = self._width is not None and self._column and self._column + columns > self._width
-        self._column = columns if breaks else self._column + columns
-        if not breaks:
+        if piece == _QUOTE_MARK and not self._column:
+            self._margin = f"{_QUOTE_MARK} "
+        columns, margin = cell_len(piece), len(self._margin)
+        if self._width is None or self._column <= margin or self._column + columns <= self._width:
+            self._column += columns
             return piece
         if piece.isspace():  # the blank goes, and the next word begins the line
-            self._column = 0
-            return "\n"
-        return f"\n{piece}"
+            self._column = margin
+            return f"\n{self._margin}"
+        self._column = margin + columns
+        return f"\n{self._margin}{piece}"
 
 
 @contextlib.contextmanager
@@ -177,6 +189,24 @@ async def in_daemon_thread(read: Callable[[], str]) -> str:
 
     threading.Thread(target=run, daemon=True).start()
     return await line
+
+
+def load_answerer() -> None:
+    """Load the built-in answerer's word lists and patterns, which takes half a second. It answers where there is no
+    model, and where one cannot be reached.
+    """
+    for name in ("planning", "replies"):
+        import_module(f"bot.providers.extractive.{name}")
+
+
+def load_ahead() -> None:
+    """Load what the first answer needs while a person types the question, in a thread that ends with the program."""
+
+    def load() -> None:
+        load_answerer()
+        asyncio.run(compile_patterns())
+
+    threading.Thread(target=load, daemon=True).start()
 
 
 console = GuardedConsole()

@@ -428,7 +428,7 @@ def _count_on(headings: Sequence[_Placed]) -> bool:
 
 def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     """The headings with their labels, and with levels that follow from both: volumes contain books, books contain
-    chapters.
+    chapters, and no part contains one of its own kind, such as "Part Two" in a smaller type than "Part One".
     """
     labels = [*map(label_of, headings)]
     ranks = [label.rank if label else None for label in labels]
@@ -440,8 +440,9 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     ]
     outermost = min(chapters, default=0)
     raised = {rank for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART) if chapters and _opens_chapters(ranks, rank)}
+    of_rank = {rank: [each.level for each, own in zip(headings, ranks, strict=True) if own is rank] for rank in raised}
     found = [
-        min(heading.level, outermost) if rank in raised else heading.level
+        min([outermost, *of_rank[rank]]) if rank in raised else heading.level
         for heading, rank in zip(headings, ranks, strict=True)
     ]
     only = {

@@ -36,6 +36,7 @@ _GOES_ON = frozenset("/&(<+")  # "Chapter 4 & 5", "Chapter 1 / Kapitel 1"
 _SMALL = frozenset("a an and as at but by for from in into nor of on or so the to upon with vs".split())  # noqa: SIM905
 _ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})e?\W*")
 _SMALL_ENDS = re.compile(r"(?<=[IVX\d])(?:er|e|re|st|nd|rd|th)\b")
+_ADDED = re.compile(r"(?:\s*[-–—]+\s*[^\W\d_]+|\s*\([^()]+\))\.?$")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
 _LINE_ABOVE = re.compile(r"(?:\A|(?<=\n))(?P<label>[^\n]+)\n\s*\Z")
@@ -252,7 +253,11 @@ def may_be_called(label: str, title: Label) -> bool:
 
 
 def calm(text: str) -> str:
-    """A text in capitals, except for "Ier", in title case; any other unchanged, also in a script without capitals."""
+    """A text in capitals, except for "Ier" and "--continued", in title case; any other unchanged, also in a script
+    without capitals.
+    """
+    if (added := _ADDED.search(text)) and added[0] != added[0].upper() and in_capitals(text[: added.start()]):
+        return calm(text[: added.start()]) + added[0]
     has_none = any(letter.isalpha() and letter.upper() == letter.lower() for letter in text)
     if has_none or (said := _SMALL_ENDS.sub("", text)) != said.upper() or text == text.lower():
         return text

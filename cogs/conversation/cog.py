@@ -109,9 +109,8 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
-        """A command in direct messages tells the person's language, which messages do not."""
-        if interaction.guild_id is None:
-            self._use_cases.people.remember_locale(str(interaction.user.id), interaction.locale.value)
+        """A command tells the person's language, which their direct messages do not."""
+        self._use_cases.people.remember_locale(str(interaction.user.id), interaction.locale.value)
 
     async def opened(self, thread: discord.Thread, conversation: Conversation) -> None:
         """See cogs.services.Conversing."""

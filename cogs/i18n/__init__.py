@@ -173,7 +173,9 @@ def speech_in(guild: discord.Guild) -> Speech:
 
 
 async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
-    """The language of a person's direct messages: that of the command by which they last started to talk."""
+    """The language of a person's direct messages: that of the command by which they last started to talk there, or of
+    the last command that they have used anywhere.
+    """
     return speech_for(_locale_of(await use_cases.people.locale(person_id)) or discord.Locale.american_english)
 
 

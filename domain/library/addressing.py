@@ -368,6 +368,11 @@ def find_page(pages: Sequence[Page], label: str) -> Page | None:
     return next(by_label, None) or next(by_number, None)
 
 
+def names_page(typed: str) -> bool:
+    """Whether something typed begins as pages are named: "page 12", "S. 12"."""
+    return _PAGE_WORD.match(typed) is not None
+
+
 def _without_page_word(label: str) -> str:
     """The label on one line, without "page" in front."""
     line = one_line(label)

@@ -28,6 +28,7 @@ from domain.library.addressing import (
     end_of_page,
     is_chapter_word,
     is_same_number,
+    names_page,
     page_in,
     without_titles,
 )
@@ -289,8 +290,8 @@ class ManagePositions:
         return await self._set(reader_id, book, ReadingPosition())
 
     async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
-        """Set a position from what a reader typed: "page 12" or "12", "chapter 3", "finished", "clear"; nothing typed
-        changes nothing.
+        """Set a position from what a reader typed: "page 12", "12" or "Seite 12"; "chapter 3", "Act 2" or "Kapitel 3";
+        "finished", "clear". Nothing typed changes nothing.
 
         Raises:
             BookError: NOT_FOUND, there is no such place, or the words make no sense.
@@ -298,10 +299,12 @@ class ManagePositions:
         order = one_line(order)
         match = _ORDER.fullmatch(order)
         kind, name = (match[1].lower(), match[2]) if match else ("", "")
-        if (kind == "page" and name) or order.isdecimal():
-            return await self.set_page(reader_id, book, name or order)
+        if names_page(order) or order.isdecimal():
+            return await self.set_page(reader_id, book, order)
         if kind == "chapter" and name:
             return await self.set_chapter(reader_id, book, name)
+        if " " in order and is_chapter_word(order.split(" ", 1)[0]):
+            return await self.set_chapter(reader_id, book, order)
         if kind == "finished" and not name:
             return await self.finish(reader_id, book)
         if kind == "clear" and not name:

@@ -190,6 +190,8 @@ def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
         kind = _kind_of(each.text, words, spoken=spoken)
         told = _WORDS_SAID.sub(" ", each.text) if spoken and has_speech else ""
         name = _speaker(told, known) if spoken else _subject(each.text, known)
+        if kind is DiscussionKind.FEELING and words & _TELLERS:
+            name = ""  # "Dracula had sent me there, to my great delight"
         yield _Draft(kind, (each,), name, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
         if name and not spoken:
             if name in first and each.start - first[name].start > _APART:
@@ -235,6 +237,10 @@ _FEELINGS = _words(
     " angst scham zorn wut liebe liebte hass trauer freude furcht glücklich unglücklich einsam stolz hoffnung reue"
     " peur honte colère amour haine joie espoir triste miedo vergüenza amor odio alegría tristeza esperanza"
 )
+_TELLERS = _words(
+    "i me my mine we us our ich mir mich mein meine meinem meinen meiner wir uns je moi mon ma mes nous yo mi mí"
+)
+"""Who tells a story of their own, and whose feelings it then tells of."""
 _PUZZLES = _words(
     "secret mystery mysterious strange strangely wondered vanished disappeared hidden suspected suspicion unknown"
     " nobody geheimnis seltsam rätsel verschwunden verdacht geheimnisvoll étrange secret mystère disparu soupçon"

@@ -334,10 +334,11 @@ def _about(opened: OpenedView) -> dict[str, object]:
 
 
 def _known(book: Book, messages: Sequence[ChatMessage], provider: ChatProvider) -> str:
-    """What is no secret to the readers: the book's title and author, their own names and words, but for those they have
-    covered, and sentences that the provider says of any book.
+    """What is no secret to the readers: the book's title, author and length, their own names and words, but for those
+    they have covered, and sentences that the provider says of any book.
     """
     phrases = provider.phrases if isinstance(provider, HasPhrases) else ""
     readers = [m for m in messages if m.role is MessageRole.USER]
     said = (f"{m.author_name}\n{without_covers(m.content)}" for m in readers)
-    return "\n".join([book.title, book.author, phrases, *said])
+    length = f"{book.page_count} {book.chapter_count} {book.word_count}"
+    return "\n".join([book.title, book.author, length, phrases, *said])

@@ -60,6 +60,20 @@ print(*(name for name in ("aiohttp", *{HEAVY}) if name in sys.modules))
 
 
 @pytest.mark.parametrize(
+    "loading",
+    [
+        "from bot.cli.terminal import load_ahead; load_ahead(); [each.join() for each in enumerate() if each.daemon]",
+        "from bot.cli.run import warm_up; from tests.doubles.scripted_chat import ScriptedChat as Chat; "
+        "import asyncio; asyncio.run(warm_up(Chat('x')))",
+    ],
+)
+def test_the_first_answer_does_not_wait_for_what_makes_it(loading: str) -> None:
+    code = f"import sys; from threading import enumerate; {loading}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {"bot.providers.extractive.planning", "bot.providers.extractive.replies"} <= {*loaded.stdout.split()}
+
+
+@pytest.mark.parametrize(
     ("opening", "sdk"),
     [
         ("from bot.providers.anthropic.client import AnthropicChat as Chat; chat = Chat(api_key='k')", "anthropic"),

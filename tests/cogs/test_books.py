@@ -93,7 +93,7 @@ async def test_pages_still_turn_after_a_restart(stage: Stage) -> None:
 async def test_info_shows_contents_and_no_title_ahead_of_the_reader(stage: Stage) -> None:
     book = await stage.book()
     shown = text_of(await stage.ann.slash(stage.channel, "books info", book=book.id))
-    assert "3. III. The Keeper · p. 3" in shown
+    assert "\nIII. The Keeper · p. 3" in shown
     await stage.ann.slash(stage.channel, "progress", book=book.id, page="1")
     shown = text_of(await stage.ann.slash(stage.channel, "books info", book=book.id))
     assert "I. The Arrival" in shown

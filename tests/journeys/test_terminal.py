@@ -222,6 +222,8 @@ async def test_progress_is_told_and_set_within_a_chat(terminal: Terminal) -> Non
         (["books", "text", "No Such Book"], "no book called"),
         (["books", "remove", "No Such Book", "--yes"], "no book called"),
         (["search", "No Such Book", "x"], "no book called"),
+        (["search", "Return on the Ebb", " "], "Say what to look for."),
+        (["who", "Return on the Ebb", ""], "Say whom you mean."),
     ],
 )
 async def test_bad_input_is_a_sentence_and_an_exit_code(terminal: Terminal, arguments: list[str], says: str) -> None:

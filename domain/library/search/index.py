@@ -10,11 +10,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from domain.book import BookText, ChapterCount, Citation, Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode
-from domain.library.addressing import is_counted
+from domain.library.addressing import is_counted, is_matter
 from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, lay_out, split_chapters
 from domain.library.search.words import fold, without_possessive, words_of, words_of_each
@@ -210,7 +211,8 @@ def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, ter
     if not positions:
         return Mentions(term=term, total=0, first=None, last=None)
     sentences = [bisect_right(layout.words, position) - 1 for position in positions]
-    told = next((each for each in sentences if _is_told(layout, excerpts, each)), sentences[0])
+    in_chapters = (each for each in sentences if layout.chapter_at(layout.starts[each]))
+    told = next(chain((each for each in sentences if _is_told(layout, excerpts, each)), in_chapters, sentences))
     first, in_story, last = (
         excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], told, sentences[-1])
     )
@@ -225,11 +227,13 @@ def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, ter
 
 
 def _is_told(layout: BookLayout, excerpts: Excerpts, sentence: int) -> bool:
-    """Whether a sentence is in a chapter, and not its title."""
+    """Whether a sentence is in a chapter of the story, and not its title."""
     start, end = layout.starts[sentence], layout.ends[sentence]
     chapter = layout.chapter_at(start)
-    if chapter is None or end > chapter.start + len(chapter.title) + _LOOSE:
-        return chapter is not None
+    if chapter is None or is_matter(chapter.title):
+        return False
+    if end > chapter.start + len(chapter.title) + _LOOSE:
+        return True
     words = {fold(word) for word in words_of(excerpts.citation(start, end).quote)}
     return not words <= {fold(word) for word in words_of(chapter.title)}
 

@@ -1,5 +1,7 @@
 """A terminal shows emphasis, not asterisks."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,8 +26,17 @@ def test_a_title_in_the_stream_is_in_italics() -> None:
     assert ("twice", "bold") in styled(text)
 
 
-@pytest.mark.parametrize("text", ["5 * 3 is 15", "2*3*4", "* a point", "a rule: ***", "** blank **"])
-def test_other_asterisks_stay(text: str) -> None:
+@pytest.mark.parametrize("text", ["_20 July._--Visited Renfield", "(_Mem._, get recipe)", "I __never__ said"])
+def test_underscores_are_emphasis_as_plain_texts_of_books_have_it(text: str) -> None:
+    assert shown(text).plain == text.replace("_", "")
+    assert [style for _, style in styled(shown(text))] == ["bold" if "__" in text else "italic"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["5 * 3 is 15", "2*3*4", "* a point", "a rule: ***", "** blank **", "search_book", "Mr. ____ of Bath", "5_000"],
+)
+def test_other_marks_stay(text: str) -> None:
     assert shown(text).plain == text
 
 
@@ -35,6 +46,6 @@ def test_what_is_never_closed_ends_with_its_line() -> None:
     assert "the answer" not in [part for part, _ in styled(text)]
 
 
-@given(st.text("ab *\n"))
-def test_nothing_but_asterisks_goes(text: str) -> None:
-    assert shown(text).plain.replace("*", "") == text.replace("*", "")
+@given(st.text("ab *_\n"))
+def test_nothing_but_marks_goes(text: str) -> None:
+    assert re.sub(r"[*_]", "", shown(text).plain) == re.sub(r"[*_]", "", text)

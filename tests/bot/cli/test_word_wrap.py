@@ -15,6 +15,12 @@ def test_lines_break_between_words_wherever_the_stream_is_cut() -> None:
     assert wrapped(10, "the lam", "p was da", "rk\nand ", "cold") == "the lamp \nwas dark\nand cold"
 
 
+def test_what_is_quoted_has_its_mark_on_every_line() -> None:
+    assert wrapped(17, "> the lamp was ", "dark that night\nit", " was not so bad") == (
+        "> the lamp was \n> dark that night\nit was not so bad"
+    )
+
+
 def test_without_a_width_nothing_is_touched() -> None:
     assert wrapped(None, "the lamp ", "was dark") == "the lamp was dark"
 

@@ -800,3 +800,16 @@ def test_the_day_of_a_date_is_no_number_of_a_chapter() -> None:
         read_book(epub({f"{at}.xhtml": f"<h2>{day}</h2><p>{prose(at)}</p>" for at, day in enumerate(days)}), "a.epub")
     )
     assert (titles(book), printed(book)) == ([*days], ["", "", ""])
+
+
+def test_a_part_in_a_smaller_type_than_the_first_is_no_part_of_it() -> None:
+    marks = ("h1", "Part One"), ("h3", "Chapter 1"), ("h3", "Chapter 2"), ("h2", "Part Two"), ("h3", "Chapter 3")
+    told = [f"<{mark}>{title}</{mark}><p>{prose(10 * at)}</p>" for at, (mark, title) in enumerate(marks)]
+    book = check(read_book("".join(told).encode(), "parts.html"))
+    assert [(each.title, each.level, each.parent) for each in book.chapters] == [
+        ("Part One", 1, ""),
+        ("Chapter 1", 2, "Part One"),
+        ("Chapter 2", 2, "Part One"),
+        ("Part Two", 1, ""),
+        ("Chapter 3", 2, "Part Two"),
+    ]

@@ -30,6 +30,8 @@ from tests.bot.parsers.prose import prose
         ("The eBay Years", "The eBay Years"),
         ("KIYI İNSANLARI", "Kıyı İnsanları"),
         ("GNU 通用公共授权", "GNU 通用公共授权"),
+        ("CHAPTER II. JONATHAN HARKER'S JOURNAL--continued", "Chapter II. Jonathan Harker's Journal--continued"),
+        ("EXTRACTS (Supplied by a Sub-Sub-Librarian)", "Extracts (Supplied by a Sub-Sub-Librarian)"),
     ],
 )
 def test_chapter_titles(heading: str, title: str) -> None:

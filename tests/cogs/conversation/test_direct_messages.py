@@ -238,6 +238,15 @@ async def test_a_german_is_answered_in_german(ann: Reader) -> None:
     await ann.heard("Ich lese nur Text")
 
 
+async def test_a_german_who_has_used_a_server_only_is_told_in_german_how_to_begin(ann: Reader) -> None:
+    ann.double.world.join(ann.double.guild, ann.person.user)
+    ann.person.locale = "de"
+    used = await ann.person.slash("help", channel=ann.double.channel)
+    await used_says(ann.double, used, "Lesen mit Marginalia")
+    await ann.person.say(ann.place, "Hallo?")
+    await ann.heard("Lesen wir zusammen ein Buch?")
+
+
 async def test_a_message_is_read_without_the_message_content_intent(double: DiscordDouble, tmp_path: Path) -> None:
     double.gateway.privileged = 0
     async with online(double, tmp_path) as state:

@@ -43,6 +43,19 @@ def test_a_chapter_that_was_not_reached_is_refused_in_the_same_words_as_one_that
     assert caught.value.message == f"There is no chapter {number} in the part that has been read."
 
 
+def test_somebody_is_met_in_the_story_and_not_in_a_preface() -> None:
+    front, preface, told = (
+        "Ann. ",
+        "Preface\n\nAnn is drawn from life, and so is Bob. ",
+        "One\n\nAnn came by the ferry.",
+    )
+    start, text = len(front + preface), front + preface + told
+    chapters = Chapter(1, "Preface", len(front), start), Chapter(2, "One", start, len(text))
+    view = reading_of(BookText(text, (Page(1, "1", 0, len(text)),), chapters, "txt"), len(text))
+    met = [view.count_mentions(name).in_story for name in ("Ann", "Bob")]
+    assert [each and each.quote for each in met] == ["Ann came by the ferry.", "Ann is drawn from life, and so is Bob."]
+
+
 def test_mentions_are_sentences_in_order_each_once() -> None:
     found = [sentence.text for sentence in reading().mentions("Ann", 10)]
     assert found == ["Ann came by the ferry.", "Ann paid.", "Ann’s key fitted."]

@@ -189,6 +189,16 @@ async def test_questions_name_people_as_the_book_prints_them(companion: ReadingC
     assert not any(name.startswith(("Mr ", "Mrs ")) for name in names)
 
 
+async def test_a_feeling_of_who_tells_the_story_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
+    lines = [f"Harker sent me to look for the {part}, and to my great delight I found it there." for part in PARTS]
+    told = BookText(text := " ".join(lines), (Page(1, "1", 0, len(text)),), (), "txt", "The Find")
+    files = SQLiteBookFiles(tmp_path)
+    await files.write(the_book(told).sha256, told)
+    discussion = await ReadingCompanion(files=files, writer=None).discuss(the_book(told), len(text), count=1)
+    await files.close()
+    assert [(each.kind, each.name) for each in discussion.questions] == [(DiscussionKind.FEELING, "")]
+
+
 async def test_a_book_that_explains_something_is_asked_about_in_different_ways(tmp_path: Path) -> None:
     lines = [f"The {part} of the pump has to be cleaned with water and dried before it is put back." for part in PARTS]
     manual = BookText(text := " ".join(lines), (Page(1, "1", 0, len(text)),), (), "txt", "The Pump")

@@ -1,5 +1,6 @@
 """What a model is sent of a conversation, and what of it may be said again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,17 @@ async def test_what_was_hidden_once_is_hidden_again(tmp_path: Path) -> None:
         covered = await room.answer(talk, "For ||Lucian||?")
         assert covered.text == hide("It was for Lucian."), "the reader has hidden him"
         assert (await room.answer(talk, "For Lucian?")).text == "It was for Lucian.", "the reader has named him"
+
+
+async def test_how_long_a_book_is_is_no_secret(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("It has 1887 words in all.")) as room:
+        talk, pages = await room.talk(), await room.file.pages()
+        await room.storage.books.save(replace(room.book, word_count=1887))
+        position = ReadingPosition(PositionState.READING, pages[1].end)
+        await room.storage.readers.set_position(ANN.id, room.book.id, position)
+        assert (await room.answer(talk, "How long is it?")).text == "It has 1887 words in all."
+        await room.storage.books.save(room.book)
+        assert (await room.answer(talk, "How long is it?")).text == hide("It has 1887 words in all.")
 
 
 @pytest.mark.parametrize(("has_tools", "most"), [(True, 6), (False, 10)])
