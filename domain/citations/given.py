@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from enum import Enum, auto
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import without_typed_pages
 from domain.citations.symbols import ENDS, LARGER_NUMBER, marked, telling_words
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import fold, words_of
+from domain.library.search.words import fold, stem_of, words_of
 from domain.ports import BookView
 
 _MOST_LOOKED_UP = 40
@@ -121,6 +122,8 @@ def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
 _PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
 _STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
 _HOUR = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
+_ALIKE = 3
+"""Letters with which words of one stem begin alike."""
 _BEHIND_ANOTHER = re.compile(r"\d, \Z")
 _NONE, _ANY = frozenset[str](), frozenset({""})
 _Value: TypeAlias = tuple[int, bool]
@@ -148,7 +151,8 @@ class KnownNumbers:
         self._in_digits: dict[_Value, frozenset[str]] = {}
         self._in_words: dict[_Value, frozenset[str]] = {}
         self._values: dict[ToldBy, set[_Value]] = {who: set() for who in ToldBy}
-        self._stems, self._hours = set[str](), set[str]()
+        self._hours = set[str]()
+        self._words: defaultdict[str, set[str]] = defaultdict(set)
 
     def learn(self, text: str, who: ToldBy) -> None:
         """Add what somebody has told; it is read once a number is looked up."""
@@ -171,7 +175,12 @@ class KnownNumbers:
         self._read_all()
         told = set.union(*self._values.values())
         is_told = bool(number.values) and {(value, False) for value in number.values} <= told
-        return is_told or any(stem in self._stems for word in number.things for stem in telling_words(word))
+        return is_told or any(map(self._speak_of, number.things))
+
+    def _speak_of(self, thing: str) -> bool:
+        """Whether a word with the same stem was told; only those that begin alike are compared, since few do."""
+        alike = self._words.get(fold(thing)[:_ALIKE], _NONE)
+        return not telling_words(thing).isdisjoint(map(stem_of, alike))
 
     def have(self, number: Number, *, is_page_asked: bool, pages: Set[int]) -> bool:
         """Whether somebody has told the number.
@@ -211,7 +220,8 @@ class KnownNumbers:
     def _read(self, text: str, who: ToldBy) -> Iterator[None]:
         """Read a part, number by number: every other character may be one."""
         yield
-        self._stems |= telling_words(text)
+        for word in words_of(fold(text)):
+            self._words[word[:_ALIKE]].add(word)
         self._hours.update(hour.lstrip("0") for hour in _HOUR.findall(text))
         is_book = who is ToldBy.BOOK
         for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_book):
