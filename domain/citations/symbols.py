@@ -138,7 +138,7 @@ OF_A_BOOK = (
     r"(?:(?:\s(?:read|done|completed?|finished|gelesen|geschafft|lu|leido|letto)\b|[\s-](?:mark|marke|point)\b(?:\s(?:of|in))?"
     r"|\s(?:of\sthe\sway(?:\s(?:into|through|in)|(?!\s))|into"
     rf"|(?:through|in)(?=\s{_BOOK}|\W*(?:[.,;:!?)—–]|\Z)|\s(?:your|my|when|as|s?he|they|you|we|it|i)\b)))(?:\s{_BOOK})?"
-    rf"|\s?(?:of\s)?{_BOOK})"
+    rf"|\s(?:of|von|de|del|di|des)\s(?:[^\W\d_]{{1,6}}\s)?\d{{1,4}}[\s-]?[{PAGE}{FOREIGN}]{{4,}}+|\s?(?:of\s)?{_BOOK})"
 )
 """What follows on a share of a book, or leads into one."""
 FRACTION_OF_A_BOOK = (
