@@ -276,6 +276,9 @@ NEXT = re.compile(
     rf"|(?P<joint>-(?!\s))?{BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 """What follows on a number: a word for page, a unit, or another word."""
+VERB_AND_OBJECT = re.compile(
+    r"\s[^\W\d_]+s\s(?:the|an?|his|her|their|its|this|that|it|him|them|us|me|how|what|where)\b"
+)
 PLURAL = re.compile(
     r"(?:\b[^\W\d_A-ZÄÖÜ]\w*[^s\W]s|x|i|men|people|feet|teeth|mice|sheep|fish|[^\x00-\x7f])\Z|\b[A-ZÄÖÜ]\w+(?:en|er|e|n)\Z"
 )

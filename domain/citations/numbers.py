@@ -68,7 +68,6 @@ _LEAD_IN = re.compile(
 )
 """What stands before a number, by which a reference leaves its sentence."""
 _NEXT_WORDS = re.compile(r"(?:[\s-][^\W\d_]+){1,3}")
-_WORDS = re.compile(r"[^\W\d_]+")
 _STOP = re.compile(r"[.!?…](?=\s)|\n|[。！？]")
 _BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
 _NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
@@ -329,10 +328,11 @@ class Number:
 
     @property
     def things(self) -> list[str]:
-        """Words in the plural that follow on it, among the next three: what it may count."""
+        """Words in the plural that follow on it, among the next three: what it may count. "217 covers the wall"."""
         words = _NEXT_WORDS.match(self.after)
-        following = _WORDS.findall(words[0]) if words else []
-        nouns = enumerate(takewhile(lambda word: fold_letters(word) not in COUNTED_BY_NOTHING, following))
+        if words is None or context.VERB_AND_OBJECT.match(self.words_after):
+            return []
+        nouns = enumerate(takewhile(lambda word: fold_letters(word) not in COUNTED_BY_NOTHING, words[0].split()))
         return [word for at, word in nouns if context.PLURAL.search(word) and (word.isascii() or at == 0)]
 
     @property
