@@ -256,11 +256,11 @@ class Number:
 
     def is_the_answer(self, *, is_hour: bool, most: int) -> bool:
         """Whether the answer begins with it, but for a few words, and it is nothing else's: "In 21.", "It's 21"."""
-        is_first = len(self.left) < _BESIDE and context.FIRST_WORDS.match(self.left)
+        is_bare = self.form not in ("open", "sign", "source") and len(self.left) < _BESIDE
+        is_first = is_bare and context.FIRST_WORDS.match(self.left)
         follows = context.GOES_ON if is_first and is_first[0].strip() == "" else _NEXT_WORD
         goes_on = follows.match(self.words_after) and not more_to_come().match(self.right)
-        largest = max(self.values, default=_HOURS)
-        if not is_first or goes_on or largest > (_HOURS if is_hour else most):
+        if not is_first or goes_on or max(self.values, default=_HOURS) > (_HOURS if is_hour else most):
             return False
         listed = is_first["listed"]
         is_list = listed.count(",") > 1 or is_first["last"] or more_to_come().match(self.right)
