@@ -489,11 +489,6 @@ def matching(typed: str, named: Iterable[tuple[str, Value]]) -> list[app_command
     return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in islice(fitting, MOST_CHOICES)]
 
 
-def begins(typed: str, name: str) -> bool:
-    """Whether a name begins with what was typed, with or without its full stops: "mr v" for "Mr. Varley"."""
-    return fold(name).replace(".", "").startswith(fold(typed.strip()).replace(".", ""))
-
-
 def fits(words: Iterable[str], name: str) -> bool:
     """Whether every word that was typed, folded, occurs in the name."""
     folded = fold(name)

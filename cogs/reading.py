@@ -42,6 +42,7 @@ from domain.citations.keys import in_language
 from domain.conversation import Conversation, TurnState
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed
+from domain.library.names import typed_name
 from domain.reading.companion import Asker
 from domain.reading.questions import MOST_QUESTIONS
 from domain.reading.recap import page_named
@@ -183,7 +184,7 @@ class ReadingCog(commands.Cog):
             names = await self._use_cases.reading.names(book, read_to, NAMES_S)
         except (BookError, Refusal):
             return []
-        begin = [name for name in names if access.begins(typed, name)]
+        begin = [name for name in names if typed_name(name).startswith(typed_name(typed))]
         return matching(typed.replace(".", ""), ((name, name) for name in dict.fromkeys([*begin, *names])))
 
     @discuss.autocomplete("section")

@@ -15,7 +15,7 @@ from bot.tools.results import define, labelled
 from domain.book import Passage, encodable
 from domain.errors import MarginaliaError, shortened
 from domain.library.addressing import find_page, page_in
-from domain.library.search.words import fold
+from domain.library.names import typed_name
 from domain.ports import BookFile, BookView, ToolHandler
 from domain.reading.portrait import MetNames, portrait_text, portray
 from domain.reading.questions import questions, questions_text
@@ -439,8 +439,8 @@ async def _within(
 
 def _fitting(values: Sequence[str], typed: str) -> list[str]:
     """Those that begin with it, then those that contain it, without duplicates; "mr v" fits "Mr. Varley"."""
-    wanted = fold(typed.strip()).replace(".", "")
-    folded = [(value, fold(value).replace(".", "")) for value in dict.fromkeys(values)]
+    wanted = typed_name(typed)
+    folded = [(value, typed_name(value)) for value in dict.fromkeys(values)]
     begin = [value for value, plain in folded if plain.startswith(wanted)]
     return begin + [value for value, plain in folded if wanted in plain and not plain.startswith(wanted)]
 

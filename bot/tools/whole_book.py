@@ -160,9 +160,8 @@ class WholeBookTools:
         """Telling sentences of all chapters, fewer of each if there are many; and the text that no
         summary covers yet.
         """
-        return [
-            await self._cited(sentence) for sentence in await asyncio.to_thread(_chosen, digests, self._budget.left)
-        ]
+        chosen = await asyncio.to_thread(_chosen, digests, self._budget.left)
+        return [await self._cited(sentence) for sentence in chosen]
 
     async def _cited(self, sentence: Sentence) -> Passage:
         return passage_of(await self._view.cite(sentence.start, sentence.end))

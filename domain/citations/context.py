@@ -61,6 +61,7 @@ COUNTED_THINGS = re.compile(
 THINGS = re.compile(rf"(?:[\s-][^\W\d_]+)?[\s-](?:{COUNTED}|{any_of('units')}|{any_of('parts_of_books')})")
 """Things that are counted anywhere, behind a number."""
 BEHIND_A_SCRIPTURE = re.compile(rf"\b{any_of('scriptures')}\s\Z")
+"""The end of a text that names a book of the Bible."""
 SPEAKS_OF_A_PAGE = re.compile(
     rf"(?<![{PAGE}-{FOREIGN}])(?<![\d{CARDINAL}])(?<![\d{CARDINAL}][\s-])(?<!many )(?<!few )(?<!viele )"
     rf"(?:[{PAGE}]{{4,}}|{NO_SIDE}[{FOREIGN}]{{5,}}|{HAN_PAGE})"
@@ -183,7 +184,7 @@ PLACE = re.compile(
 """The end of a text that tells of a place in a book, so that what it "is" is a page."""
 SOMEBODYS = re.compile(r"\b(?:his|her|their|my|your)\s(?:(?:early|mid|late)[\s-])?\Z")
 OF_THE_BOOK = re.compile(
-    rf"\s(?:(?:of|in|des|du|del|dieses|di|in)\s)?(?:(?:the|this|my|your|that|a|la)\s)?{any_of('books')}"
+    rf"\s(?:(?:of|in|des|du|del|dieses|di)\s)?(?:(?:the|this|my|your|that|a|la)\s)?{any_of('books')}"
     r"|\sof (?:(?:the|this|my|your|that) )?(?:edition|copy|volume|paperback|print)"
     r"|\swhere\b|\sin (?:mine|yours|(?:my|this|your|that|the)\s(?:\w+\s)?(?:copy|edition|book|paperback))\b"
 )
@@ -196,6 +197,7 @@ HAS = re.compile(
     rf"(?:\sread)?\s{ROUGHLY}?\Z"
 )
 HAS_HAN = re.compile(r"[有共约約全]\Z")
+"""What stands before the number of pages that something has, in Chinese and Japanese."""
 LONG = re.compile(
     rf"[\s-]{ANY_PAGE}\s(?:long|thick|in all|altogether|so far|(?:an?|per|each|every|am|pro|par|al)"
     rf" (?:day|week|evening|tag|jour|dia))\b|-{ANY_PAGE}\s(?!mark|point)[^\W\d_]"
@@ -265,7 +267,8 @@ THE_READER_IS = re.compile(
 """What stands before the reader's own page: "you've read up to page 42"."""
 
 
-BLANK = r"[^\S\n]"
+SPACE = r"[^\S\n]"
+"""White space within a line, as a pattern."""
 NEXT = re.compile(
     rf"[\s-](?P<page>{PAGE}{{5}}|(?<=-){PAGE}{{4}}(?=\s\w)|{FOREIGN}{{2,}})(?!\w)"
     rf"|\s?(?P<unit>[€£¥₽₹×]|x\b|(?:{SHORT_PAGE}|a)\.?\s?m\b|[ap]m\b|out of (?:10|\d)\b|o['’]clock"
@@ -273,46 +276,54 @@ NEXT = re.compile(
     r"|in the (?:morning|afternoon|evening)\b|at night\b|an?\s(?:second|minute|hour|day|night|week|month|year)\b"
     r"|(?:b\.?\s?c|a\.?\s?d|b?ce|[vn]\.\s?chr)\b|,?\s(?:rue|avenue|boulevard|quai|via|calle)\s"
     r"|\s(?:[^\W\d_]{3,}\s){1,2}(?:avenue|crescent|gardens|lane|road|row|square|street|terrace)\b)"
-    rf"|(?P<joint>-(?!\s))?{BLANK}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
+    rf"|(?P<joint>-(?!\s))?{SPACE}{{0,2}}(?:(?!cents?\b){CARDINAL}++\s)?(?P<word>[^\W\d_]+)"
 )
 """What follows on a number: a word for page, a unit, or another word."""
 VERB_AND_OBJECT = re.compile(
     r"\s[^\W\d_]+s\s(?:the|an?|his|her|their|its|this|that|it|him|them|us|me|how|what|where)\b"
 )
+"""Behind a number that tells something rather than counts: "217 covers the wall"."""
 PLURAL = re.compile(
     r"(?:\b[^\W\d_A-ZÄÖÜ]\w*[^s\W]s|x|i|men|people|feet|teeth|mice|sheep|fish|[^\x00-\x7f])\Z|\b[A-ZÄÖÜ]\w+(?:en|er|e|n)\Z"
 )
 """The end of a word in the plural; in German it has a capital letter, and no name in English does."""
 NOUGHT = re.compile(r"0+(?:[.,]\d+|(?:\s[^\W\d_]+\s|\s?[-–]\s?)\d+)?")
+"""No page has this number, alone or as the first of several."""
 CALLED = re.compile(
     r"\b(?:call(?:ed|ing)?|dial|text|phone|ring|ruf(?:e|t)?|wähl(?:e|t)?|appel(?:ez|le)|llam[ae]|chiama)"
     r"(?:,?\s(?:or|oder|ou|o|an|the|die|le|il|al|\d{3,6})){0,6}[,:]?\s\Z"
 )
-OR = re.compile(r"\s(?:or|oder|ou|o)\s")
+"""What stands before a telephone number, and before the next one."""
+BETWEEN_ALTERNATIVES = re.compile(r"\s(?:or|oder|ou|o)\s")
 EMERGENCY = frozenset(
     {"911", "112", "988", "999", "000", "110", "111", "116123", "3114", "024", "131114", "144", "143", "142"}
 )
 """Numbers for emergencies and for whoever is in despair, in North America, Europe and Australia."""
 ISBN = re.compile(r"\bisbn[^.!?\n]{0,30}\Z")
 NAME_THAT_DOES = re.compile(r"[\s*_]{1,4}[A-Z]\w+(?<!s)(?<!m[ae]n)\s(?:is|was|has|[a-z]{2,}[a-rt-z](?:s|ed))\b")
+"""Behind a number, somebody who does something: it is no name of what is counted."""
 SOMEBODY_IS = re.compile(
     r"(?P<name>\b(?:[Hh]e|[Ss]he|[Ww]ho|[Ee]r|[Ss]ie|[Ii]l|[Ee]lle|[Éé]l|[Ee]lla|[Оо]н|[Оо]на|[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+))"
     r"(?:['’][^\W\d_]{1,2}|(?:\s[^\W\d_]+){1,2})\s~?\Z"
 )
 """Who somebody is of whom a number may tell how old they are."""
 PERSONS = frozenset({"he", "she", "who", "er", "sie", "il", "elle", "el", "ella", "он", "она"})
+"""Words for persons that count nothing."""
 DECADE = re.compile(rf"[1-9]0['’]?(?:s|{FOREIGN_SHORT})")
 DECADE_OF_LIFE = re.compile(r"\b(?:anfang|mitte|ende) \Z")
 MONEY = re.compile(r"[$£€¥₽₹]\s?\Z")
 OPERATOR = re.compile(r"[+×*/÷−x-]")
 RESULT = re.compile(r"\s?(?:=|is|are|makes?|gives?|equals?)\s?\d")
+"""What stands between two numbers and their result, with its first digit."""
 OPERATION = re.compile(rf"\s?(?:{OPERATOR.pattern}|plus|minus|times|less|divided by)\s?\d+{RESULT.pattern}")
 """Another number and the result of both, behind the first one."""
 BEHIND_OPERATOR = re.compile(rf"\d\s?(?:{OPERATOR.pattern}|plus|minus|times|less|divided by)\s?\Z")
 TO_THE_HOUR = re.compile(rf"\s(?:past|vor|nach)\s[\d{CARDINAL}]")
-A = re.compile(r"\b(?:is|was|rolled|scored) an?\s\Z")
+"""Behind minutes: "ten past 3"."""
+IS_A = re.compile(r"\b(?:is|was|rolled|scored) an?\s\Z")
 WORDS_SAID = frozenset(map(fold_letters, words_of_kind("said")))
 SHORT_NAME = re.compile(r"[A-Z]{1,5}-?\d{1,2}(?:[A-Z]{1,3}\d{0,2})?")
+"""A name with numbers: "MP3", "U-2"."""
 WITH_UNIT = re.compile(r"\d+(?:[.,]\d+)?(?:[ckm]?m|km/?h|[kmµ]?g|lbs?|oz|m?l|h|hrs?|min|s|k|x|d|[kmgt]?b|k?wh?|v|hz)")
 """A number and its unit in one word: "10km"."""
 FIRST_WORDS = re.compile(
@@ -330,7 +341,7 @@ def takes_a_number() -> re.Pattern[str]:
     """The end of a text that takes a number; of some only a small one, for a larger one is a page."""
     return re.compile(
         rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee )(?P<said>{any_of('said')}(?: number| no\.| nr\.)?(?!:))"
-        rf"|(?P<part>(?:{NUMBERED})\.?)|(?P<division>{any_of('divisions')}\.?)|(?P<kind>{KINDS}|tel\.)|(?P<being>{BEING})"
+        rf"|(?P<kind>{KINDS}|tel\.)|(?P<being>{BEING})"
         rf"|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))(?:-|\s?:?\s?){ROUGHLY}{{0,2}}\Z"
         rf"|\d\s?h\s?\Z"
         rf"|[\d{CARDINAL}]\s(?:past|vor|nach)\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"

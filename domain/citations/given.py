@@ -161,16 +161,19 @@ class KnownNumbers:
     async def read_for(self, text: str) -> None:
         """Read what was added, if this text has a number to look up; other tasks run in between."""
         if self._unread and LARGER_NUMBER.search(marked(as_seen(text).text)):
-            while self._unread:
-                for _ in self._read(*self._unread.pop()):
-                    await asyncio.sleep(0)
+            for _ in self._reading():
+                await asyncio.sleep(0)
+
+    def _reading(self) -> Iterator[None]:
+        """Read what was added, step by step."""
+        while self._unread:
+            yield from self._read(*self._unread.pop())
 
     def _read_all(self) -> None:
-        while self._unread:
-            for _ in self._read(*self._unread.pop()):
-                pass
+        for _ in self._reading():
+            pass
 
-    def name(self, number: Number) -> bool:
+    def speak_of_things(self, number: Number) -> bool:
         """Whether somebody has spoken of the things that the number counts, or has told as many of anything."""
         self._read_all()
         told = set.union(*self._values.values())

@@ -7,7 +7,6 @@ telephone number); a noun follows that it counts; or a word stands before it tha
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Set
 from functools import cached_property
 from itertools import takewhile
@@ -57,14 +56,14 @@ MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
 _LEAD_IN = re.compile(
     rf"(?!\B\w)(?:(?<=\n)(?P<line>[-*+>#•\t ]*{MARK}?)\Z"
     rf"|(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
-    rf"|\b(?P<place>(?:on|at|in){context.BLANK}(?:(?:the|this|about|around){context.BLANK})?(?!(?<=at )n){NUMBER_SIGN}"
+    rf"|\b(?P<place>(?:on|at|in){context.SPACE}(?:(?:the|this|about|around){context.SPACE})?(?!(?<=at )n){NUMBER_SIGN}"
     rf"(?:{MARK}|[^\w\s{PAGE}-{SMALL_ORDINAL}])?)\Z"
     r"|\b(?P<goes>(?:see|compare|vide|cf\.?|(?:turn|go|refer|back|return|skip|jump|look)\s(?:to|at))(?:\salso)?)"
-    rf"{context.BLANK}{NUMBER_SIGN}\Z"
-    rf"|(?P<sign>{context.BLANK}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){context.BLANK}?)\Z"
-    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]{context.BLANK}?[\"'\[]{{0,2}})\Z"
-    rf"|(?P<joint>(?:{context.BLANK}?(?:[,;:·…]|\.{{2,}}){context.BLANK}?|\t|{context.BLANK}[–—-]{context.BLANK}?|{context.BLANK}{{2,}}|—"
-    rf"|(?<=[\"”’»]){context.BLANK}){MARK}?)\Z)"
+    rf"{context.SPACE}{NUMBER_SIGN}\Z"
+    rf"|(?P<sign>{context.SPACE}?(?:[^\w\s{PAGE}-{SMALL_ORDINAL}.,;:!?\"'“”‘’«»()\[\]{{}}%$£€¥₽₹°+*=<>|/\\–—…·-]){context.SPACE}?)\Z"
+    rf"|(?P<source>{SOURCE}[\"'`]?\s?[:=]{context.SPACE}?[\"'\[]{{0,2}})\Z"
+    rf"|(?P<joint>(?:{context.SPACE}?(?:[,;:·…]|\.{{2,}}){context.SPACE}?|\t|{context.SPACE}[–—-]{context.SPACE}?|{context.SPACE}{{2,}}|—"
+    rf"|(?<=[\"”’»]){context.SPACE}){MARK}?)\Z)"
 )
 """What stands before a number, by which a reference leaves its sentence."""
 _NEXT_WORDS = re.compile(r"(?:[\s-][^\W\d_]+){1,3}")
@@ -82,10 +81,9 @@ _LEAST_NOUN = 3
 """Letters of a noun behind a hyphen, as in "12-man"."""
 _YEARS = range(1_000, 2_100)
 _APART = re.compile(r"\d\s\d")
-_THOUSANDS = re.compile(
-    r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]000|[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?(?![\w])"
-)
+_THOUSANDS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?(?![\w])")
 MOST_PAGES = 10_000
+"""The highest number that is taken for what was asked for."""
 _BEST_OF_A_RATING = (5, 10)
 _IN_SO_MANY = re.compile(r"\sin\s\d")
 _ADDRESS = re.compile(r"://\S+\Z")
@@ -99,8 +97,7 @@ _RECORDED = re.compile(r"\d:\d\d:\d\d")
 """Hours, minutes and seconds."""
 _MOST_KINGS = 30
 """No king or pope has a number as high: "Henry VIII", "John XXIII"."""
-_HIGHEST = defaultdict(lambda: MOST_PAGES, part=200, division=34, item=50, day=_LAST_DAY, hour=_HOURS)
-_HIGHEST |= dict.fromkeys(("being", "age"), OLDEST)
+_HIGHEST = {"part": 200, "division": 34, "day": _LAST_DAY, "hour": _HOURS, "age": OLDEST}
 """The highest number that a word takes: no chapter, canto of Dante's, question or age is higher, but a page is."""
 _LEAST_LOCATION = 100
 """Places in the file of an e-book are counted by the thousand; "position 3" is any position."""
@@ -207,7 +204,7 @@ class Number:
         """Whether it is so much of a unit or part of a measure: "38 miles", "£38", "12 by 15 feet", "1 in 5"."""
         if context.NOUGHT.fullmatch(self.read) or (self.values == [1] and _IN_SO_MANY.match(self.right)):
             return True
-        is_a = context.A.search(self.left) and ENDS.match(self.right)
+        is_a = context.IS_A.search(self.left) and ENDS.match(self.right)
         if self.is_small and (self._is_in_a_sum or is_a or context.TO_THE_HOUR.match(self.right)):
             return True
         if context.WITH_UNIT.fullmatch(self.read) or context.PART_OF_MEASURE.match(self.words_after):
@@ -273,7 +270,7 @@ class Number:
     @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number or of a book's, or the short one of a hotline."""
-        called = {"".join(filter(str.isdecimal, each)) for each in context.OR.split(self.written)}
+        called = {"".join(filter(str.isdecimal, each)) for each in context.BETWEEN_ALTERNATIVES.split(self.written)}
         if context.CALLED.search(self.left) and called <= context.EMERGENCY:
             return True
         is_short = self.is_decimal and self.form != "open" and self.values[0] >= _LEAST_CALLED

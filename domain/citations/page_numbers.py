@@ -20,6 +20,7 @@ does not fit, an ellipsis replaces the number alone.
 import asyncio
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache, lru_cache
 
@@ -49,7 +50,6 @@ from domain.citations.symbols import (
     marked,
     more_to_come,
     number_in_any_form,
-    number_pattern,
     page_label,
     typed_page,
 )
@@ -139,7 +139,7 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
     if not typed_page.cache_info().currsize:
-        numbers = (number_pattern, number_in_any_form, more_to_come, closes, context.takes_a_number, context.plain_use)
+        numbers = (number_in_any_form, more_to_come, closes, context.takes_a_number, context.plain_use)
         patterns = (*numbers, page_label, typed_page, _stemmed_part)
         await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
@@ -268,7 +268,7 @@ _FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
 _CELL_BEGIN = re.compile(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
 _CELL_END = re.compile(r"(?:,\s\d{1,4}){0,9}\s*\|")
 _OPERANDS = 8
-"""Numbers before another one of which it may be the sum; the question's are among the first."""
+"""Numbers before another one of which it may be the result; the question's come first."""
 _ASKED_NUMBER = re.compile(r"(?<![\w.,])\d{1,4}(?![\w.,]\d)")
 _PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 
@@ -289,7 +289,7 @@ class TypedPages:
         is_of_things: Callable[[Number], bool] = lambda number: False,
     ) -> None:
         self._is_known, self._is_of_things = is_known, is_of_things
-        self._licensed = [int(each) for each in _ASKED_NUMBER.findall(question)]
+        self._licensed = deque(map(int, _ASKED_NUMBER.findall(question)), maxlen=_OPERANDS)
         self._tells_ages = context.tells_ages(question)
         self._asked_for = context.ASKS_FOR_ONE.search(question)
         self._behind, self._line, self._header = "\n", "", ""
@@ -396,7 +396,7 @@ class TypedPages:
         """Whether it is the sum, difference, product or quotient of two numbers before it."""
         if len(number.values) != 1 or (number.form and ENDS.match(number.right) and not number.left.endswith("= ")):
             return False
-        (value,), before = number.values, self._licensed[-_OPERANDS:]
+        (value,), before = number.values, [*self._licensed]
         totals = {sum(before[at:]) for at in range(len(before) - 1)}
         pairs = ((a, b) for a in before for b in before if b > 1)
         return value in totals or any(value in (a + b, a - b, a * b) or value * b == a for a, b in pairs)

@@ -251,7 +251,7 @@ class AnswerComposer:
     def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
-        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._numbers.name)
+        pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._numbers.speak_of_things)
         pages.are_pages_told, pages.seen = self._are_pages_told, self._pages_seen
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)

@@ -266,14 +266,6 @@ _SHARE = (
     rf"|{HAN_NUMBER}(?:{fold_letters('割')}|{fold_letters('分')}[{fold_letters('の之')}]{HAN_NUMBER})|{FRACTION_OF_A_BOOK})"
     rf"(?P<book>{OF_A_BOOK})?"
 )
-
-
-@cache
-def number_pattern() -> re.Pattern[str]:
-    """A share, or a number or a range of them that is not part of something else: 10:38, 3D."""
-    return re.compile(rf"{_SHARE}|{ANY_NUMBER}(?:{JOINT}{ANY_NUMBER}){{0,8}}(?:\s?ff?\b\.?)?{_OF_ALL}")
-
-
 _LETTERS = rf"[^\W\d{DENSE}]{{0,24}}"
 _IN_DIGITS = (
     rf"(?<![^\W{DENSE}]){_LETTERS}\d[^\W{DENSE}]{{0,24}}(?:[-.,:/'’+×*=]\d[^\W{DENSE}]{{0,24}})*(?![^\W{DENSE}])"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from domain.library.numerals import MONTHS_IN_ENGLISH
-from domain.library.search.words import STOP_WORDS, name_pattern
+from domain.library.search.words import STOP_WORDS, fold, name_pattern
 
 NOUN_CAPITALS = 0.15
 """The share of capitalised words inside sentences above which all nouns may be capitalised. English and French novels
@@ -248,6 +248,11 @@ def name_phrases(text: str) -> Iterator[list[str]]:
 
 def bare_name(word: str) -> str:
     return _POSSESSIVE.sub("", word.strip(".,")).casefold()
+
+
+def typed_name(name: str) -> str:
+    """A name as it is compared with what people type: without case, accents and full stops, "mr varley"."""
+    return fold(name.strip()).replace(".", "")
 
 
 def printed_name(name: str, text: str) -> str:
