@@ -89,10 +89,11 @@ _IN_SO_MANY = re.compile(r"\sin\s\d")
 _ADDRESS = re.compile(r"://\S+\Z")
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
 _BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
-_MINUTES, _OF_A_RATING = 60, 2
+_MOST_LABELS, _MOST_ITEMS = 99, 50
+"""Things that bear numbers, "Lamp 37 is out", and steps or reasons: no more are told of."""
 _PAIR = re.compile(r"\d\s?[:/]\s?\d")
 _GLUED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
-OLDEST, _LAST_DAY, _HOURS = 110, 31, 24
+OLDEST, _LAST_DAY, _HOURS, _MINUTES = 110, 31, 24, 60
 _RECORDED = re.compile(r"\d:\d\d:\d\d")
 """Hours, minutes and seconds."""
 _MOST_KINGS = 30
@@ -230,8 +231,9 @@ class Number:
 
     @property
     def is_in_a_name(self) -> bool:
-        """Whether it is the small number of a name, or numbers what is said: "MP3", "R2D2", "word214"."""
-        if self.is_glued and self.read.rstrip("0123456789") in context.WORDS_SAID:
+        """Whether it is the small number of a name, or numbers what is said: "MP3", "word214", "7f3a2c", "w37"."""
+        is_said = self.read.rstrip("0123456789") in context.WORDS_SAID
+        if self.is_glued and (is_said or context.TOKEN.fullmatch(self.read)):
             return True
         return self.is_small and context.SHORT_NAME.fullmatch(self.written) is not None
 
@@ -407,10 +409,10 @@ class Number:
         """Whether a word stands before it that names things by numbers, or something small: "room 101", "reason 3"."""
         if not (taken := self._word_before):
             return self._is_of_a_label
-        is_behind_a_measure = taken.lastgroup is None and max(self.values, default=_MINUTES) < _MINUTES
-        return (
-            taken.lastgroup in ("kind", "said") or (taken.lastgroup == "item" and self.is_small) or is_behind_a_measure
-        )
+        most = max(self.values, default=_MINUTES)
+        if taken.lastgroup is None:
+            return most < _MINUTES  # "4 hours 40"
+        return taken.lastgroup in ("kind", "said") or (taken.lastgroup == "item" and most <= _MOST_ITEMS)
 
     @property
     def is_of_something_said(self) -> bool:
@@ -436,7 +438,7 @@ class Number:
     @property
     def is_backwards(self) -> bool:
         """Whether it falls, as no pages do: "nine to five", "20 to 8"; or is so many of five or ten: "4/5"."""
-        if len(self.values) == _OF_A_RATING and "/" in self.written:
+        if len(self.values) == 2 and "/" in self.written:
             return self.values[-1] in _BEST_OF_A_RATING and self.values[0] <= self.values[-1]
         is_span = " to " in self.read or self.left.endswith(("from ", "between "))
         return bool(is_span and self.form != "open" and self.values[1:] and _HOURS >= self.values[0] > self.values[1])
@@ -455,7 +457,8 @@ class Number:
     @property
     def _is_of_a_label(self) -> bool:
         """Whether it is the number of a thing that a sentence begins with: "Lamp 5 is out." """
-        label = _LABEL.search(self.before) if self.is_decimal and self.is_small else None
+        is_low = self.is_decimal and (self.is_small or (self.values[0] <= _MOST_LABELS and not ENDS.match(self.right)))
+        label = _LABEL.search(self.before) if is_low else None
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
         if not name or not self.read.isdecimal() or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False

@@ -624,6 +624,23 @@ def test_a_number_that_nobody_told_goes_in_whatever_form(typed: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        *(
+            "Number 13 is the answer.",
+            "Lamp 37 is out.",
+            "Step 37 comes next.",
+            "The answer is 42.",
+            "The result is 217.",
+        ),
+        *("mark-7f3a2c is yours.", "It is 3f2a9c17-1b2c.", "w0 w1 w2 w37 w214", "Q917 was asked.", "token37 reply214"),
+    ],
+)
+def test_what_numbers_replies_and_things_or_tells_them_apart_stays(text: str) -> None:
+    assert bare(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Of 9 boxes 4 are left, so 5 are missing. 3 × 4 = 12. 7 + 8 makes 15, and 15 more are 30.",
         "Call 911, 112 or 988. Ruf die 110 oder 112 an: ruf 112!",
         "MP3; R2D2; 3D; a run of 10km in 30min at 5kg.",
