@@ -250,6 +250,18 @@ def plain_use() -> re.Pattern[str]:
     )
 
 
+BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
+"""What stands before somebody's age: a name or a pronoun."""
+LABEL = re.compile(r"(?:[.!?…:]\s|\n\W*)(?P<name>[^\W\d_]{3,}) (?:(?:number|no\.|nr\.) )?\Z")
+"""What stands before the number of a thing with which a sentence begins: "Lamp 5 is out"."""
+IN_SO_MANY = re.compile(r"\sin\s\d")
+"""What follows on the one of "1 in 5"."""
+NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
+"""A name before a number."""
+BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
+"""The end of a text after which a clause begins."""
+ADDRESS = re.compile(r"://\S+\Z")
+"""What stands before a number in an address of the web."""
 OPENS = re.compile(r"(?:\A|[\n.!?:;=(–—])\W*\Z")
 """The end of a text after which a clause begins."""
 OTHERS = re.compile(

@@ -88,7 +88,13 @@ RAISED = re.compile(
 )
 
 
-_DISGUISE = r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|\](?P<target>\(https?://[^()\s]{0,200}\))"
+_BETWEEN_LETTERS = r" (?:(?<=\b[^\W\d_] )(?=[^\W\d_] [^\W\d_]\b)|(?<=\b[^\W\d_] [^\W\d_] )(?=[^\W\d_]\b))"
+"""A pattern for the blank between two of at least three letters that stand apart, as for emphasis: "n i n e"."""
+_SPACED = re.compile(_BETWEEN_LETTERS)
+_DISGUISE = (
+    rf"{_BETWEEN_LETTERS}|"
+    + r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|\](?P<target>\(https?://[^()\s]{0,200}\))"
+)
 """A pattern for characters that do not read as written; a link is read as its label."""
 _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
@@ -146,10 +152,11 @@ def as_seen(text: str) -> Seen:
     """The text as a person reads it: look-alikes as the letters they imitate, and nothing that is invisible, nor keys:
     these do not separate a word from its number.
     """
-    disguises, has_signs = _disguises(), _SIGN.search(text) is not None
+    disguises, is_spaced = _disguises(), _SPACED.search(text) is not None
+    has_signs = is_spaced or _SIGN.search(text) is not None
     if _PLAIN.fullmatch(text) and not (has_signs and disguises.search(text)):  # as most texts
         return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
-    if _EMPHASISED.fullmatch(text) and not KEY_GROUP.search(text):
+    if _EMPHASISED.fullmatch(text) and not is_spaced and not KEY_GROUP.search(text):
         kept = [at for at, letter in enumerate(text) if letter not in "*_`"]
         return Seen(_read_plain(text.translate(_WITHOUT_EMPHASIS)), [*kept, len(text)], [at + 1 for at in kept])
     if _PLAIN.fullmatch(text) and "&" not in text and "](" not in text:  # what is a disguise is left out

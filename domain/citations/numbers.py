@@ -40,7 +40,6 @@ from domain.library.search.words import fold_letters
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
 _ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
-_LABEL = re.compile(r"(?:[.!?…:]\s|\n\W*)(?P<name>[^\W\d_]{3,}) (?:(?:number|no\.|nr\.) )?\Z")
 _STOPS, ITEM = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]"), re.compile(r"[.)][^\S\n]+(?=\S)")
 _NEAR_PAGE = re.compile(
     rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
@@ -68,8 +67,6 @@ _LEAD_IN = re.compile(
 """What stands before a number, by which a reference leaves its sentence."""
 _NEXT_WORDS = re.compile(r"(?:[\s-][^\W\d_]+){1,3}")
 _STOP = re.compile(r"[.!?…](?=\s)|\n|[。！？]")
-_BEGINS = re.compile(r"(?:[.!?;:,—–(\n*]|\b(?:as|that|and|where|since|but|while))\s*\Z")
-_NAME_BEFORE = re.compile(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")
 _NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
 _IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
@@ -85,10 +82,7 @@ _THOUSANDS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+(?:[
 MOST_PAGES = 10_000
 """The highest number that is taken for what was asked for."""
 _BEST_OF_A_RATING = (5, 10)
-_IN_SO_MANY = re.compile(r"\sin\s\d")
-_ADDRESS = re.compile(r"://\S+\Z")
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
-_BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
 _MOST_LABELS, _MOST_ITEMS = 99, 50
 """Things that bear numbers, "Lamp 37 is out", and steps or reasons: no more are told of."""
 _PAIR = re.compile(r"\d\s?[:/]\s?\d")
@@ -162,12 +156,18 @@ class Number:
         """Whether it is a word or a name rather than a number: "one of them", "Henry VIII", "Nineteen Eighty-Four"."""
         if not self.is_in_words:
             is_short = len(self.written) < _LEAST_ROMAN and not self.written.isupper()
-            is_name = _NAME_BEFORE.search(self.before) and max(self.values, default=_MOST_KINGS) < _MOST_KINGS
+            is_name = context.NAME_BEFORE.search(self.before) and max(self.values, default=_MOST_KINGS) < _MOST_KINGS
             return _IS_ROMAN.fullmatch(self.read) is not None and (is_short or bool(is_name))
         is_title = self.left == "\n" and context.WHOLE.match(self.words_after) is not None
         if is_title or context.OTHER_WORD.search(self.written) or context.DECADE_OF_LIFE.search(self.left):
             return True
         return are_small(self.values, self.written)
+
+    @property
+    def is_in_stems(self) -> bool:
+        """Whether it is in words of a language whose words are not listed in full."""
+        is_roman = _IS_ROMAN.fullmatch(self.read) is not None
+        return not (self.is_in_words or self.is_share or is_roman or re.search(rf"[\d{DENSE}]", self.read))
 
     def is_one_of(self, pages: Set[int]) -> bool:
         """Whether these pages have it, and it is too large to be one of a few things."""
@@ -203,7 +203,7 @@ class Number:
     @property
     def is_of_a_unit(self) -> bool:
         """Whether it is so much of a unit or part of a measure: "38 miles", "£38", "12 by 15 feet", "1 in 5"."""
-        if context.NOUGHT.fullmatch(self.read) or (self.values == [1] and _IN_SO_MANY.match(self.right)):
+        if context.NOUGHT.fullmatch(self.read) or (self.values == [1] and context.IN_SO_MANY.match(self.right)):
             return True
         is_a = context.IS_A.search(self.left) and ENDS.match(self.right)
         if self.is_small and (self._is_in_a_sum or is_a or context.TO_THE_HOUR.match(self.right)):
@@ -267,7 +267,7 @@ class Number:
 
     @property
     def is_in_address(self) -> bool:
-        return _ADDRESS.search(self.left) is not None
+        return context.ADDRESS.search(self.left) is not None
 
     @property
     def is_telephone(self) -> bool:
@@ -288,7 +288,7 @@ class Number:
 
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it may be how old somebody is, where ages are told: behind a name, or `is_asked` in a sentence."""
-        is_told = (is_asked and not self.form) or _BEHIND_A_NAME.search(self.before) is not None
+        is_told = (is_asked and not self.form) or context.BEHIND_A_NAME.search(self.before) is not None
         return is_told and 0 < max(self.values, default=0) <= OLDEST
 
     @property
@@ -399,10 +399,9 @@ class Number:
         is_done |= self.is_decimal and context.NAME_THAT_DOES.match(self.after) is not None
         if is_done or not self.written.isdecimal():
             return is_done
-        return bool(
-            ((_BEGINS.search(self.left) or _NAME_BEFORE.search(self.before)) and context.TELLS.match(self.words_after))
-            or (context.THE_ONE.search(self.left) and not context.MONTH.match(self.words_after))
-        )
+        is_subject = context.BEGINS.search(self.left) or context.NAME_BEFORE.search(self.before)
+        is_the_one = context.THE_ONE.search(self.left) and not context.MONTH.match(self.words_after)
+        return bool((is_subject and context.TELLS.match(self.words_after)) or is_the_one)
 
     @property
     def is_named(self) -> bool:
@@ -458,7 +457,7 @@ class Number:
     def _is_of_a_label(self) -> bool:
         """Whether it is the number of a thing that a sentence begins with: "Lamp 5 is out." """
         is_low = self.is_decimal and (self.is_small or (self.values[0] <= _MOST_LABELS and not ENDS.match(self.right)))
-        label = _LABEL.search(self.before) if is_low else None
+        label = context.LABEL.search(self.before) if is_low else None
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
         if not name or not self.read.isdecimal() or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False

@@ -35,6 +35,7 @@ from domain.citations.symbols import (
     COUNTED,
     DENSE,
     ENDS,
+    ENDS_IN_STEMS,
     FOREIGN,
     FOREIGN_SHORT,
     HAN_PAGE,
@@ -304,7 +305,7 @@ class TypedPages:
         ahead = before[-LONGEST_WORD:]
         seen, read = _read(ahead + plain)  # once more, unless a reference has gone
         at = bisect_left(seen.starts, max(len(ahead) - 1, 0))
-        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at)):
+        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at) or ENDS_IN_STEMS.search(read, at)):
             return self.skip(plain)
         head = plain[: plain.find("\n") + 1] if self._line else ""  # a number is not alone in a line that goes on
         return "".join(map(self._checked, filter(None, [head, *_LINES.findall(plain[len(head) :])])))
@@ -383,7 +384,7 @@ class TypedPages:
         """Whether it counts things that are counted anywhere, or of which the model was told."""
         if not number.is_counting:
             return False
-        return number.is_small or number.counts_common_things or self._is_of_things(number)
+        return number.is_small or number.counts_common_things or number.is_in_stems or self._is_of_things(number)
 
     def _is_answer(self, number: Number) -> bool:
         """Whether it is what was asked for."""

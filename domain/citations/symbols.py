@@ -275,6 +275,8 @@ _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
 _IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
 _SURE_STEM = rf"(?!{NO_STEM}|{fold_letters('друг|одн')}){STEMMED_WORD}"
 _IN_STEMS = rf"(?<![^\W\d_]){_SURE_STEM}(?:{AND}(?:(?:to|on)\s)?{_SURE_STEM})+"
+ENDS_IN_STEMS = re.compile(rf"{_IN_STEMS}(?=\W*(?:[.;!?,:)…\n—]|\Z))")
+"""A number in words that nothing follows on, in languages whose words are not listed in full."""
 _IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
 _ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{STEMMED}(?=\W*\Z)|{_IN_HANGUL})"
 """A number in words or signs that is the whole answer; one beside others may be an ordinary word."""
@@ -324,6 +326,7 @@ _NUMBERS = (
     rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
     r"(?:\s?ff?\.)?"
 )
+_NUMBER_AS_ADJECTIVE = any_of("numbered_by")
 _NUMBER_AS_WORD = fold_letters("संख्या|नंबर|নম্বর|نمبر|numre|nömrəli")
 _NAMED = rf"(?:\s?(?:ref(?:erence)?s?|number(?:ed|s)?|num(?:ero|mer)?|no|nr|n|{_NUMBER_AS_WORD})(?:[.°]|(?!\w)))?"
 _SIGN = r"(?:[^\S\n]|[.:#№=])"
@@ -360,7 +363,7 @@ _ROMANCE = (
 )
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
+    rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{_A_PAGE}|{STEMMED}\s{_NUMBER_AS_ADJECTIVE}\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
     rf"|(?<![{DENSE}]){KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
@@ -395,6 +398,7 @@ def typed_page() -> re.Pattern[str]:
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
         rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w)"
+        rf"|\s?(?<!\w)p{{1,2}}[{SUPERSCRIPTS}]{{1,4}}(?!\w)"
         rf"|(?<=\b[^\W\d_]{{2}})[{SUPERSCRIPTS}]{{2,4}}(?!\w))"  # of "km²" it is one
         rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH_PAGE}|{_NTH_OF_TEN})(?:\sof (?:the|this) book)?"

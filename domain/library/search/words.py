@@ -401,8 +401,11 @@ def fold_letter(character: str) -> str:
 
 
 def _digit(character: str) -> str:
-    value = None if character.isascii() else unicodedata.digit(character, None)
-    return character if value is None else str(value)
+    """The digit that a sign for a number from 0 to 9 is, in any script; the character itself if it is none."""
+    if character.isascii() or not unicodedata.category(character).startswith("N"):
+        return character
+    value = unicodedata.numeric(character)
+    return str(int(value)) if value in range(10) else character
 
 
 def fold_letters(text: str) -> str:

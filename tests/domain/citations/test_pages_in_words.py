@@ -43,6 +43,9 @@ na {} straně: sedmé, třinácté, čtyřicáté čtvrté, sto sedmnácté, dv�
 στην {} σελίδα: έβδομη, δέκατη τρίτη, τεσσαρακοστή τέταρτη, εκατοστή δέκατη έβδομη, διακοσιοστή δέκατη έβδομη
 {} sayfada: yedinci, onüçüncü, kırkdördüncü, yüzonyedinci, ikiyüzonyedinci
 a {} oldalon: hetedik, tizenharmadik, negyvennegyedik, száztizenhetedik, kétszáztizenhetedik
+{} numaralı sayfada: seksen yedi
+a {} oldalon: nyolcvanhetes, tizenharmas
+a {} számú oldalon: nyolcvanhét
 {} पृष्ठ पर: सातवें, तेरहवें, चवालीसवें, एक सौ सत्रहवें, दो सौ सत्रहवें
 στην {} σελίδα: δεύτερη
 на {} странице: трёхсотой
