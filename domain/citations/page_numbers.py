@@ -39,6 +39,7 @@ from domain.citations.symbols import (
     FOREIGN,
     FOREIGN_SHORT,
     HAN_PAGE,
+    HANGUL_NUMBER,
     PAGE,
     ROMAN,
     SIGNPOST,
@@ -77,7 +78,7 @@ _NUMBERED_SENTENCE = re.compile(r"\S{0,24}\d(?:[^.!?…。！？\n]|[.!?…](?!\
 
 @cache
 def _stemmed_part() -> re.Pattern[str]:
-    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD})\W*")
+    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD}|{HANGUL_NUMBER})\W*")
 
 
 @lru_cache(maxsize=4_096)

@@ -80,9 +80,10 @@ FOREIGN_ABBREVIATIONS = "s σ str sf sid hal fol fols fo bl mbl bls"
 _KANA = "いち|に|さん|し|よん|こ|ろく|なな|はち|き[ゅゆ]う|し[ゅゆ]う|ひ[ゃや]く"
 _HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
 _NATIVE = "하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔 백"
+_HANGUL_NATIVE = f"(?:{'|'.join(map(fold_letters, _NATIVE.split()))})"
 HANGUL_NUMBER = (
     rf"(?:{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
-    rf"|(?:(?:{'|'.join(map(fold_letters, _NATIVE.split()))})\s?){{1,4}})"
+    rf"|{_HANGUL_NATIVE}(?:\s?{_HANGUL_NATIVE}){{0,3}})"
 )
 KANA_NUMBER = rf"(?:{_KANA}){{1,6}}"
 
@@ -322,8 +323,9 @@ SOME_PAGE = re.compile(
     rf"(?<![{PAGE}-{FOREIGN}])(?<!many )(?<!viele )(?<!combien de )(?<!cuantas ){ANY_PAGE}"
     rf"|(?<!少)(?<!(?<!第)[几幾]){HAN_PAGE}(?!{fold_letters('ある|あり|数|數|있')})"
 )
+_OPERATOR = rf"\s{any_of('operators')}\s"
 _NUMBERS = (
-    rf"{NUMBER}(?:,?{JOINT}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
+    rf"{NUMBER}(?:,?{JOINT}{NUMBER}|{_OPERATOR}{NUMBER}|,\s?{NUMBER}(?=(?:,\s?{NUMBER})*(?:,?{JOINT}{NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
     r"(?:\s?ff?\.)?"
 )
 _NUMBER_AS_ADJECTIVE = any_of("numbered_by")
@@ -416,6 +418,6 @@ SIGNPOST = re.compile(
 
 @cache
 def page_label() -> re.Pattern[str]:
-    number = rf"(?<![^\W\d_])(?:\d+\.(?=\s)|(?:{SPELT_ORDINAL}|{NUMBER})(?:\s?ff?(?!\w))?)"
+    number = rf"(?<![^\W\d_])(?:\d+\.(?=\s)|(?:{SPELT_ORDINAL}|{NUMBER}(?:{_OPERATOR}{NUMBER})*)(?:\s?ff?(?!\w))?)"
     stemmed = rf"{STEMMED_ORDINAL}(?=\s(?:{FOREIGN}|side))|{STEMMED}"
     return re.compile(rf"{stemmed}|{number}|\d+|{HAN_NUMBER}|{HANGUL_NUMBER}|{KANA_NUMBER}")

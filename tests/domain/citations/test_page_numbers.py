@@ -183,6 +183,11 @@ def test_other_texts_keep_all_their_letters(text: str) -> None:
         assert without_typed_pages(text) == text
 
 
+def test_a_number_in_words_with_which_an_answer_begins_waits_for_a_word_for_page() -> None:
+    assert settled("칠십팔 ", begins=True) == 0
+    assert settled("하지만 ", begins=True) > 0
+
+
 @pytest.mark.parametrize("step", [3, 13, 20, 26])
 def test_a_number_that_begins_a_line_waits_for_what_follows_it(step: int) -> None:
     chapters = [(2, "II"), (3, "III"), (6, "VI"), (7, "VII"), (8, "VIII")]

@@ -48,6 +48,8 @@ a {} oldalon: nyolcvanhetes, tizenharmas
 a {} számú oldalon: nyolcvanhét
 {} पृष्ठ पर: सातवें, तेरहवें, चवालीसवें, एक सौ सत्रहवें, दो सौ सत्रहवें
 στην {} σελίδα: δεύτερη
+{} 쪽에: 칠십팔, 일흔여덟
+Seite {}: siebzig plus acht, achtzig minus zwei
 на {} странице: трёхсотой
 """
 
