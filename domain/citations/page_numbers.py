@@ -35,7 +35,6 @@ from domain.citations.symbols import (
     COUNTED,
     DENSE,
     ENDS,
-    ENDS_IN_STEMS,
     FOREIGN,
     FOREIGN_SHORT,
     HAN_PAGE,
@@ -49,6 +48,7 @@ from domain.citations.symbols import (
     STEMMED_WORD,
     any_of,
     closes,
+    ends_in_stems,
     marked,
     more_to_come,
     number_in_any_form,
@@ -141,7 +141,7 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
 async def compile_patterns() -> None:
     """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
     if not typed_page.cache_info().currsize:
-        numbers = (number_in_any_form, more_to_come, closes, context.takes_a_number, context.plain_use)
+        numbers = (number_in_any_form, ends_in_stems, more_to_come, closes, context.takes_a_number, context.plain_use)
         patterns = (*numbers, page_label, typed_page, _stemmed_part)
         await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
 
@@ -165,9 +165,10 @@ def without_paging(result: str) -> str:
 
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
-    typed = (each[0] for each in typed_page().finditer(marked(as_seen(text).text)) if not each["bracketed"])
+    found = typed_page().finditer(marked(as_seen(text).text))
+    typed = (each[0] for each in found if not (each["bracketed"] or each["opened"]))
     labels = (re.findall(rf"(?<!\w)(?:\d+|{ROMAN})", reference) for reference in typed)
-    return next((found[:2] for found in labels if found), [])
+    return next((pages[:2] for pages in labels if pages), [])
 
 
 def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
@@ -224,7 +225,8 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     is_telling_ages = is_telling_ages or context.tells_ages(written)
     for typed in typed_page().finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
-        if typed["bracketed"] or typed["bracket"]:
+        is_in_english = not (typed["romance"] or typed["foreign"])
+        if typed["bracketed"] or typed["opened"] or typed["bracket"]:
             if is_telling_ages and context.AGE_IN_BRACKETS.search(written[: seen.ends[typed.end() - 1]][-_NEAR:]):
                 continue
             blanks = typed[0][: len(typed[0]) - len(typed[0].lstrip())]
@@ -238,11 +240,11 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
             yield mark.end(), mark.end() + 1, first.upper() if is_capital else first
         elif _COMMAND.search(before):
             yield typed.start() - 1, typed.end(), ""
-        elif not typed["foreign"] and context.THE_READER_IS.search(before):
+        elif is_in_english and context.THE_READER_IS.search(before):
             yield *typed.span(), f"{typed['place']} your page" if typed["place"] else "your page"
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
-        elif typed["plain"] and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
+        elif is_in_english and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
             vague = "some pages" if len(page_label().findall(typed[0])) > 1 else "a page"
             yield *typed.span(), vague.capitalize() if is_capital else vague
         else:
@@ -306,7 +308,7 @@ class TypedPages:
         ahead = before[-LONGEST_WORD:]
         seen, read = _read(ahead + plain)  # once more, unless a reference has gone
         at = bisect_left(seen.starts, max(len(ahead) - 1, 0))
-        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at) or ENDS_IN_STEMS.search(read, at)):
+        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at) or ends_in_stems().search(read, at)):
             return self.skip(plain)
         head = plain[: plain.find("\n") + 1] if self._line else ""  # a number is not alone in a line that goes on
         return "".join(map(self._checked, filter(None, [head, *_LINES.findall(plain[len(head) :])])))

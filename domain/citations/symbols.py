@@ -118,11 +118,12 @@ STEMMED = (
 """A number in words, or in letters that count, in languages whose words are not listed in full."""
 _NTH = " ".join(LISTS["nth"])
 _ENDINGS_OF_ORDINALS = [ORDINAL, SMALL_ORDINAL, *map(fold_letters, " ".join([_NTH, *LISTS["nth_endings"]]).split())]
-STEMMED_ORDINAL = (
+_STEMMED_NUMBERS = (
     rf"(?!\s|jedn|drug|druh|medesim|prim|prvn|pierw|{fold_letters('одн|друг')})"
     rf"(?:{_GOES_ON}(?:[{CARDINAL}-{SMALL_ORDINAL}]++|{either(_NTH)}(?!\w)|[^\W\d_]{{2,30}}esim[oa](?!\w)|{STEMMED_WORD})){{1,6}}"
-    rf"(?<!{CARDINAL})(?:{'|'.join(f'(?<={each})' for each in _ENDINGS_OF_ORDINALS)})"
 )
+_IS_ORDINAL = rf"(?<!{CARDINAL})(?:{'|'.join(f'(?<={each})' for each in _ENDINGS_OF_ORDINALS)})"
+STEMMED_ORDINAL = f"{_STEMMED_NUMBERS}{_IS_ORDINAL}"
 _BOOK = (
     r"(?:(?!(?:his|her|an?|any|each)\s)[^\W\d_]{1,4}[\s'’](?:(?:la|het|de|the)\s)?)?"
     rf"{any_of('books')}"
@@ -275,9 +276,7 @@ _IN_DIGITS = (
 _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
 _IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
 _SURE_STEM = rf"(?!{NO_STEM}|{fold_letters('друг|одн')}){STEMMED_WORD}"
-_IN_STEMS = rf"(?<![^\W\d_]){_SURE_STEM}(?:{AND}(?:(?:to|on)\s)?{_SURE_STEM})+"
-ENDS_IN_STEMS = re.compile(rf"{_IN_STEMS}(?=\W*(?:[.;!?,:)…\n—]|\Z))")
-"""A number in words that nothing follows on, in languages whose words are not listed in full."""
+_IN_STEMS = rf"(?=[^\W\d_])(?:(?:(?<![^\W\d_])|{AND}(?:(?:to|on)\s)?){_SURE_STEM}){{2,}}"
 _IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
 _ALL_THAT_IS_SAID = rf"(?<=\A\n)(?:[^\W\d_]{{1,3}}\s)?(?:{STEMMED}(?=\W*\Z)|{_IN_HANGUL})"
 """A number in words or signs that is the whole answer; one beside others may be an ordinary word."""
@@ -290,6 +289,12 @@ def number_in_any_form() -> re.Pattern[str]:
     others = rf"(?:{_ALL_THAT_IS_SAID}|{ANY_NUMBER}|{_IN_HAN}|{_IN_STEMS}|{_ROMAN_NTH})"
     either = "|".join(rf"{each}(?:(?!\s?/){JOINT}{each}){{0,8}}" for each in (digits, others))
     return re.compile(rf"{_SHARE}|(?:{either})(?:\s?ff?\b\.?)?{_OF_ALL}")
+
+
+@cache
+def ends_in_stems() -> re.Pattern[str]:
+    """A number in words that nothing follows on, in languages whose words are not listed in full."""
+    return re.compile(rf"{_IN_STEMS}(?=\W*(?:[.;!?,:)…\n—]|\Z))")
 
 
 @cache
@@ -359,13 +364,11 @@ _NTH_FOREIGN = (
     rf"(?:{_BEFORE}|(?<=[ሀ-፿])){_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}(?:{_AND_NTH})?\s?-?{FOREIGN}++(?!\w)"
 )
 """A number without an ordinal sign before a foreign word for page is a count."""
-_ROMANCE = (
-    rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
-    rf"\s(?:{_ENGLISH}|{_NTH_PAGE})"
-)
+_ROMANCE = r"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)\s"
 """French has the English word for page, and other languages have its abbreviation."""
 _IN_OTHER_WORDS = (
-    rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}|{STEMMED_ORDINAL}\s{_A_PAGE}|{STEMMED}\s{_NUMBER_AS_ADJECTIVE}\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
+    rf"{_BEFORE}(?:{_A_PAGE}['’׳]?\.?[\s-]{{1,2}}(?:nr\.?\s|no\.?\s)?{STEMMED}"
+    rf"|{_STEMMED_NUMBERS}(?:{_IS_ORDINAL}|\s{_NUMBER_AS_ADJECTIVE})\s{_A_PAGE}|{FOREIGN_SHORT}\.\s?[^\W\d_]{{1,3}}ʹ)"
     rf"|(?<![{DENSE}]){KANA_NUMBER}{HAN_PAGE}"
 )
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
@@ -375,7 +378,6 @@ _HAN = (
     rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?|{fold_letters('번째')})?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
-_REFERENCE = rf"(?:{_ENGLISH}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_PAGE}|{_NTH_FOREIGN}|{_HAN})"
 _BLANKS = r"(?:(?<!\s)\s++)?"
 """White space from its beginning, so that a long stretch of it is looked through once."""
 _LEAD = rf"(?:(?:see|cf\.?|also|at|on|in|from|siehe|vgl\.|auf|voir|ver)\s|{ROUGHLY}){{0,3}}(?:the\s)?"
@@ -393,19 +395,25 @@ _BARE = rf"(?:\^|[a-z](?=\d))?\s?{_NO_YEAR}{NUMBER}{_MORE}\.?\s?(?:†[^()\[\]�
 
 @cache
 def typed_page() -> re.Pattern[str]:
+    """A page reference: in brackets of its own (`bracketed`, or `opened` where it has a word for page), behind other
+    words in brackets (`bracket`), or in a sentence, in English (there at a `place`) or not (`romance`, `foreign`).
+    """
+    in_words = (
+        rf"(?:(?:\b(?P<place>on|at|in) (?:(?:the|this) )?|(?P<romance>{_ROMANCE})|(?:\b(?:the|this) )?)"
+        rf"(?:{_ENGLISH}|{_NTH_PAGE}|(?(place){_NTH_OF_TEN}|(?!)))(?(place)(?:\sof (?:the|this) book)?|)"
+        rf"|(?P<foreign>{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN}))"
+    )
     return re.compile(
-        rf"(?P<bracketed>{_BLANKS}{OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*[,;]?\s*{CLOSE}"
-        rf"|{_BLANKS}{OPEN}\s*\d{{1,2}}:\d\d:\d\d\s*{CLOSE}|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
+        rf"(?:(?P<opened>{_BLANKS}{OPEN}\s*{_LEAD})|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*|){in_words}"
+        rf"(?(opened){_MORE}\s*[,;]?\s*{CLOSE}|(?(bracket){_MORE}(?={CLOSE})|))"
+        rf"|(?P<bracketed>{_BLANKS}{OPEN}\s*\d{{1,2}}:\d\d:\d\d\s*{CLOSE}"
+        rf"|{_BLANKS}\(\s*(?:{_SHORTENED}{_MORE}|[{SUPERSCRIPTS}]{{1,4}})\s*\)"
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:,\s?[\[{{]\s*{_BARE}[\]}}])*(?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
         rf"|(?:[^\S\n]|(?<![\d{SUPERSCRIPTS}])(?<!\b[^\W\d_])(?<!\b[^\W\d_]{{2}}))[{SUPERSCRIPTS}]{{1,4}}(?!\w)"
         rf"|\s?(?<!\w)p{{1,2}}[{SUPERSCRIPTS}]{{1,4}}(?!\w)"
         rf"|(?<=\b[^\W\d_]{{2}})[{SUPERSCRIPTS}]{{2,4}}(?!\w))"  # of "km²" it is one
-        rf"|(?P<bracket>{OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={CLOSE})"
-        rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH_PAGE}|{_NTH_OF_TEN})(?:\sof (?:the|this) book)?"
-        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH_PAGE}))"
-        rf"|(?P<foreign>{_ROMANCE}|{_IN_OTHER_WORDS}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
     )
 
 
