@@ -3,6 +3,7 @@
 The disks are real ones, mounted in a namespace of their own where the system lets anybody do so.
 """
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -33,10 +34,13 @@ needs_mounts = pytest.mark.skipif(not _may_mount(), reason="this system lets nob
 
 
 class Disk:
-    """DATA_DIR on a disk of `kilobytes`, which is there while a script runs and copied to `kept` at its end."""
+    """DATA_DIR on a disk of `kilobytes`, which is there while a script runs and copied to `kept` at its end. It begins
+    as a copy of `shelf`.
+    """
 
-    def __init__(self, terminal: Terminal, kilobytes: int) -> None:
+    def __init__(self, terminal: Terminal, kilobytes: int, shelf: Path) -> None:
         self._terminal = terminal
+        self._shelf = shelf
         self._size = f"{kilobytes}k"
         self.kept = terminal.folder / "kept"
         (terminal.folder / "data").mkdir()
@@ -44,7 +48,8 @@ class Disk:
     def run(self, *script: str) -> Ran:
         """Run lines of shell; `$M` is marginalia, `$D` the folder on the disk. The output is that of all lines."""
         mount = f'mount -t tmpfs -o "size={self._size}" tmpfs "$D"'
-        lines = ["M() { " + f'"{sys.executable}" -m bot "$@"; }}', mount, *script, 'cp -r "$D/." "$K"']
+        fill = f'cp -r "{self._shelf}/." "$D"'
+        lines = ["M() { " + f'"{sys.executable}" -m bot "$@"; }}', mount, fill, *script, 'cp -r "$D/." "$K"']
         done = subprocess.run(
             ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", "\n".join(lines)],
             capture_output=True,
@@ -63,21 +68,29 @@ def terminal(tmp_path: Path) -> Terminal:
     return Terminal(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the book "Short"."""
+    terminal = Terminal(tmp_path_factory.mktemp("shelf"))
+    terminal.write("short.txt", SHORT)
+    assert asyncio.run(terminal.run("books", "add", "short.txt")).code == 0
+    return terminal.folder / "data"
+
+
 @needs_mounts
-async def test_output_that_does_not_fit_is_a_sentence(terminal: Terminal) -> None:
+async def test_output_that_does_not_fit_is_a_sentence(terminal: Terminal, shelf: Path) -> None:
     terminal.write("long.txt", LONG)
-    disk = Disk(terminal, 3_000)
+    disk = Disk(terminal, 3_000, shelf)
     ran = disk.run("M books add long.txt", 'M books text long > "$D/out"; M books text long > "$D/2"; echo exit $?')
     assert "exit 1" in ran.out
     assert ran.err.splitlines()[-1] == "The disk is full, so this could not be finished. Make room, and try again."
 
 
 @needs_mounts
-async def test_a_book_that_does_not_fit_is_a_sentence_and_leaves_nothing(terminal: Terminal) -> None:
+async def test_a_book_that_does_not_fit_is_a_sentence_and_leaves_nothing(terminal: Terminal, shelf: Path) -> None:
     terminal.write("long.txt", LONG)
-    terminal.write("short.txt", SHORT)
-    disk = Disk(terminal, 1_200)
-    ran = disk.run("M books add short.txt", "M books add long.txt; echo exit $?", "M books list --json")
+    disk = Disk(terminal, 1_200, shelf)
+    ran = disk.run("M books add long.txt; echo exit $?", "M books list --json")
     assert "Traceback" not in ran.err
     assert "check that there is room and try again." in ran.err
     assert "exit 1" in ran.out
@@ -87,11 +100,9 @@ async def test_a_book_that_does_not_fit_is_a_sentence_and_leaves_nothing(termina
 
 
 @needs_mounts
-async def test_a_chat_on_a_full_disk_says_so_and_goes_on_once_there_is_room(terminal: Terminal) -> None:
-    terminal.write("short.txt", SHORT)
-    disk = Disk(terminal, 1_500)
+async def test_a_chat_on_a_full_disk_says_so_and_goes_on_once_there_is_room(terminal: Terminal, shelf: Path) -> None:
+    disk = Disk(terminal, 1_500, shelf)
     ran = disk.run(
-        "M books add short.txt",
         'head -c "$(($(df -k --output=avail "$D" | tail -1) - 400))k" /dev/zero > "$D/filler"',
         "yes 'What would the ferryman not take?' | head -30 | M chat short; echo exit $?",
         'rm "$D/filler"',
@@ -107,11 +118,10 @@ async def test_a_chat_on_a_full_disk_says_so_and_goes_on_once_there_is_room(term
 
 
 @needs_mounts
-async def test_a_disk_that_may_only_be_read_is_a_sentence(terminal: Terminal) -> None:
+async def test_a_disk_that_may_only_be_read_is_a_sentence(terminal: Terminal, shelf: Path) -> None:
     terminal.write("short.txt", SHORT)
-    disk = Disk(terminal, 1_500)
+    disk = Disk(terminal, 1_500, shelf)
     ran = disk.run(
-        "M books add short.txt",
         'mount -o remount,ro "$D"',
         "M books add short.txt; echo exit $?",
         "echo Hello | M chat short; echo exit $?",
