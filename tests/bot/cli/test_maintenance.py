@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,10 @@ from typer.testing import CliRunner
 
 from bot.__main__ import app, main
 from bot.cli.maintenance import line
+from bot.client import checks
 from bot.client.checks import Finding, check_model, check_settings, check_tool_servers, findings
 from bot.mcp.tools import McpTools, open_mcp_tools
+from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import NETWORK_VARIABLES
 from bot.settings import Settings, load_settings
 from cogs.permissions import NEEDED
@@ -26,6 +29,14 @@ from tests.doubles.discord_api import DiscordDouble, Permission
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.ports import held_port
 from tests.doubles.script import Call, Failure, Reply, Stop, say
+
+PROBED = cache(probe_confinement)
+
+
+@pytest.fixture(autouse=True)
+def probed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this machine confines a process with is the same in every test, and it takes a process to find out."""
+    monkeypatch.setattr(checks, "probe_confinement", PROBED)
 
 
 async def report(folder: Path, **settings: Any) -> dict[str, Finding]:

@@ -34,8 +34,8 @@ from tests.storage.values import (
     hold_turn,
 )
 
-BOOKS, CONVERSATIONS, TURNS = 30, 60, 1_500
-"""A turn here is a question and an answer."""
+BOOKS, CONVERSATIONS, TURNS = 12, 60, 1_020
+"""A turn here is a question and an answer; there are more of them than are copied at once."""
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def shelf(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shelf of 30 books, with 3,000 messages about them, as DATA_DIR."""
+    """A shelf of books, with many messages about them, as DATA_DIR."""
     shutil.copytree(furnished, tmp_path / "data")
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)

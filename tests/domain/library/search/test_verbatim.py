@@ -1,10 +1,13 @@
 """Words that stand in the book as they do in the query win over the same words scattered."""
 
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.library.search.phrases import QUOTED, verbatim_gains
+from domain.library.view import BlockingView
 from tests.domain.library.indexed import WordIndex, reading_of
 
 SCATTERED = "The lamp was bright, and the keeper of the harbour kept the old lamp; the old keeper had a bright lamp."
@@ -15,8 +18,13 @@ def a_book(*lines: str) -> str:
     return "\n\n".join(part for line in lines for part in [*[FILLING] * 30, line])
 
 
+@cache
+def reading(lines: tuple[str, ...]) -> BlockingView:
+    return reading_of(a_book(*lines))
+
+
 def first_for(query: str, *lines: str) -> str:
-    return reading_of(a_book(*lines)).search([query], 1)[0].text
+    return reading(lines).search([query], 1)[0].text
 
 
 @pytest.mark.parametrize(
