@@ -154,8 +154,8 @@ async def _open_sqlite(rest: str) -> Storage:
 
 async def _open_postgres(rest: str) -> Storage:
     try:
-        from storage.postgres.database import PostgresDatabase  # the driver is an extra, and takes a moment to load
-        from storage.postgres.leases import PostgresLeases
+        # The driver is an extra, and takes a moment to load.
+        from storage.postgres.database import PostgresDatabase, PostgresLeases
     except ImportError as error:
         raise SettingsError(
             "DATABASE_URL names PostgreSQL, whose driver is not installed. In the project's folder: "

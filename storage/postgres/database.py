@@ -1,32 +1,59 @@
-"""PostgreSQL by psycopg 3: pooled connections, no state between statements, and work that is done again after trouble.
+"""A PostgreSQL database by psycopg 3: pooled connections, work that is done again after trouble, migrations and leases.
 
 Nothing here outlives a transaction (no prepared statements, no session settings, no session locks), so that a pooler in
 transaction mode may hand every transaction to another connection.
 """
 
 import asyncio
-import os
+import json
 import random
-import re
-import socket
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import psycopg
-from psycopg import AsyncClientCursor, AsyncConnection, AsyncCursor, AsyncRawCursor, IsolationLevel, errors
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import DictRow, dict_row
+from psycopg import AsyncConnection, errors
+from psycopg.rows import DictRow
 from psycopg_pool import AsyncConnectionPool
 
-from domain.concurrency import to_the_end
-from domain.errors import SettingsError, StorageError, StorageErrorCode
-from storage.postgres.schema import IDENTITIES, migrate, shipped_migrations, table_shapes
-from storage.sql.database import CopyableDatabase, Migration, Result, Row, Statement, TableShape, Transaction, Value
-
-_Connection: TypeAlias = AsyncConnection[DictRow]
+from domain.concurrency import MARGIN_S, HeldLease, to_the_end
+from domain.errors import StorageError, StorageErrorCode
+from storage.postgres.connection import (
+    AGAIN,
+    CONNECT_TIMEOUT_S,
+    DUPLICATE,
+    GIVE_UP_S,
+    OPTIONS,
+    Bound,
+    BrokenConnectionError,
+    Connection,
+    OpenTransaction,
+    bindable,
+    cancelled_at,
+    carried_out,
+    configure,
+    name_of,
+    run_all,
+    storage_error,
+    try_to_connect,
+)
+from storage.sql.database import (
+    CopyableDatabase,
+    Migration,
+    Result,
+    Row,
+    Statement,
+    TableShape,
+    Transaction,
+    Value,
+    assert_known,
+    migrations_in,
+)
+from storage.sql.rows import time_to_text
 
 CONNECTIONS = 10
 """The most that one process keeps open. A statement takes about a millisecond, so ten serve thousands a second."""
@@ -34,13 +61,8 @@ CONNECTIONS = 10
 TOGETHER = 8
 """The most queries that are sent together: those after them may have another connection."""
 
-CONNECT_TIMEOUT_S = 5
 CALL_TIMEOUT_S = 10.0
 """For one call, waiting for a connection included; a statement of the program takes a hundredth of that."""
-GIVE_UP_S = 0.5
-"""How long before the end of that time a statement is cancelled, and then the connection is cut: the driver alone
-would wait ten seconds more for a server that hangs.
-"""
 RECONNECT_TIMEOUT_S = 5.0
 """How long the pool goes on trying on its own; after that the next call makes it try again."""
 PAUSES_S = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -49,57 +71,54 @@ DUPLICATE_TRIES = 5
 """Where another transaction was faster with the same key, the work sees that when it is done again, and says so in its
 own words. If it does not, the key is taken for good."""
 
-_DUPLICATE = (errors.UniqueViolation, errors.DuplicateTable, errors.DuplicateObject)
-"""IF NOT EXISTS does not see a table that is made at the same moment; which of these says so depends on the moment."""
-_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, *_DUPLICATE)
+MIGRATION_TIMEOUT_S = 600.0
+"""A migration that rewrites a large table takes minutes."""
+HURRY_S = 2.0
+"""For a statement on which it depends whether a lease goes on: there is time for another one before it expires."""
 
-_SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
-    (
-        errors.DiskFull,
-        StorageErrorCode.WRITE_FAILED,
-        "There is no room left for the database {name}: free some space on its disk, then try again.",
-    ),
-    (
-        errors.ForeignKeyViolation,
-        StorageErrorCode.NOT_FOUND,
-        "The book, conversation or turn that this belongs to is no longer in the database {name}.",
-    ),
-    (
-        errors.DivisionByZero,
-        StorageErrorCode.LEASE_LOST,
-        "Another process has taken over this conversation; it will answer.",
-    ),
-    (
-        errors.IntegrityError,
-        StorageErrorCode.WRITE_FAILED,
-        "The database {name} does not take that entry, because it contradicts what is in it: {reason}.",
-    ),
-    (
-        errors.ReadOnlySqlTransaction,
-        StorageErrorCode.UNREACHABLE,
-        "The database {name} is read-only: check that DATABASE_URL names the primary server.",
-    ),
-    (
-        errors.InsufficientPrivilege,
-        StorageErrorCode.WRITE_FAILED,
-        "The database {name} refuses this user: give the user of DATABASE_URL the right to write and to make tables.",
-    ),
-    (
-        psycopg.OperationalError,
-        StorageErrorCode.UNREACHABLE,
-        "The database {name} does not answer: check that it runs, then try again.",
-    ),
-    (psycopg.InterfaceError, StorageErrorCode.UNREACHABLE, "The database {name} is closed."),
-)
-_OTHER = (StorageErrorCode.WRITE_FAILED, "The database {name} refused: {reason}.")
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_ESCAPE = "\ufdd0"
-"""A code point that Unicode keeps free of characters. PostgreSQL takes no NUL in a text: this and a 0 stand for it."""
-_PARAMETER = re.compile(r"\?(\d*)")
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ"
-_Bound = tuple[str, Sequence[Value]]
-"""A statement, and its parameters as PostgreSQL takes them."""
+
+_LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
+  version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
+)"""
+
+# Hosts keep extensions in every database, which bring views (pg_stat_statements) and tables (PostGIS) of their own.
+_TABLES = """
+SELECT table_name FROM information_schema.tables
+WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND NOT EXISTS (
+  SELECT 1 FROM pg_depend
+  WHERE classid = 'pg_class'::regclass AND objid = quote_ident(table_name)::regclass AND deptype = 'e'
+)
+"""
+
+# Of two nodes that write the same number, the second waits until the first has committed, and then does nothing.
+_RECORD = """
+INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING version
+"""
+
+_COLUMNS = f"""
+SELECT table_name, column_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND table_name IN ({_TABLES})
+ORDER BY table_name, ordinal_position
+"""  # noqa: S608
+_KEYS = """
+SELECT usage.table_name, usage.column_name
+FROM information_schema.table_constraints AS keys
+  JOIN information_schema.key_column_usage AS usage USING (constraint_schema, constraint_name)
+WHERE keys.constraint_type = 'PRIMARY KEY' AND keys.table_schema = current_schema()
+ORDER BY usage.table_name, usage.ordinal_position
+"""
+_PARENTS = """
+SELECT children.relname AS table_name, parents.relname AS parent
+FROM pg_constraint
+  JOIN pg_class AS children ON children.oid = conrelid
+  JOIN pg_class AS parents ON parents.oid = confrelid
+WHERE contype = 'f' AND connamespace = quote_ident(current_schema())::regnamespace
+"""
+_IDENTITIES = """
+SELECT table_name, column_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_identity = 'YES'
+"""
 
 
 class PostgresDatabase(CopyableDatabase):
@@ -108,9 +127,9 @@ class PostgresDatabase(CopyableDatabase):
     Raises (all methods): StorageError with a sentence for people.
     """
 
-    def __init__(self, name: str, pool: "AsyncConnectionPool[_Connection]", timeout_s: float = CALL_TIMEOUT_S) -> None:
+    def __init__(self, name: str, pool: "AsyncConnectionPool[Connection]", timeout_s: float = CALL_TIMEOUT_S) -> None:
         self.name, self._pool, self._timeout_s = name, pool, timeout_s
-        self._queries: list[tuple[_Bound, asyncio.Future[list[Row]]]] = []
+        self._queries: list[tuple[Bound, asyncio.Future[list[Row]]]] = []
         self._answering: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -122,13 +141,13 @@ class PostgresDatabase(CopyableDatabase):
             StorageError: NOT_FOUND, it cannot be reached or used; DB_CORRUPTED, it is another program's.
             StorageError: MIGRATION_FAILED, it is newer than the program, or an update of it failed.
         """
-        name = _name_of(url)
-        await _try_to_connect(url, name)
+        name = name_of(url)
+        await try_to_connect(url, name)
         pool = AsyncConnectionPool(
             url,
             connection_class=AsyncConnection[DictRow],
-            kwargs=_OPTIONS,
-            configure=_configure,
+            kwargs=OPTIONS,
+            configure=configure,
             min_size=1,
             max_size=CONNECTIONS,
             timeout=CONNECT_TIMEOUT_S,
@@ -138,7 +157,7 @@ class PostgresDatabase(CopyableDatabase):
         database = cls(name, pool)
         try:
             await pool.open()
-            await migrate(database, shipped_migrations() if migrations is None else migrations)
+            await _migrate(database, shipped_migrations() if migrations is None else migrations)
         except BaseException:
             await to_the_end(database.close())
             raise
@@ -154,7 +173,7 @@ class PostgresDatabase(CopyableDatabase):
         """
         loop = asyncio.get_running_loop()
         rows: asyncio.Future[list[Row]] = loop.create_future()
-        self._queries.append(((sql, _bindable(parameters)), rows))
+        self._queries.append(((sql, bindable(parameters)), rows))
         if len(self._queries) == 1:
             loop.call_soon(self._send_queries)
         return await rows
@@ -166,9 +185,9 @@ class PostgresDatabase(CopyableDatabase):
             self._answering.add(task)
             task.add_done_callback(self._answering.discard)
 
-    async def _answer(self, queries: Sequence[tuple[_Bound, asyncio.Future[list[Row]]]]) -> None:
+    async def _answer(self, queries: Sequence[tuple[Bound, asyncio.Future[list[Row]]]]) -> None:
         try:
-            found = await self._persist(partial(_run_all, statements=[query for query, _ in queries]))
+            found = await self._persist(partial(run_all, statements=[query for query, _ in queries]))
         except Exception as error:  # noqa: BLE001 - it is for those who have asked
             if len(queries) > 1:  # one of them failed, and the others need not know
                 await asyncio.gather(*(self._answer([query]) for query in queries))
@@ -184,10 +203,10 @@ class PostgresDatabase(CopyableDatabase):
 
     async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
         """As storage.sql.database.Database says; each statement sees the database as it was at the first one."""
-        bound = [(sql, _bindable(parameters)) for sql, parameters in statements]
+        bound = [(sql, bindable(parameters)) for sql, parameters in statements]
         if len(bound) == 1:
-            return await self._persist(partial(_run_all, statements=bound))
-        _, *rows, _ = await self._persist(partial(_run_all, statements=[(_BEGIN, []), *bound, ("COMMIT", [])]))
+            return await self._persist(partial(run_all, statements=bound))
+        _, *rows, _ = await self._persist(partial(run_all, statements=[(_BEGIN, []), *bound, ("COMMIT", [])]))
         return rows
 
     async def atomically(
@@ -195,15 +214,13 @@ class PostgresDatabase(CopyableDatabase):
     ) -> Result:
         """As storage.sql.database.Database says; every statement sees the database as it was at the first one."""
 
-        async def within(connection: _Connection) -> Result:
+        async def within(connection: Connection) -> Result:
             async with connection.transaction():
-                return await work(_Transaction(connection))
+                return await work(OpenTransaction(connection))
 
         return await self._persist(within, timeout_s)
 
-    async def _persist(
-        self, work: Callable[[_Connection], Awaitable[Result]], timeout_s: float | None = None
-    ) -> Result:
+    async def _persist(self, work: Callable[[Connection], Awaitable[Result]], timeout_s: float | None = None) -> Result:
         """Do work on a connection; again, where it met another transaction or the connection broke."""
         timeout_s, loop = timeout_s or self._timeout_s, asyncio.get_running_loop()
         pauses, duplicates = iter(PAUSES_S), 0
@@ -211,23 +228,23 @@ class PostgresDatabase(CopyableDatabase):
             over = loop.time() + timeout_s
             try:
                 async with asyncio.timeout_at(over), self._pool.connection() as connection:
-                    with _cancelled_at(over - GIVE_UP_S, connection):
-                        return await _on(connection, work)
-            except (_BrokenConnectionError, *_AGAIN) as error:
+                    with cancelled_at(over - GIVE_UP_S, connection):
+                        return await carried_out(connection, work)
+            except (BrokenConnectionError, *AGAIN) as error:
                 if loop.time() >= over - GIVE_UP_S:
                     raise self._late(timeout_s) from error
-                cause = error.__cause__ if isinstance(error, _BrokenConnectionError) else error
+                cause = error.__cause__ if isinstance(error, BrokenConnectionError) else error
                 assert isinstance(cause, psycopg.Error)
-                duplicates += isinstance(cause, _DUPLICATE)
+                duplicates += isinstance(cause, DUPLICATE)
                 pause = next(pauses, None)
                 if pause is None or duplicates > DUPLICATE_TRIES:
-                    raise _storage_error(cause, self.name) from cause
-                if isinstance(error, _BrokenConnectionError):
+                    raise storage_error(cause, self.name) from cause
+                if isinstance(error, BrokenConnectionError):
                     await self._drop_broken()
             except (errors.QueryCanceled, TimeoutError) as error:
                 raise self._late(timeout_s) from error
             except psycopg.Error as error:
-                raise _storage_error(error, self.name) from error
+                raise storage_error(error, self.name) from error
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
 
     async def _drop_broken(self) -> None:
@@ -262,11 +279,11 @@ class PostgresDatabase(CopyableDatabase):
 
     async def tables(self) -> dict[str, TableShape]:
         """As storage.sql.database.CopyableDatabase says."""
-        return await table_shapes(self)
+        return await _table_shapes(self)
 
     async def finish_copy(self, transaction: Transaction) -> None:
         """As storage.sql.database.CopyableDatabase says."""
-        for row in await transaction.run(IDENTITIES):
+        for row in await transaction.run(_IDENTITIES):
             table, column = row["table_name"], row["column_name"]
             await transaction.run(
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
@@ -285,206 +302,154 @@ class PostgresDatabase(CopyableDatabase):
         await self._pool.close()
 
 
-class _Transaction:
-    """The statements of one transaction; what goes wrong is translated, or done again, by whoever began it."""
-
-    def __init__(self, connection: _Connection) -> None:
-        self._connection = connection
-
-    async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        return await _run(self._connection, sql, _bindable(parameters))
-
-    async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
-        async with self._connection.cursor() as cursor:
-            await cursor.executemany(_numbered(sql), [_bindable(row) for row in rows])
+@cache
+def shipped_migrations() -> tuple[Migration, ...]:
+    """The migrations that come with the program, oldest first."""
+    return migrations_in("storage.postgres")
 
 
-class _BrokenConnectionError(Exception):
-    """The connection broke, or leads to a server that takes no writes; its cause says how."""
-
-
-async def _on(connection: _Connection, work: Callable[[_Connection], Awaitable[Result]]) -> Result:
-    try:
-        return await work(connection)
-    except psycopg.Error as error:
-        if isinstance(error, errors.ReadOnlySqlTransaction):  # after a failover, a new connection leads to the primary
-            await connection.close()
-        if connection.closed or connection.broken:
-            raise _BrokenConnectionError from error
-        raise
-
-
-@contextmanager
-def _cancelled_at(moment: float, connection: _Connection) -> Iterator[None]:
-    """Cancel what runs on a connection at a moment of the loop's clock, unless the block is left before."""
-    begun: list[asyncio.Task[None]] = []
-    timer = asyncio.get_running_loop().call_at(
-        moment, lambda: begun.append(asyncio.create_task(_cancel_running(connection)))
-    )
-    try:
-        yield
-    finally:
-        timer.cancel()
-        for task in begun:
-            task.cancel()
-
-
-async def _cancel_running(connection: _Connection) -> None:
-    """Have the server cancel what runs on a connection; if it does not, cut the connection."""
-    with suppress(TimeoutError, psycopg.Error):
-        async with asyncio.timeout(GIVE_UP_S * 0.4):
-            await connection.cancel_safe()
-            await asyncio.sleep(GIVE_UP_S)
-    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
-        line.shutdown(socket.SHUT_RDWR)
-
-
-async def _run_all(connection: _Connection, statements: Sequence[_Bound]) -> list[list[Row]]:
-    """Carry out statements, and give the rows of each. Several of them are one message to the server, in which nothing
-    follows one that fails; their parameters are written into it, as its protocol takes none along with such a message.
-    """
-    if len(statements) == 1:
-        return [await _run(connection, *statements[0])]
-    texts = [_placed(sql, place) for place, (sql, _) in enumerate(statements)]
-    values = {f"{place}_{n}": value for place, (_, bound) in enumerate(statements) for n, value in enumerate(bound, 1)}
-    cursor = AsyncClientCursor(connection)
-    try:
-        await cursor.execute(";".join(texts).encode(), values)
-    except psycopg.Error:
-        if not connection.closed:
-            await connection.rollback()
-        raise
-    found = [await _rows(cursor)]
-    while cursor.nextset():
-        found.append(await _rows(cursor))
-    return found
-
-
-async def _run(connection: _Connection, sql: str, values: Sequence[Value]) -> list[Row]:
-    return await _rows(await connection.execute(_numbered(sql), values or None))
-
-
-async def _rows(cursor: AsyncCursor[DictRow]) -> list[Row]:
-    rows: list[Any] = await cursor.fetchall() if cursor.description else []
-    for row in rows:
-        for column, value in row.items():
-            if type(value) is str and _ESCAPE in value:
-                row[column] = _unescaped(value)
-    return rows
-
-
-@lru_cache(maxsize=512)
-def _numbered(sql: str) -> bytes:
-    """The statement with PostgreSQL's parameters: `?` and `?3` become `$1` and `$3`."""
-    return _with_parameters(sql, "${}").encode()
-
-
-@lru_cache(maxsize=512)
-def _placed(sql: str, place: int) -> str:
-    """The statement with the parameters of one among several: `?` and `?3` become `%(0_1)s` and `%(0_3)s`."""
-    return _with_parameters(sql.replace("%", "%%"), f"%({place}_{{}})s")
-
-
-def _with_parameters(sql: str, form: str) -> str:
-    count = 0
-
-    def write(match: re.Match[str]) -> str:
-        nonlocal count
-        count += 1
-        return form.format(match[1] or count)
-
-    return _PARAMETER.sub(write, sql)
-
-
-def _bindable(parameters: Iterable[Value]) -> list[Value]:
-    """Parameters as PostgreSQL takes them: truth as 0 or 1, enumerations as text, no half emoji, no NUL."""
-    return [_plain(value) for value in parameters]
-
-
-def _escaped(text: str) -> str:
-    """The text without NUL: that becomes an escape and 0, and an escape becomes an escape and e."""
-    return text.replace(_ESCAPE, f"{_ESCAPE}e").replace("\0", f"{_ESCAPE}0")
-
-
-def _unescaped(text: str) -> str:
-    return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}e", _ESCAPE)
-
-
-def _plain(value: Value) -> Value:
-    if isinstance(value, str):
-        text = value if type(value) is str else str(value)
-        if not text.isascii():
-            text = _LONE_SURROGATE.sub("\ufffd", text)
-        return _escaped(text) if "\0" in text or _ESCAPE in text else text
-    return int(value) if isinstance(value, bool) else value
-
-
-_OPTIONS: dict[str, Any] = {
-    "autocommit": True,
-    "prepare_threshold": None,  # a prepared statement belongs to one connection of the server
-    "connect_timeout": CONNECT_TIMEOUT_S,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15_000,
-    "application_name": "marginalia",
-    "client_encoding": "UTF8",  # whatever PGCLIENTENCODING says
-    "cursor_factory": AsyncRawCursor,
-    "row_factory": dict_row,
-}
-
-
-async def _configure(connection: _Connection) -> None:
-    """Have every BEGIN name the isolation level; the server's own setting stays as it is."""
-    await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
-
-
-async def _try_to_connect(url: str, name: str) -> None:
-    """Connect once, because a pool only logs why it cannot, and an encoding would fail only at some letters.
+async def _migrate(database: PostgresDatabase, migrations: Sequence[Migration]) -> None:
+    """Bring a database up to the newest migration.
 
     Raises:
-        StorageError: NOT_FOUND, no connection can be made, or the database cannot hold every letter.
+        StorageError: DB_CORRUPTED, it belongs to another program; MIGRATION_FAILED, it is newer than this program,
+        or a migration failed, in which case the database is as it was before that migration.
     """
-    try:
-        async with await AsyncConnection.connect(url, **_OPTIONS) as connection:
-            encoding = connection.info.parameter_status("server_encoding")
-    except psycopg.Error as error:
-        message = f"The database {name} cannot be opened ({_reason(error)}): check DATABASE_URL, and that it runs."
-        raise StorageError(StorageErrorCode.NOT_FOUND, message) from error
-    if encoding not in (None, "UTF8"):
+    current = await database.atomically(lambda transaction: _current_version(transaction, database.name))
+    newest = max((migration.version for migration in migrations), default=0)
+    assert_known(database.name, current, newest)
+    for migration in migrations:
+        if migration.version > current:
+            await _apply(database, migration)
+
+
+async def _current_version(transaction: Transaction, name: str) -> int:
+    tables = {str(row["table_name"]) for row in await transaction.run(_TABLES)}
+    if tables and "schema_migrations" not in tables:
         raise StorageError(
-            StorageErrorCode.NOT_FOUND,
-            f"The database {name} has the encoding {encoding}, which lacks letters that people write: make another "
-            "with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
+            StorageErrorCode.DB_CORRUPTED,
+            f"The database {name} has tables of another program and was left as it is: name an empty database.",
         )
+    await transaction.run(_LEDGER)
+    rows = await transaction.run("SELECT coalesce(max(version), 0) AS version FROM schema_migrations")
+    return int(rows[0]["version"])
 
 
-def _name_of(url: str) -> str:
-    """What to call the database in front of people: its host and name, no password. SettingsError: it is unreadable."""
+async def _apply(database: PostgresDatabase, migration: Migration) -> None:
+    async def apply(transaction: Transaction) -> None:
+        record: list[Value] = [migration.version, migration.name, time_to_text(datetime.now(UTC))]
+        if await transaction.run(_RECORD, record):
+            await transaction.run(migration.script)
+
     try:
-        parts = conninfo_to_dict(url)
-        if "@" in f"{parts.get('host')}{parts.get('dbname')}" or re.search(r"[^\d,]", str(parts.get("port") or "")):
-            raise psycopg.ProgrammingError("part of a password would be shown")
-    except psycopg.Error as error:
-        unknown = None if "@" in url.partition("?")[2] else re.search(r"query parameter: \"(\w+)\"", str(error))
-        raise SettingsError(
-            f"DATABASE_URL cannot be read: leave {unknown[1]} out of it, which is meant for other programs."
-            if unknown
-            else "DATABASE_URL cannot be read: write it as postgresql://user:password@host:5432/database, with %2F for "
-            "a slash and %40 for an @ in the password."
-        ) from error
-    return f"{parts.get('dbname') or parts.get('user') or 'postgres'} on {parts.get('host') or 'this machine'}"
+        await database.atomically(apply, timeout_s=MIGRATION_TIMEOUT_S)
+    except StorageError as error:
+        raise migration.failure(database.name, error) from error
 
 
-def _storage_error(error: psycopg.Error, name: str) -> StorageError:
-    for kind, code, sentence in _SENTENCES:
-        if isinstance(error, kind):
-            return StorageError(code, sentence.format(name=name, reason=_reason(error)))
-    code, sentence = _OTHER
-    return StorageError(code, sentence.format(name=name, reason=_reason(error)))
+async def _table_shapes(database: PostgresDatabase) -> dict[str, TableShape]:
+    """Every table with data of the program, by name."""
+    columns, keys = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    parents = defaultdict[str, set[str]](set)
+    for row in await database.read(_COLUMNS):
+        columns[row["table_name"]].append(row["column_name"])
+    for row in await database.read(_KEYS):
+        keys[row["table_name"]].append(row["column_name"])
+    for row in await database.read(_PARENTS):
+        parents[row["table_name"]].add(row["parent"])
+    return {
+        name: TableShape(
+            tuple(column for column in named if column != "rowid"),
+            ("rowid",) if "rowid" in named else tuple(keys[name]),
+            frozenset(parents[name]),
+        )
+        for name, named in columns.items()
+        if name not in {"schema_migrations", "leases"}
+    }
 
 
-def _reason(error: psycopg.Error) -> str:
-    """The first line of what the server or the driver says."""
-    said = error.diag.message_primary or str(error) or type(error).__name__
-    return said.strip().splitlines()[0].rstrip(".")
+_ACQUIRE = """
+INSERT INTO leases (name, holder, epoch, expires_at)
+VALUES (?1, ?2, 1, clock_timestamp() + make_interval(secs => ?3))
+ON CONFLICT (name) DO UPDATE
+  SET holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+  WHERE leases.expires_at <= clock_timestamp()
+RETURNING epoch, state, CAST(extract(epoch FROM clock_timestamp()) AS double precision) AS now
+"""
+
+_RENEW_ALL = """
+UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2) WHERE holder = ?1 RETURNING name, epoch
+"""
+
+_RENEW = """
+UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2), state = CAST(?3 AS json) ->> name
+WHERE holder = ?1 AND CAST(?3 AS json) ->> name IS NOT NULL RETURNING name, epoch
+"""
+
+# The epoch is kept, so that the next holder gets a new one.
+_RELEASE = """
+UPDATE leases SET holder = '', expires_at = clock_timestamp(), state = ?4 WHERE name = ?1 AND holder = ?2 AND epoch = ?3
+"""
+
+_HELD = """
+SELECT name FROM leases
+WHERE starts_with(name, ?1) AND holder <> '' AND expires_at > clock_timestamp() - make_interval(secs => ?2)
+"""
+
+_NOTE = """
+INSERT INTO leases (name, holder, epoch, expires_at, state) VALUES (?1, '', 0, '-infinity', ?2)
+ON CONFLICT (name) DO UPDATE SET state = excluded.state
+"""
+
+# The row stays locked until the note is written, so that nobody takes the lease in between.
+_NOTE_UNDER = """
+WITH held AS (SELECT 1 FROM leases WHERE name = ?3 AND holder = ?4 AND epoch = ?5 FOR SHARE)
+INSERT INTO leases (name, holder, epoch, expires_at, state) SELECT ?1, '', 0, '-infinity', ?2 FROM held
+ON CONFLICT (name) DO UPDATE SET state = excluded.state
+"""
+
+_CLEAR = "DELETE FROM leases WHERE starts_with(name, ?1) AND expires_at < clock_timestamp() - INTERVAL '1 hour'"
+
+
+class PostgresLeases:
+    """LeaseRepository in PostgreSQL. Each method is one statement, which holds a lock while it runs."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+        self._hurried = database.with_timeout(HURRY_S)
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
+        asked = time.monotonic()
+        rows = await self._hurried.write(_ACQUIRE, [name, holder, seconds])
+        if not rows:
+            return None
+        epoch, note, now = rows[0]["epoch"], rows[0]["state"], rows[0]["now"]
+        return HeldLease(name, holder, epoch, asked + seconds - MARGIN_S, note, now - time.monotonic())
+
+    async def renew(
+        self, holder: str, seconds: float, notes: Mapping[str, str] | None = None
+    ) -> Collection[tuple[str, int]]:
+        if notes is None:
+            rows = await self._hurried.write(_RENEW_ALL, [holder, seconds])
+        else:
+            rows = await self._hurried.write(_RENEW, [holder, seconds, json.dumps(dict(notes))])
+        return {(row["name"], row["epoch"]) for row in rows}
+
+    async def release(self, lease: HeldLease) -> None:
+        await self._database.write(_RELEASE, [lease.name, lease.holder, lease.epoch, lease.note])
+
+    async def list_held(self, prefix: str, late_s: float = 0.0) -> Collection[str]:
+        return {row["name"] for row in await self._hurried.read(_HELD, [prefix, late_s])}
+
+    async def get_note(self, name: str) -> str:
+        row = await self._database.read_one("SELECT state FROM leases WHERE name = ?", [name])
+        return "" if row is None else str(row["state"])
+
+    async def set_note(self, name: str, note: str, under: HeldLease | None = None) -> None:
+        if under is None:
+            await self._database.write(_NOTE, [name, note])
+        else:
+            await self._database.write(_NOTE_UNDER, [name, note, under.name, under.holder, under.epoch])
+
+    async def clear(self, prefix: str) -> None:
+        await self._database.write(_CLEAR, [prefix])

@@ -17,8 +17,7 @@ from psycopg import sql
 from domain.conversation import TurnState
 from domain.errors import BookError, ConversationError, SettingsError, StorageError, StorageErrorCode
 from storage.opening import Storage, open_storage
-from storage.postgres import schema
-from storage.postgres.database import PostgresDatabase
+from storage.postgres.database import PostgresDatabase, shipped_migrations
 from storage.sql.database import Migration, Transaction
 from storage.sqlite.database import shipped_migrations as migrations_of_sqlite
 from tests.postgres import a_database, an_emptied_database
@@ -304,7 +303,7 @@ class TestTrouble:
 
 class TestMigrations:
     def test_migrations_are_numbered_and_named_as_those_of_sqlite(self) -> None:
-        ours, theirs = schema.shipped_migrations(), migrations_of_sqlite()
+        ours, theirs = shipped_migrations(), migrations_of_sqlite()
         assert [(each.version, each.name) for each in ours] == [(each.version, each.name) for each in theirs]
 
     async def test_several_nodes_may_start_on_an_empty_database_at_once(self) -> None:

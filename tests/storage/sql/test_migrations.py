@@ -8,7 +8,7 @@ import pytest
 from domain.chat import PlatformMessage
 from storage.opening import open_storage
 from storage.postgres.database import PostgresDatabase
-from storage.postgres.schema import shipped_migrations as migrations_of_postgres
+from storage.postgres.database import shipped_migrations as migrations_of_postgres
 from storage.sqlite.database import SQLiteDatabase
 from storage.sqlite.database import shipped_migrations as migrations_of_sqlite
 from tests.postgres import a_database
