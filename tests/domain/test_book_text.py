@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.book import BookText, Chapter, Citation, Page, references, shown_chapter
+from domain.book import BookText, Chapter, Citation, Page, encodable, references, shown_chapter
 
 
 def test_no_words_of_a_book_are_in_what_is_printed_of_it() -> None:
@@ -36,3 +36,17 @@ def test_sentences_that_follow_each_other_over_a_page_are_one_reference() -> Non
 
 def test_sentences_with_others_between_them_are_two_references() -> None:
     assert references([cited(0, 40, "20"), cited(90, 130, "21")]) == "about p. 20, about p. 21"
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("Hobb", "Hobb"),
+        ("Königin 🐇", "Königin 🐇"),
+        ("a \ud83d\udc07", "a 🐇"),
+        ("a \ud83d b", "a \ufffd b"),
+        ("\udc07\ud83d", "\ufffd\ufffd"),
+    ],
+)
+def test_halves_side_by_side_are_a_character_and_a_lone_one_is_marked(text: str, whole: str) -> None:
+    assert encodable(text) == whole

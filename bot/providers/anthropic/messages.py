@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final
 
 from bot.providers.base import encoded, plain_id, read_arguments, tool_name
+from bot.providers.streamed_text import OwnTurn, WholeCharacters
 from domain.book import Passage, page_reference
-from domain.chat import MessageRole, OwnTurn, PromptMessage, WholeCharacters, repair_history
+from domain.chat import MessageRole, PromptMessage, repair_history
 from domain.citations.keys import render
 from domain.strategies.window import estimate_text
 from domain.tool_use import (

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from bot.providers.base import is_complete_object, read_arguments, tool_name
-from domain.chat import (
+from bot.providers.streamed_text import (
     LONGEST_THINKING_END,
     THINKING_ENDS,
     THINKING_OPENINGS,
     OwnTurn,
-    PromptMessage,
     ReasoningFilter,
     WholeCharacters,
     answer_in_thinking,
 )
+from domain.chat import PromptMessage
 from domain.strategies.always_retrieve import is_by_model
 from domain.strategies.window import estimate, estimate_text
 from domain.tool_use import (

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.providers.openai.stream import CompletionAccumulator
-from domain.chat import ReasoningFilter, answer_in_thinking
+from bot.providers.streamed_text import ReasoningFilter, answer_in_thinking
 from domain.tool_use import ChatResponse, TextChunk, ThinkingEnded
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.chat import OwnTurn
+from bot.providers.streamed_text import OwnTurn
 
 
 def shown(*pieces: str) -> str:
