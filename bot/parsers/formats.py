@@ -1,8 +1,7 @@
 """The format of a file, by its contents rather than its name, and the parser for it."""
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from bot.parsers.encoding import ascii_head
 from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
-from domain.library.names import acronyms_among
+from domain.library.names import with_acronyms
 
 if TYPE_CHECKING:
     from bot.parsers.archive import Archive
@@ -242,36 +241,6 @@ def read_pictures(
     module = import_module(_PARSERS[detect(data, filename)])
     book: BookText = module.read_pictures(data, recogniser, filename, limits=limits, report=report)
     return with_acronyms(book)
-
-
-_WORD = re.compile(r"[^\W_]+")
-_LONGEST_HEADING = 300
-
-
-def with_acronyms(book: BookText) -> BookText:
-    """A book whose titles write in capitals what its sentences do: "QEMU", where the heading is printed in capitals and
-    was put into title case like any other word.
-    """
-    headings = [book.text[each.start : min(each.end, each.start + _LONGEST_HEADING)] for each in book.chapters]
-    printed = [{*_WORD.findall(heading)} for heading in headings]
-    titles = [({*_WORD.findall(book.title.upper())}, book.title)]
-    titles += [(words, each.title) for words, each in zip(printed, book.chapters, strict=True)]
-    shown = {word.upper() for words, title in titles for word in _WORD.findall(title) if _is_calm(word, words)}
-    known = acronyms_among(shown, book.text)
-    if not known:
-        return book
-    [title, *others] = [_in_capitals(title, words & known) for words, title in titles]
-    chapters = tuple(replace(each, title=other) for each, other in zip(book.chapters, others, strict=True))
-    return replace(book, title=title, chapters=chapters)
-
-
-def _in_capitals(title: str, words: Collection[str]) -> str:
-    return _WORD.sub(lambda word: word[0].upper() if _is_calm(word[0], words) else word[0], title) if words else title
-
-
-def _is_calm(word: str, printed: Collection[str]) -> bool:
-    """Whether a word of a title was put into title case: it is printed in capitals."""
-    return word[0].isupper() and word[1:].islower() and word.upper() in printed
 
 
 def modules_for(name: str) -> list[str]:

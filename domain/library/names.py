@@ -8,8 +8,9 @@ a title or another name. Two names side by side ("Jane Orchard") are a name as w
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from domain.book import BookText
 from domain.library.numerals import MONTHS_IN_ENGLISH
 from domain.library.search.words import STOP_WORDS, fold, name_pattern
 
@@ -290,6 +291,37 @@ def acronyms_among(words: Collection[str], text: str) -> frozenset[str]:
     return frozenset(
         word for word, count in inside.items() if word.isupper() and count > forms[word.title()] + forms[word.lower()]
     )
+
+
+_WORD = re.compile(r"[^\W_]+")
+_LONGEST_HEADING = 300
+"""Characters of a chapter in which its heading is looked for."""
+
+
+def with_acronyms(book: BookText) -> BookText:
+    """A book whose titles write in capitals what its sentences do: "QEMU", where the heading is printed in capitals and
+    was put into title case like any other word.
+    """
+    headings = [book.text[each.start : min(each.end, each.start + _LONGEST_HEADING)] for each in book.chapters]
+    printed = [{*_WORD.findall(heading)} for heading in headings]
+    titles = [({*_WORD.findall(book.title.upper())}, book.title)]
+    titles += [(words, each.title) for words, each in zip(printed, book.chapters, strict=True)]
+    shown = {word.upper() for words, title in titles for word in _WORD.findall(title) if _is_calm(word, words)}
+    known = acronyms_among(shown, book.text)
+    if not known:
+        return book
+    [title, *others] = [_in_capitals(title, words & known) for words, title in titles]
+    chapters = tuple(replace(each, title=other) for each, other in zip(book.chapters, others, strict=True))
+    return replace(book, title=title, chapters=chapters)
+
+
+def _in_capitals(title: str, words: Collection[str]) -> str:
+    return _WORD.sub(lambda word: word[0].upper() if _is_calm(word[0], words) else word[0], title) if words else title
+
+
+def _is_calm(word: str, printed: Collection[str]) -> bool:
+    """Whether a word of a title was put into title case: it is printed in capitals."""
+    return word[0].isupper() and word[1:].islower() and word.upper() in printed
 
 
 MOST_NAMES = 2_000
