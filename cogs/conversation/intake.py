@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
-from pathlib import PurePath
 from weakref import WeakValueDictionary
 
 import discord
@@ -49,7 +48,11 @@ READ_AT_MOST = 5_000
 """The most messages of a busy thread that are read after an absence, besides the first page."""
 LONG_TEXT = "message.txt"
 """The file that Discord's clients make of a text that is too long for one message."""
-BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
+BOOK_ENDINGS = (
+    *(".epub", ".mobi", ".azw", ".azw3", ".prc", ".fb2", ".fb2.zip", ".fbz", ".pdf", ".docx", ".odt", ".rtf"),
+    *(".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"),
+)
+"""The ends of the names of files that can be added as books."""
 
 
 def is_from_a_person(message: discord.Message) -> bool:
@@ -68,9 +71,8 @@ def is_named(message: discord.Message, bot_id: int) -> bool:
 
 
 def mentions(message: discord.Message, bot_id: int) -> bool:
-    if any(user.id == bot_id for user in message.mentions):
-        return True
-    return _own_role(message) in message.raw_role_mentions
+    """Whether it notifies the bot or its role, as a reply to one of its messages may."""
+    return any(user.id == bot_id for user in message.mentions) or _own_role(message) in message.raw_role_mentions
 
 
 def replies_to(message: discord.Message, bot_id: int) -> bool:
@@ -93,7 +95,7 @@ def message_text(message: discord.Message, bot_id: int) -> str:
     names = {user.id: "\xa0".join(user.display_name.split()) for user in message.mentions}
     own_role = _own_role(message)
 
-    def replace(match: re.Match[str]) -> str:
+    def as_shown(match: re.Match[str]) -> str:
         if match["user"]:
             return "" if int(match["user"]) == bot_id else f"@{names.get(int(match['user']), '…')}"
         if match["role"]:
@@ -103,7 +105,7 @@ def message_text(message: discord.Message, bot_id: int) -> str:
         return f":{match['emoji']}:" if match["emoji"] else match["command"]
 
     address = re.match(rf"\s*<(?:@!?{bot_id}|@&{own_role})>{_AFTER_A_NAME}", message.content)
-    text = _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
+    text = _TOKEN.sub(as_shown, message.content[address.end() if address else 0 :]).strip()
     asking = _ASKING.match(text)
     return f"{asking['kept'] or ''}{text[asking.end() :]}".strip() if asking else text
 
@@ -480,7 +482,7 @@ def text_in_files(message: discord.Message, say: Speech) -> str:
             "Discord made a file of your long text, and I don't open files here. Please send it in messages of up to "
             "2,000 characters."
         )
-    if any(PurePath(each).suffix in BOOK_ENDINGS for each in names):
+    if any(each.endswith(BOOK_ENDINGS) for each in names):
         return say("I only read text here. To add a book, use /books add with the file.")
     return ""
 

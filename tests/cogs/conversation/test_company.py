@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.parsers.formats import EXTENSIONS
+from cogs.conversation.intake import BOOK_ENDINGS
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, MessageType, Permission
 from tests.doubles.discord_api.entities import ChannelType, Poll
@@ -240,6 +242,7 @@ async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) ->
     ("filename", "expected"),
     [
         ("novel.epub", "use /books add"),
+        ("novel.fb2.zip", "use /books add"),
         ("holiday.jpg", "I only read text"),
         ("message.txt", "send it in messages of up to 2,000 characters"),
         ("", "What would you like to know"),
@@ -264,6 +267,10 @@ async def test_one_with_words_is_answered_and_told_what_was_not_read(room: Scene
     await room.until_delivered(1)
     await room.until(lambda: sorted(room.said()) == [expected, "I do not know."])
     assert await room.kept() == ["What does this page mean?", "I do not know."]
+
+
+def test_a_file_of_every_format_that_can_be_added_is_taken_for_a_book() -> None:
+    assert {*BOOK_ENDINGS} == {*EXTENSIONS}
 
 
 async def test_a_book_that_is_sent_where_there_is_no_conversation_is_told_how_to_add_it(room: Scene) -> None:
