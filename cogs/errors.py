@@ -134,8 +134,8 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
         logger.warning("the database is away: %s", error)
     try:
         await tell(interaction, sentence)
-    except DISCORD_ERRORS as unheard:
-        logger.warning("an error could not be told: %s", unheard)
+    except DISCORD_ERRORS as trouble:
+        logger.warning("an error could not be told: %s", trouble)
 
 
 async def excuse(interaction: discord.Interaction[Any]) -> None:

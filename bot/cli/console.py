@@ -198,7 +198,7 @@ class ConsoleChat:
         if self._conversation.thread_id is not None:
             return
         await self._chat.withhold(talk)
-        for answer in await self._chat.unheard(talk):
+        for answer in await self._chat.undelivered(talk):
             self._say("You may not have seen this answer:", answer=answer.text)
             await self._chat.delivered(answer.turn_id)
         await self._chat.recover(talk)

@@ -324,7 +324,7 @@ class ChatWithBook:
         messages = await self._messages.get_recent(conversation_id, 0)
         return [message for message in messages if message.role is MessageRole.USER]
 
-    async def unheard(self, conversation_id: str) -> Sequence[Answer]:
+    async def undelivered(self, conversation_id: str) -> Sequence[Answer]:
         """The stored answers that may not have been shown to anybody."""
         turns = await self._turns.get_by_conversation(conversation_id)
         answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
