@@ -74,6 +74,7 @@ class ChatWithBook:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._running: dict[str, RunningTurn] = {}
         self._called_back: Counter[str] = Counter()
+        """By message, how many of its edits and deletions are under way; no turn begins with it meanwhile."""
 
     async def execute(self, conversation_id: str, user_message: str, reader: Reader | None = None) -> str:
         """Answer one message and return the answer's text: `answer` without the events.
@@ -367,7 +368,7 @@ class ChatWithBook:
                 yield await self._taken(known)
         finally:
             self._called_back[known.id] -= 1
-            self._called_back += Counter()  # drops those that are no longer withdrawn
+            self._called_back += Counter()  # drops those with none under way
 
     async def _taken(self, known: ChatMessage) -> Taken | None:
         message = await self._messages.get_by_external_id(known.external_id or "")
