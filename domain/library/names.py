@@ -257,9 +257,17 @@ def typed_name(name: str) -> str:
 
 
 def printed_name(name: str, text: str) -> str:
-    """A name as a text prints it, with its full stops; unchanged if the text does not have it."""
+    """A name as a text prints it, with its full stops and accents; unchanged if the text does not have it."""
     found = re.search(name_pattern(name), text) if name.strip() else None
-    return " ".join(found[0].split()) if found else name
+    if found:
+        return " ".join(found[0].split())
+    *before, last = map(typed_name, name.split() or [""])
+    words = re.findall(rf"{NAME_WORD}\.?", text) if last else []
+    for *printed, end in (words[at : at + len(before) + 1] for at in range(len(words) - len(before))):
+        bare = _POSSESSIVE.sub("", end.rstrip("."))
+        if typed_name(bare) == last and [*map(typed_name, printed)] == before and bare[0].isupper():
+            return " ".join([*printed, bare])
+    return name
 
 
 def counted_as_printed(counts: Mapping[str, int]) -> Counter[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.library.names import NameRecognizer, acronyms_among
+from domain.library.names import NameRecognizer, acronyms_among, printed_name
 
 FILLER = "Der Garten war groß, und das Haus stand am Weg, und die Frau ging in die Küche. " * 500
 
@@ -64,3 +64,16 @@ def test_an_initial_or_a_short_title_ends_no_sentence() -> None:
 )
 def test_an_acronym_is_a_word_that_sentences_have_in_capitals_and_seldom_otherwise(text: str, is_acronym: bool) -> None:
     assert acronyms_among({"QEMU", "API"}, text) == ({"QEMU"} if is_acronym else set())
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        ("Natasha", "Natásha"),
+        ("anna pavlovna", "Anna Pávlovna"),
+        ("Mr Jose", "Mr. José"),
+        ("Hobb", "Hobb"),
+    ],
+)
+def test_a_name_is_printed_with_the_accents_of_the_book(typed: str, printed: str) -> None:
+    assert printed_name(typed, "Then Natásha’s aunt, Anna Pávlovna, and Mr. José came in.") == printed
