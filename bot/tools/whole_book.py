@@ -1,6 +1,7 @@
 """The tools for questions about a whole book: what has happened so far, and who is who."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -122,8 +123,9 @@ class WholeBookTools:
         first = passage_of(mentions.in_story or mentions.first)
         told_of = [sentence for sentence in sentences[name] if sentence.start >= first.start]
         introduced = await asyncio.to_thread(introductions, name, told_of, INTRODUCTIONS)
-        note = await asyncio.to_thread(_portrait_note, mentions, sentences)
-        fuller = await asyncio.to_thread(_fuller, name, sentences)
+        forms = await asyncio.to_thread(forms_among, name, sentences)
+        note = await asyncio.to_thread(_portrait_note, mentions, sentences, forms)
+        fuller = _fuller(name, sentences[name], forms)
         shown = dict.fromkeys(each for each in (*fuller, *introduced) if each.start != first.start)
         told = [await self._cited(sentence) for sentence in shown]
         densest = await self._view.search([name], DENSEST)
@@ -239,17 +241,16 @@ _FEWEST_WORDS = 10
 """Words in a sentence that is hardly a heading."""
 
 
-def _fuller(name: str, sentences: dict[str, list[Sentence]]) -> list[Sentence]:
+def _fuller(name: str, sentences: Sequence[Sentence], forms: Counter[str]) -> list[Sentence]:
     """A sentence with each of the most frequent longer forms of a name: "Lucy Westenra" for "Lucy"."""
-    longer = [form for form, _ in forms_among(name, sentences).most_common() if name in form and form != name]
-    found = ([each for each in sentences[name] if form in each.text] for form in longer[:_FULLER])
+    longer = [form for form, _ in forms.most_common() if name in form and form != name]
+    found = ([each for each in sentences if form in each.text] for form in longer[:_FULLER])
     return [min(each, key=lambda told: len(words_of(told.text)) < _FEWEST_WORDS) for each in found if each]
 
 
-def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]]) -> str:
+def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]], forms: Counter[str]) -> str:
     name, times = mentions.term, counted(mentions.total, "time")
     parts = [f"“{name}” is mentioned {times} so far ({per_chapter(mentions.by_chapter)})."]
-    forms = forms_among(name, sentences)
     if listed := ", ".join(f"{form} ({count})" for form, count in forms.most_common(FORMS)):
         parts.append(f"Other forms of the name, not necessarily of the same person: {listed}.")
     if others := other_names(name, sentences.get(name, [])):
