@@ -328,7 +328,8 @@ def _folded(title: str) -> str:
 
 _NTH_CHAPTER = re.compile(
     r"(?<![\w-])(?P<words>[\w-]+\.?(?: [\w-]+)?) "
-    r"(?P<kind>chapter|kapitel|chapitre|capítulo|story|tale|geschichte|erzählung|märchen)(?:(?<=kapitel|märchen)s)?\b"
+    r"(?P<kind>chapter|kapitel|chapitre|capítulo|act|akt|acte|acto|story|tale|geschichte|erzählung|märchen)"
+    r"(?:(?<=kapitel|märchen)s)?\b"
     r"(?! (?:\d|[ivxlc]+\b))",
     re.IGNORECASE,
 )
