@@ -166,9 +166,17 @@ def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[s
         forms |= forms_of(name, sentences)
     own = {folded_name(word) for word in name.split()} - TITLES_OF_PEOPLE
     known = names_of([each for sentences in about.values() for each in sentences]) | TITLES_OF_PEOPLE | own
-    return Counter(
-        {form: n for form, n in forms.items() if own & (words := {*map(folded_name, form.split())}) and known >= words}
-    )
+    shared = {
+        form: n for form, n in forms.items() if own & {*map(folded_name, form.split())} and not _are_apart(name, form)
+    }
+    return Counter({form: n for form, n in shared.items() if known >= {*map(folded_name, form.split())}})
+
+
+def _are_apart(name: str, other: str) -> bool:
+    """Whether titles tell that two names are those of two persons: "Mr Crake" and "Mrs Crake"."""
+    titles = ([group for group in _DIFFERENT_PEOPLE if group & {*folded_name(each).split()}] for each in (name, other))
+    ours, theirs = titles
+    return bool(ours and theirs) and ours != theirs
 
 
 async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence]) -> Citation:
@@ -357,13 +365,11 @@ class _Usage:
         titles tell that they are two persons: "Mr Crake" and "Mrs Crake".
         """
         words, others = (_PATRONYMIC.sub("", folded_name(each)).split() for each in (name, other))
-        ours, theirs = ([group for group in _DIFFERENT_PEOPLE if group & {*each}] for each in (words, others))
-        is_apart = ours and theirs and ours != theirs
         are_alike = (words[0] in TITLES_OF_PEOPLE) is (others[0] in TITLES_OF_PEOPLE)
         first, second = name.split()[-1], other.split()[-1]
         joined = self._pairs[first, second] + self._pairs[second, first]
         is_joined = are_alike and joined > min(self._words[first], self._words[second]) * _SELDOM
-        return not is_apart and (is_joined or not ({*words} & {*others}) <= TITLES_OF_PEOPLE)
+        return not _are_apart(name, other) and (is_joined or not ({*words} & {*others}) <= TITLES_OF_PEOPLE)
 
     def _is_person(self, name: str) -> bool:
         """Whether a name has a title, or its bearer speaks or does something, and is no people, ship or place."""

@@ -3,6 +3,7 @@
 import pytest
 
 from domain.book import Sentence
+from domain.reading.portrait import forms_among
 from domain.reading.recap import forms_of, introductions, other_names
 
 
@@ -48,6 +49,17 @@ def test_names_that_share_a_word_are_counted_without_endings_and_small_words() -
     )
     forms = forms_of("Hilda Crake", told)
     assert forms == {"Miss Crake": 2, "Hilda Crake": 1, "Mr. Crake": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("Lady Crake", "Lord Crake"), ("Mrs. Crake", "Mr. Crake"), ("Prince Karel", "Princess Karel")],
+)
+def test_somebody_of_the_same_name_with_another_title_is_somebody_else(name: str, other: str) -> None:
+    told = sentences(f"Then {name} rang.", f"So {other} rang.", f"It was {name}.", f"Now {other} left.")
+    forms = forms_among(name, {name: told})
+    assert name in forms
+    assert other not in forms
 
 
 def test_a_name_is_counted_once_as_it_is_mostly_printed() -> None:
