@@ -1,10 +1,13 @@
 """Recaps: the book's own sentences that say most about what has happened so far, and about who somebody is."""
 
 import asyncio
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 
 from domain.book import Citation, Sentence, one_line, shown_chapter
 from domain.errors import BookError, BookErrorCode, Say, Worded, in_english
@@ -232,34 +235,108 @@ def _within_limit(chapters: Sequence[Sequence[Sentence]]) -> set[Sentence]:
     return {*recent, *chosen}
 
 
-_ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
-_NO_LINK = rf"(?!(?:{SEPARATORS})\b)"
-_INTRODUCTIONS = (
-    r"{name},? (?:who|whose)\b",
-    rf"{{name}}, {_ONE_OF_A_KIND} \w+",
-    rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
-    r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
-    rf"\b{_ONE_OF_A_KIND} {_NO_LINK}\w+(?: {_NO_LINK}\w+)?,? (?:{_NO_LINK}\w+ )?{{name}}\b(?!['’]s)",
-    r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
-    r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
-    r"(?:hieß|heißt|namens|genannt) {name}",
-    r"{name},? (?:qui|le|la|un|une|son|sa|était|est) \w+",
-    r"(?:nommée?|appelée?|s['’]appelait) {name}",
-    r"{name},? (?:el|la|un|una|su|era|es|que) \w+",
-    r"(?:llamad[oa]|se llamaba) {name}",
+_ROLES: dict[str, str] = json.loads(files(__package__).joinpath("roles.json").read_text(encoding="utf-8"))
+_ANYBODYS_ROLE, _ROLE = (
+    re.compile(rf"(?:\w+-)?(?:{words})", re.IGNORECASE) for words in (_ROLES["anybody"], "|".join(_ROLES.values()))
 )
+_ROLE_OR_NOT = re.compile(r"[^\W\d_]{3,}(?:-\w+)*")
+_NAME, _ANYBODY, _SOMEBODY = "\0", "\1", "\2"
+"""What stands for a name, for a word for what anybody can be, and for one that tells more."""
+
+NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
+"""What stands before a word that may belong to the name behind it: "the painter Crake", not "the house of Crake"."""
+_CAPITALISED = rf"[A-ZÀ-Þ{_NAME}{_ANYBODY}{_SOMEBODY}][\w.’-]*"
+_BEFORE_ROLE = (
+    r"(?:[Aa]n?|[Tt]he|[Mm]y|[Hh]is|[Hh]er|[Oo]ur|[Tt]heir|of|was|is|[Ee]in\w*|[Dd](?:er|ie)|(?:[MmSs]ein|[Ii]hr)\w*)"
+)
+_A_ROLE = f"(?P<role>[{_ANYBODY}{_SOMEBODY}])"
+_DESCRIBED = rf"(?:{NO_LINK}[\w{_ANYBODY}{_SOMEBODY}-]+,? ){{0,4}}{_A_ROLE}"
+_NO_OBJECT = r"(?<!\bof )(?<!\bto )"
+_IS_ONE = "(?:,|,? who|,? being)? (?:is|was|were|had been|has been|became|war|ist|sei|soll)"
+_GIVEN = [
+    re.compile(pattern)
+    for pattern in (
+        rf"\b{_BEFORE_ROLE} {_DESCRIBED},? (?:(?:named|called|by the name of|namens) )?(?:{_CAPITALISED} ){{0,2}}"
+        rf"{_NAME}(?!['’]s)",
+        rf"{_NO_OBJECT}{_NAME}(?: {_CAPITALISED}){{0,2}}(?:{_IS_ONE}|,(?: who| being)?)"
+        rf"(?: \w+ly| nämlich| ja| auch)? (?:{_BEFORE_ROLE}|only|eldest|youngest|second) {_DESCRIBED}",
+        rf"{_NAME} (?:an?|the) {_A_ROLE}",
+        rf"{_NAME}(?: {_CAPITALISED}){{0,2}}, (?:[a-z{_ANYBODY}{_SOMEBODY}-]+ )?{_A_ROLE} (?:of|to|at|von|de)\b",
+    )
+]
+
+
+def is_role(word: str) -> bool:
+    """Whether a word says what somebody is."""
+    return _ROLE.fullmatch(word) is not None
+
+
+def role_given(name: str, text: str) -> int:
+    """What a sentence says that the bearer of a name (a pattern) is: 0 nothing, 1 what anybody can be ("Crake, a young
+    man"), 2 more than that ("the painter Crake").
+    """
+    return _role_in(re.sub(name, _NAME, text, flags=re.IGNORECASE))
+
+
+def _role_in(named: str) -> int:
+    marked = _ROLE_OR_NOT.sub(lambda found: _marked(found[0]), named)
+    if marked == named:
+        return 0
+    roles = [found["role"] for pattern in _GIVEN for found in pattern.finditer(marked)]
+    return 2 if _SOMEBODY in roles else len(roles[:1])
+
+
+@lru_cache(maxsize=20_000)
+def _marked(word: str) -> str:
+    if not is_role(word):
+        return word
+    return _ANYBODY if _ANYBODYS_ROLE.fullmatch(word) else _SOMEBODY
+
+
+_ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
+_FOND = re.compile(
+    r"\b(?:(?:dear(?:est)?|poor|good|old|young|little|sweet|beloved|excellent|late|brave|gentle|fair),? )+(?=\0)",
+    re.IGNORECASE,
+)
+"""What stands before a name without saying whose it is: "my dear Ann"."""
+_INTRODUCTIONS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\0,? (?:who|whose)\b",
+        r"\0, (?:an?|one of|the (?:elder|younger|eldest|youngest|only|new|first|last|famous|well-known)) \w+",
+        rf"{_NO_OBJECT}\0 (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
+        r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?\0",
+        rf"\b{_ONE_OF_A_KIND} {NO_LINK}\w+(?: {NO_LINK}\w+)? \0(?!['’]s)",
+        r"\0,? (?:(?:war|ist|wurde) (?:\w+ )?)?(?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
+        r"\0,? (?:qui|le|la|un|une|son|sa|était|est|el|una|su|era|es|que) \w+",
+        r"(?:hieß|heißt|namens|genannt|nommée?|appelée?|s['’]appelait|llamad[oa]|se llamaba) \0",
+    )
+]
+"""Forms of sentences that introduce somebody whose name is a zero character there."""
 _ANOTHER_NAME = re.compile(
     r"(?:called|known as|nicknamed|alias|named|name (?:is|was)|genannt|surnommée?|llamad[oa]) [“‘\"']?"
     rf"((?:(?:the|der|die|le|la|el) )?(?:{NAME_WORD} ){{0,2}}{NAME_WORD})"
 )
 
 
+_ROLE_COUNTS = (0, 2, 5)
+"""How many of these forms the words for what somebody is are worth, by how much they tell."""
+
+
 def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
-    """The sentences that best introduce somebody, in order; of equals the earlier one goes first."""
-    named = name_pattern(name)
-    patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
-    scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
-    ranked = sorted((sentence for sentence in sentences if scores[sentence]), key=lambda each: -scores[each])
+    """The sentences that best introduce somebody, in order; of equals the earlier one goes first. None is far behind
+    the best.
+    """
+    named = re.compile(name_pattern(name), re.IGNORECASE)
+
+    def score_of(sentence: Sentence) -> float:
+        text = _FOND.sub("", named.sub(_NAME, " ".join(sentence.text.split())))
+        found = _ROLE_COUNTS[_role_in(text)] + sum(bool(each.search(text)) for each in _INTRODUCTIONS)
+        return found / 2 if found and len(words_of(text)) > MOST_WORDS else found
+
+    scores = {sentence: score_of(sentence) for sentence in sentences}
+    least = max(max(scores.values(), default=0) / 2, 1)
+    ranked = sorted((each for each in sentences if scores[each] >= least), key=lambda each: -scores[each])
     return sorted(ranked[:count], key=lambda sentence: sentence.start)
 
 

@@ -129,6 +129,11 @@ def has_particle(verbs: Collection[str], particle: str, stems: Sequence[str]) ->
     return any(stems[at].startswith(particle) or particle in stems[at + 1 : at + 1 + _PARTICLE_REACH] for at in places)
 
 
+def has_run(run: Sequence[str], stems: Sequence[str]) -> bool:
+    """Whether words stand in a row among others; both are tuples."""
+    return any(stems[at : at + len(run)] == run for at in range(len(stems) - len(run) + 1))
+
+
 @cache
 def _phrasal() -> dict[tuple[str, str], frozenset[str]]:
     """English verbs and the particles that belong to them, with the stems of verbs that mean the same as both."""
@@ -191,6 +196,12 @@ def any_accents(pattern: str) -> str:
 
 def is_little(word: str, language: Language) -> bool:
     return fold(word).replace("’", "'") in LITTLE_WORDS[language]
+
+
+def telling_stems(text: str, language: Language) -> frozenset[str]:
+    """The stems of the words of a text that mean something."""
+    words = (word for word in split_words(text, language) if not is_little(word, language))
+    return frozenset(stem(word, language) for word in words if word.lower() not in COLOURLESS[language])
 
 
 def split_words(text: str, language: Language) -> list[str]:

@@ -8,11 +8,12 @@ from functools import cached_property
 from bot.providers.extractive.language import (
     FEATURES,
     LITTLE_WORDS,
-    WORDINGS,
     Language,
     expected_in,
+    has_run,
     split_words,
     stems_of,
+    telling_stems,
     tells_of_people,
     together,
 )
@@ -32,13 +33,11 @@ from bot.providers.extractive.signs import (
     CUES,
     DATED,
     Cues,
-    gives_a_role,
     has_number,
     has_relative,
     introduces,
     is_counted,
     is_full_name,
-    is_role,
     is_said_of,
     measure_in,
     measured_in,
@@ -49,9 +48,11 @@ from bot.providers.extractive.signs import (
     relative_named,
     role_holders,
     says_where,
+    where_told,
 )
 from domain.book import Sentence
 from domain.library.search.words import fold, words_of
+from domain.reading.recap import is_role, role_given
 
 WEIGHTS = {name: weight for group in FEATURES.values() for name, weight in group.items()}
 
@@ -63,7 +64,6 @@ _SAME_SCENE = 4
 _MOST_EXPECTED = 2
 """Words of the sort asked for that count in one sentence."""
 
-_AT_THE_END, _AT_THE_START = (re.compile(each, re.IGNORECASE) for each in WORDINGS["where_told"])
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
 _NAME = re.compile(r"(?<=[^.!?\"“\s] )[A-Z]\w+")
@@ -80,11 +80,12 @@ class Evidence:
         self.sets = [frozenset(candidate.stems) for candidate in candidates]
         held = {term.stem: sum(not term.stems.isdisjoint(each) for each in self.sets) for term in question.terms}
         self.weight = {term.stem: term.weight * _rarity(held[term.stem], len(candidates)) for term in question.terms}
+        self.subject = question.names or frozenset(self.weight)
         self._hits = {
             term.stem: [term.strength_in(candidate.stems) for candidate in candidates] for term in question.terms
         }
         self.runs = question.runs
-        self.quoted = [each for each in question.quoted if any(_stands(each, other.stems) for other in candidates)]
+        self.quoted = [each for each in question.quoted if any(has_run(each, other.stems) for other in candidates)]
         texts = (each.words.split() for each in self.candidates)
         self.lines = texts_with_line(question, texts)
         self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
@@ -107,6 +108,11 @@ class Evidence:
         asked = {*stems_of(self.question.text, self.question.language), *self.question.names}
         found = names_in(told, self.question.language)
         return frozenset(name for name in found if asked.isdisjoint(stems_of(name, self.question.language)))
+
+    @cached_property
+    def first_named(self) -> int | None:
+        """The first candidate with all of the subject."""
+        return next((at for at in range(len(self.sets)) if self.share(self.subject, at) >= 1.0), None)
 
     def lacks_names(self) -> bool:
         """Whether the question names somebody and none of its names occurs."""
@@ -189,15 +195,9 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "verbatim": _verbatim(evidence, at),
         "is speech": _found(_QUOTES, candidate.text),
         "is question": _found(_ASKS, candidate.text),
-        "where told": _where_told(evidence, at),
+        "where told": where_told(candidate.end / evidence.candidates[-1].end, question.text),
         "headed": evidence.share_above(at),
     }
-
-
-def _where_told(evidence: Evidence, at: int) -> float:
-    """How far a candidate is in the last fifth of what was found if the end is asked for, or in the first fifth."""
-    share, text = evidence.candidates[at].end / evidence.candidates[-1].end, evidence.question.text
-    return max(0.0, 5 * share - 4 if _AT_THE_END.search(text) else 1 - 5 * share if _AT_THE_START.search(text) else 0.0)
 
 
 def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
@@ -224,12 +224,18 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
         case QuestionKind.WHO_IS:
             return _introduction(evidence, at, cues)
         case QuestionKind.WHO:
-            named = {"new name": _has_new_name(evidence, text), "holder": _names_the_holder(evidence, at)}
+            named = {
+                "new name": float(_has_new(evidence, _NAME.findall(text))),
+                "holder": _names_the_holder(evidence, at),
+            }
             return {**named, "related": _names_a_relative(evidence, at)}
         case QuestionKind.NAMED:
             full = FULL_NAME.search(question.text) and is_full_name(question.name_pattern, text)
             calls = [not is_title(word) for word in cues.called.findall(text)]
-            named = {"new name": _has_new_name(evidence, text), "called": float(any(calls)) or ALMOST * len(calls[:1])}
+            named = {
+                "new name": float(_has_new(evidence, _NAME.findall(text))),
+                "called": float(any(calls)) or ALMOST * len(calls[:1]),
+            }
             return {**named, "full name": float(bool(full)), "related": _names_a_relative(evidence, at)}
         case QuestionKind.WHAT if question.language is Language.ENGLISH:
             return {"expected": evidence.expected_at(at), "defined": float(question.is_defined_in(text))}
@@ -248,23 +254,18 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
 
 def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     """A feature for sentences that introduce somebody: at the first occurrence of the name, and explicitly."""
-    question = evidence.question
-    subject = question.names or frozenset(term.stem for term in question.terms)
+    text, name, subject = evidence.texts[at], evidence.question.name_pattern, evidence.subject
     named = evidence.share(subject, at)
-    earlier = any(evidence.share(subject, other) >= 1.0 for other in range(at))
-    text, name = evidence.texts[at], question.name_pattern
     says_it = named > 0 and (evidence.expected_at(at) > 0 or not evidence.expected)  # "my friend" is no profession
+    if says_it and evidence.candidates[at].length <= _FEW:  # "Your name is Ann."
+        says_it = not subject >= telling_stems(text, evidence.question.language)
     return {
         "expected": evidence.expected_at(at) * (named > 0),
         "introduced": float(says_it and introduces(name, text, cues.naming)),
-        "role": float(says_it and gives_a_role(name, text)),
+        "role": role_given(name, text) / 2 if says_it else 0.0,
         "only speaks": float(named > 0 and _found(_QUOTES, text) * _found(cues.speech, text)),
-        "first named": float(named >= 1.0 and not earlier),
+        "first named": float(at == evidence.first_named),
     }
-
-
-def _has_new_name(evidence: Evidence, text: str) -> float:
-    return float(_has_new(evidence, _NAME.findall(text)))
 
 
 def _names_the_holder(evidence: Evidence, at: int) -> float:
@@ -307,12 +308,8 @@ _QUOTED, _LINE = 3.0, 1.3
 def _verbatim(evidence: Evidence, at: int) -> float:
     """Whether a run of words of the question occurs verbatim; more if they are in quotation marks there."""
     stems = evidence.candidates[at].stems
-    run = any(_stands(each, stems) for each in evidence.runs)
-    return run + _LINE * (at in evidence.lines) + _QUOTED * sum(_stands(each, stems) for each in evidence.quoted)
-
-
-def _stands(run: Sequence[str], stems: Sequence[str]) -> bool:
-    return any(stems[at : at + len(run)] == run for at in range(len(stems) - len(run) + 1))
+    run = any(has_run(each, stems) for each in evidence.runs)
+    return run + _LINE * (at in evidence.lines) + _QUOTED * sum(has_run(each, stems) for each in evidence.quoted)
 
 
 def _found(pattern: re.Pattern[str], text: str) -> float:

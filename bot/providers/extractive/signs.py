@@ -18,8 +18,9 @@ from bot.providers.extractive.language import (
     is_little,
     stems_of,
 )
-from domain.library.names import SEPARATORS, TITLES_OF_PEOPLE, NameRecognizer
+from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer
 from domain.library.search.words import IRREGULAR_FORMS, fold, without_possessive, words_of
+from domain.reading.recap import NO_LINK, is_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +66,11 @@ OLD = re.compile(r"\b(?:old|age|alt|âge|edad|años)\b", re.IGNORECASE)
 LARGE = re.compile(
     r"\b(?:tall|big|large|high|deep|wide|far|long is|long was|gro(?:ß|ss)|hoch|tief|breit)\b", re.IGNORECASE
 )
-_ROLE: str = SIGNS["role"]
-"""Words for what somebody can be."""
-
-_NO_LINK = rf"(?!(?:{SEPARATORS}|had|has|was|were|is|if|whether|because|so|then|where|while)\b)"
-
-_CAPITALISED = r"(?-i:[A-ZÀ-Þ])[\w.’-]+"
-_MORE_OF_NAME = rf"(?:(?:named|called|by the name of|namens) )?(?:{_CAPITALISED} ){{0,2}}"
-_BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
-
-
-def gives_a_role(name: str, text: str) -> bool:
-    """Whether a word for what somebody is belongs to a name (a pattern): "my friend Crake", "Crake, an old sailor"."""
-    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}\b"
-    before = rf"\b{_BEFORE_ROLE} {role},? {_MORE_OF_NAME}{name}(?!['’]s)"
-    is_one = r"(?:,|,? who|,? being)? (?:is|was|were|had been|has been|became|war|ist|sei|soll)"
-    link = rf"(?:{is_one}|,(?: who| being)?)(?: \w+ly| nämlich| ja| auch)?"
-    after = rf"{name}(?: {_CAPITALISED}){{0,2}}{link} (?:{_BEFORE_ROLE}|(?:only|eldest|youngest|second)) {role}"
-    beside = rf"{name} (?:an?|the) {_ROLE}\b"
-    return bool(re.search(f"{before}|{after}|{beside}", text, re.IGNORECASE))
 
 
 def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
     """Whether a sentence says more about a name (a pattern): "the painter Crake", "one named Crake"."""
-    before = rf"\b(?:the|an?|his|her|my)(?: {_NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
+    before = rf"\b(?:the|an?|his|her|my)(?: {NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
     after = rf"{name}, (?:the|an?|his|her|my|our|their)\b|{name},? whose?\b"
     link = rf"(?:{naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
     return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", text, re.IGNORECASE))
@@ -111,11 +93,6 @@ def role_holders(roles: Sequence[str], text: str) -> list[str]:
     before = rf"\b{role},? (?:[A-Z]\w*\. )*([A-Z]\w+)"
     after = rf"\b([A-Z]\w+),? (?:\w+ ){{1,4}}{role}\b"
     return re.findall(before, text) + re.findall(after, text)
-
-
-def is_role(word: str) -> bool:
-    """Whether a word says what somebody is."""
-    return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None
 
 
 def defines(thing: str, text: str) -> bool:
@@ -338,3 +315,15 @@ def says_where(text: str, asked: frozenset[str], names: frozenset[str], language
         if is_there and not is_somebody and asked.isdisjoint(stems_of(" ".join(named), language)):
             return True
     return False
+
+
+_AT_THE_END, _AT_THE_START = (re.compile(each, re.IGNORECASE) for each in WORDINGS["where_told"])
+
+
+def where_told(share: float, asked: str) -> float:
+    """How far a place, the share of what was found that stands before its end, is in the last fifth if the end is asked
+    for, or in the first fifth; else 0.
+    """
+    return max(
+        0.0, 5 * share - 4 if _AT_THE_END.search(asked) else 1 - 5 * share if _AT_THE_START.search(asked) else 0.0
+    )

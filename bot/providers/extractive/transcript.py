@@ -29,13 +29,14 @@ from bot.providers.extractive.question import (
     pronoun_in,
 )
 from bot.providers.extractive.quotation import FEWEST_REPEATED, clauses
-from bot.providers.extractive.signs import CAUSE, is_role, relation_in
+from bot.providers.extractive.signs import CAUSE, relation_in
 from domain.book import Passage, Sentence
 from domain.chat import CompletedCall, PromptKind, PromptMessage, completed_calls
 from domain.citations.keys import fold
 from domain.library.addressing import is_same_number
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive, words_of
+from domain.reading.recap import is_role
 
 REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""

@@ -37,10 +37,44 @@ def test_the_best_introductions_are_chosen_and_stand_in_order() -> None:
         "Hobb was a poor man.",
         "Then Hobb left.",
         "This is Hobb, the ferryman.",
-        "Hobb, who was called Hobb, was the one.",
+        "Hobb, who was called Hobb, was the new ferryman.",
     )
     assert introductions("Hobb", told, 2) == [told[2], told[3]]
     assert introductions("Hobb", told, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("tells", "less"),
+    [
+        ("Hobb was a retired sailor.", "Hobb, who was known as a man of few words, was called Hobb."),
+        ("All knew the apothecary Hobb.", "Hobb was a man whom all knew."),
+        ("It was Hobb, chief clerk of the bank.", "My dear Hobb, a man has to eat."),
+        ("Das war ihr Onkel Hobb.", "Hobb war ein guter Mann."),
+    ],
+)
+def test_what_somebody_is_introduces_them_best(tells: str, less: str) -> None:
+    assert introductions("Hobb", sentences(less, tells), 1) == sentences(less, tells)[1:]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "But my dear Hobb, take it.",
+        "It is open to your view, Hobb.",
+        "The gun had touched Hobb, the shot went off.",
+        "All that was left to Hobb was a sister.",
+        "So they left the good old Hobb.",
+    ],
+)
+def test_who_is_only_spoken_to_or_of_is_not_introduced(text: str) -> None:
+    assert introductions("Hobb", sentences(text), 1) == []
+
+
+def test_a_very_long_sentence_introduces_nobody_if_a_short_one_does() -> None:
+    long = f"Now when {'they had seen the sea and the sun and the sand ' * 5} there came the painter Hobb."
+    told = sentences(long, "Hobb is a painter.")
+    assert introductions("Hobb", told, 1) == told[1:]
+    assert introductions("Hobb", told[:1], 1) == told[:1]
 
 
 def test_names_that_share_a_word_are_counted_without_endings_and_small_words() -> None:

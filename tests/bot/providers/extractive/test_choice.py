@@ -8,9 +8,9 @@ from bot.providers.extractive.planning import Choices, with_context
 from bot.providers.extractive.question import Question, QuestionKind, analyse, as_printed, of_scene
 from bot.providers.extractive.quotation import LONG, Choice, Confidence, gather
 from bot.providers.extractive.scoring import MOST_PIECES, MOST_WORDS, WEIGHTS, Evidence, choose, features
-from bot.providers.extractive.signs import gives_a_role
 from bot.providers.extractive.transcript import Transcript
 from domain.book import Passage, Sentence
+from domain.reading.recap import role_given
 
 
 def passage(text: str, start: int = 0, chapter: str = "The Island") -> Passage:
@@ -339,9 +339,14 @@ def test_every_feature_has_a_weight(question: str) -> None:
 
 
 def test_a_name_in_another_phrase_introduces_nobody() -> None:
-    text = "Marta passed the window of Hobb’s room. The case of Hobb called for the doctor. Her friend Hobb sang."
+    text = "Marta passed the window of Hobb’s room. The case of Hobb called for the doctor. Her brother Hobb sang."
     rows = features(evidence(analyse("Who is Hobb?"), [passage(f"{text} Hobb was one of those who never slept.")]))
     assert [row["introduced"] + row["role"] for row in rows] == [0.0, 0.0, 2.0, 1.0]
+
+
+def test_a_name_alone_introduces_nobody() -> None:
+    rows = features(evidence(analyse("Who is Hobb?"), [passage("Your name is Hobb. My name is Hobb, the smuggler.")]))
+    assert [row["introduced"] for row in rows] == [0.0, 1.0]
 
 
 def test_a_sentence_that_only_names_somebody_is_quoted_with_the_next() -> None:
@@ -565,4 +570,4 @@ def test_a_place_is_described_by_what_is_to_be_seen_there() -> None:
     ],
 )
 def test_what_somebody_is_stands_beside_their_name(text: str, is_told: bool) -> None:
-    assert gives_a_role(r"\bCrake\b", text) is is_told
+    assert bool(role_given(r"\bCrake\b", text)) is is_told
