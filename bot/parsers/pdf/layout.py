@@ -1,7 +1,7 @@
 """From lines on pages to paragraphs: running heads are dropped, and typesetting is undone."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
@@ -315,7 +315,7 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST}
-    running -= _numbers_of_chapters(places) | _openings(places)
+    running -= _numbers_of_chapters(places) | _openings(places, body)
     heights = {height for _, height in running}
     heads = heights & {_height_of_heads(pages)}
     return [
@@ -387,13 +387,12 @@ def _numbers_of_chapters(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Plac
     }
 
 
-def _openings(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Place]:
-    """Positions of labels that are never on neighbouring or facing pages: each act begins with "SCENE I"."""
-    seen: dict[_Place, list[int]] = {}
+def _openings(pages: Sequence[Mapping[PdfLine, _Place]], body: float) -> set[_Place]:
+    """Positions of labels and large lines that are never on neighbouring or facing pages: "SCENE I", a narrator."""
+    seen: defaultdict[_Place, list[int]] = defaultdict(list)
     for index, lines in enumerate(pages):
-        for place in set(lines.values()):
-            if parse_label(place[0]):
-                seen.setdefault(place, []).append(index)
+        for place in {lines[line] for line in lines if is_heading_size(line.size, body) or parse_label(lines[line][0])}:
+            seen[place].append(index)
     return {place for place, at in seen.items() if all(below - above > 2 for above, below in pairwise(at))}
 
 

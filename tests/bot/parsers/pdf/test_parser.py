@@ -286,6 +286,14 @@ def test_the_first_scene_of_each_act_is_no_running_head() -> None:
     assert titles(read(build(pages))) == scenes
 
 
+def test_a_narrator_whose_name_opens_several_chapters_is_no_running_head() -> None:
+    names = ["Anna", "Ben", "Anna", "Ben", "Anna"]
+    pages: list[list[str | PdfLine]] = []
+    for number, name in enumerate(names, start=1):
+        pages += [[PdfLine(name, 160, 565, 18), *body_page(number)], body_page(number + 1), body_page(number + 2)]
+    assert titles(read(build(pages))) == names
+
+
 def test_large_type_is_a_heading_even_on_two_lines() -> None:
     page = body_page(1)
     pages = [
