@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from bot.parsers.chapters import chapters_from
 from bot.parsers.draft import Block, has_words, middle
@@ -161,9 +161,12 @@ def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
     levels = {heading.level for heading in headings if heading.level}
     outermost = min(levels, default=Rank.NUMERAL)
     result: list[Heading] = []
-    for heading in headings:
+    for heading, below in zip_longest(headings, headings[1:]):
         above = result[-1] if result else None
-        if not heading.level:
+        goes_on = above and below and above.level == below.level >= Rank.CHAPTER
+        if not heading.level and goes_on and below.label and below.label.value != 1:
+            heading = replace(heading, level=below.level)  # "Interlude", between two chapters of a part
+        elif not heading.level:
             opens_part = above and above.level < Rank.CHAPTER and not has_words(text, above.end, heading.start)
             inner = min((level for level in levels if above and level > above.level), default=outermost)
             heading = replace(heading, level=inner if opens_part else outermost)

@@ -420,6 +420,13 @@ def test_a_part_is_not_called_what_stands_for_itself() -> None:
     assert titles(check(read_plain(book_of(*parts)))) == expected
 
 
+def test_an_interlude_holds_none_of_the_chapters_after_it() -> None:
+    parts = ("Prologue¶", "PART ONE\n\nChapter 1¶", "Interlude: The Gull¶", "Chapter 2¶", "PART TWO\n\nChapter 3¶")
+    expected = ["Prologue", "Part One", "  Chapter 1", "  Interlude: The Gull", "  Chapter 2", "Part Two"]
+    book = check(read_plain(book_of(*parts, "Interlude: The Whale¶", "Chapter 4¶", "Epilogue¶")))
+    assert titles(book) == [*expected, "  Chapter 3", "  Interlude: The Whale", "  Chapter 4", "Epilogue"]
+
+
 @pytest.mark.parametrize("label", ["Chapter{}", "Ch. {}", "Chapter {}"])
 def test_numbers_are_known_in_every_form_of_a_label(label: str) -> None:
     book = check(read_plain(book_of(*(f"{label.format(number)}: The Ford¶" for number in (1, 2, 3)))))
