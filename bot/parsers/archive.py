@@ -1,11 +1,12 @@
-"""ZIP files and the XML parts in them: read in memory, bounded, and without document types; the package of an EPUB."""
+"""ZIP files and the markup in them: read in memory, bounded, and without document types; the package of an EPUB."""
 
 import io
 import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
@@ -414,3 +415,71 @@ def _wrapping(archive: Archive, folder: str, root: Element) -> Iterator[str]:
         path = archive.find(posixpath.join(folder, href)) if "#" not in href else None
         if path and attribute(reference, "type").lower() in _WRAPPING_REFERENCES:
             yield path
+
+
+_UNNESTED_NAMES = """
+    a area base body br col colgroup dd dt embed h1 h2 h3 h4 h5 h6 head hr html img input li link meta nobr p param
+    source tbody td tfoot th thead tr track wbr
+"""
+_VALUE = r"""=\s*+(?:"[^"]*+"|'[^']*+')"""
+_TAG = re.compile(rf"""<(/?[A-Za-z][^\s/<>]*+)((?:[^"'>=]++|{_VALUE}|[="'])*+)>?""")
+_ATTRIBUTE = re.compile(rf"{_VALUE}|[^\s/=]++|=")
+_DEEPEST = 512
+"""As deep as browsers nest elements. The library's time grows with the square of the depth."""
+_MOST_ATTRIBUTES = 512
+"""The same holds for the attributes of an element."""
+_UNNESTED = frozenset(_UNNESTED_NAMES.split())
+"""Elements that end where the next one begins, or with what contains them, though not in drawings and formulas."""
+
+
+def without_excess(markup: str, blocks: Collection[str]) -> str:
+    """HTML that the library reads in linear time: elements nested too deeply lose their tags, or become paragraphs if
+    they are `blocks`, and elements with too many attributes lose these.
+    """
+    too_deep, is_crowded = _excesses(markup)
+    if too_deep or is_crowded:
+        return _TAG.sub(lambda tag: _plainer(tag, too_deep, blocks), markup)
+    return markup
+
+
+def _excesses(markup: str) -> tuple[set[str], bool]:
+    """The elements without which nothing in a document is too deep, and whether any has too many attributes.
+
+    Elements that are never closed count as nested.
+    """
+    depth: Counter[str] = Counter()
+    deepest: Counter[str] = Counter()
+    before_ruby: list[int] = []
+    is_crowded = False
+    for tag, attributes in _TAG.findall(markup):
+        name = tag.lower()
+        is_crowded = is_crowded or _are_too_many(attributes)
+        if name == "ruby":
+            before_ruby.append(depth["rt"])
+        elif name == "/ruby" and before_ruby:  # readings end with it
+            depth["rt"] = before_ruby.pop()
+        if name[0] != "/":
+            if name not in _UNNESTED or depth["svg"] or depth["math"]:
+                depth[name] = now = depth[name] + 1
+                if now > deepest[name]:
+                    deepest[name] = now
+        elif depth[name[1:]]:
+            depth[name[1:]] -= 1
+    room, too_deep = _DEEPEST, set(deepest)
+    for name in sorted(deepest, key=lambda name: deepest[name]):
+        room -= deepest[name]
+        if room < 0:
+            break
+        too_deep.discard(name)
+    return too_deep, is_crowded
+
+
+def _are_too_many(attributes: str) -> bool:
+    return len(attributes) > 2 * _MOST_ATTRIBUTES and len(_ATTRIBUTE.findall(attributes)) > 2 * _MOST_ATTRIBUTES
+
+
+def _plainer(tag: re.Match[str], too_deep: set[str], blocks: Collection[str]) -> str:
+    name = tag[1].lower().lstrip("/")
+    if name in too_deep:
+        return "<p>" if name in blocks else ""
+    return f"<{tag[1]}>" if _are_too_many(tag[2]) else tag[0]

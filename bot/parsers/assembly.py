@@ -1,9 +1,10 @@
 """The last step of every parser: from a draft to a BookText with its pages, chapters, title and author."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from dataclasses import replace
+from itertools import chain, pairwise, takewhile
 
 from bot.parsers.chapters import chapters_from
 from bot.parsers.draft import (
@@ -13,10 +14,12 @@ from bot.parsers.draft import (
     BookDraft,
     PageMark,
     ReadingLimits,
+    Wrapping,
     check_length,
     estimated_pages,
     has_words,
     pages_between,
+    unwrap,
 )
 from bot.parsers.headings import (
     Heading,
@@ -50,53 +53,6 @@ from bot.parsers.titles import (
 from domain.book import BookText, Chapter, Page, encodable
 from domain.errors import BookError, BookErrorCode
 from domain.library.numerals import number_value
-
-_START = re.compile(
-    r"\*{3}\s*START\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG[^*]{0,400}\*{3}\s*"
-    r"|\*END\*?\s*THE\s+SMALL\s+PRINT!?[\s\S]{0,200}?\*END\*\s*",
-)
-_END = re.compile(
-    r"^[ \t]*(?:\*{3}\s*END\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
-    r"|(?:End|Ende|Fin|Fine|Fim|Einde)\b[^.\n]{0,20}\sProje[ck]?t\s+Gutenberg(?:['’]s|(?:['’]s)?\s+E-?(?:Book|text)))",
-    re.MULTILINE | re.IGNORECASE,
-)
-_FIELD = re.compile(r"^[ \t]*(Title|Author|Language):[ \t]*([^\n]+(?:\n[ \t]{2,}[^\n]+)*)", re.MULTILINE)
-_HEADER_CHARACTERS = 30_000
-_LANGUAGES = {
-    "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "dutch": "nl",
-    "portuguese": "pt", "finnish": "fi", "swedish": "sv", "latin": "la", "chinese": "zh", "russian": "ru",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Wrapping:
-    """Where the book itself is, `[start, end)`, and what the header says about it."""
-
-    start: int
-    end: int
-    title: str = ""
-    author: str = ""
-    language: str = ""
-
-
-def unwrap(text: str) -> Wrapping:
-    """The place of the book within a text that may be wrapped in a licence; the whole text if it is not."""
-    opening = _START.search(text, 0, _HEADER_CHARACTERS)
-    start = opening.end() if opening else 0
-    end = _last_end(text, start)
-    if end <= start:
-        return Wrapping(0, len(text))
-    fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(text[:start])}
-    language = fields.get("Language", "").lower()
-    return Wrapping(start, end, fields.get("Title", ""), fields.get("Author", ""), _LANGUAGES.get(language, language))
-
-
-def _last_end(text: str, start: int) -> int:
-    """Where the book ends: the licence after it has up to 20,000 characters."""
-    begin = max(start, len(text) - _HEADER_CHARACTERS)
-    closing = _END.search(text, begin)
-    return begin + len(text[begin : closing.start()].rstrip()) if closing else len(text)
-
 
 _READ = 3_000
 _LONGEST_LINE = 120
@@ -358,7 +314,8 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     """
     best: tuple[Chapter, ...] = ()
     sections: set[int] = set()
-    for headings in draft.outlines:
+    for outline in draft.outlines:
+        headings = _with_missing(draft, outline)
         found = chapters_from(draft.text, headings, title)
         added = {each.start if each.printed else each.title for each in found if each.start not in sections}
         if len(best) < _FEWEST_CHAPTERS or len(added) > _FAR_MORE * len(best):
@@ -374,6 +331,49 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     if len(best) < _FEWEST_CHAPTERS or (is_regular and len(found) > 2 * _FAR_MORE * len(best)):
         best = max(best, found, key=len)
     return _with_printed_numbers(draft.text, best)
+
+
+def _with_missing(draft: BookDraft, outline: Sequence[Heading]) -> list[Heading]:
+    """An outline with the numbered chapters that it lacks and the book has: contents may leave out a chapter, and one
+    heading may be without its style. Otherwise the chapter before it would go on to its end.
+    """
+    found = [*outline]
+    following = dict(pairwise([*(each.start for each in outline), len(draft.text)]))
+    for rank in (Rank.CHAPTER, Rank.NUMERAL):
+        series = _series(with_numbers(outline), rank)
+        if len(series) < _FEWEST_ALIKE:
+            continue
+        gaps = [(above, below) for above, below in pairwise(series) if below[1] > above[1] + 1]
+        *usual, last = (following[heading.start] - heading.start for heading, _ in series)
+        if last > max(usual):
+            gaps.append((series[-1], (Heading(len(draft.text), len(draft.text), "", 0), 0)))
+        others = _numbered_elsewhere(draft, rank) if gaps else []
+        found += (each for above, below in gaps for each in _between(others, *above, *below))
+    return sorted(found, key=lambda each: each.start)
+
+
+def _series(headings: Iterable[Heading], rank: Rank) -> list[tuple[Heading, int]]:
+    labels = ((each, label_of(each)) for each in headings)
+    return [(each, label.value) for each, label in labels if label and label.rank is rank and label.value]
+
+
+def _numbered_elsewhere(draft: BookDraft, rank: Rank) -> list[tuple[Heading, int]]:
+    """The numbered headings of all outlines, and the labelled ones in the text."""
+    labelled = find_headings(draft.text) if rank is Rank.CHAPTER else []
+    every = [*(with_numbers(headings) for headings in draft.outlines), labelled]
+    return sorted(_series(chain.from_iterable(every), rank), key=lambda each: each[0].start)
+
+
+def _between(
+    others: Sequence[tuple[Heading, int]], above: Heading, number: int, below: Heading, following: int
+) -> list[Heading]:
+    """The headings that count on up to the next number, 0 for any; none if they don't get there."""
+    begin, end = (bisect_left(others, each.start, key=lambda other: other[0].start) for each in (above, below))
+    found: list[Heading] = []
+    for each, value in others[begin:end]:
+        if value == number + len(found) + 1:
+            found.append(replace(each, level=above.level))
+    return found if following in (0, number + len(found) + 1) else []
 
 
 _OPENING = 1_200

@@ -2,8 +2,7 @@
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -411,74 +410,6 @@ def _pause_near(text: str, wish: int, end: int) -> int:
     return space + 1 if space >= low else wish
 
 
-_UNNESTED_NAMES = """
-    a area base body br col colgroup dd dt embed h1 h2 h3 h4 h5 h6 head hr html img input li link meta nobr p param
-    source tbody td tfoot th thead tr track wbr
-"""
-_VALUE = r"""=\s*+(?:"[^"]*+"|'[^']*+')"""
-_TAG = re.compile(rf"""<(/?[A-Za-z][^\s/<>]*+)((?:[^"'>=]++|{_VALUE}|[="'])*+)>?""")
-_ATTRIBUTE = re.compile(rf"{_VALUE}|[^\s/=]++|=")
-_DEEPEST = 512
-"""As deep as browsers nest elements. The library's time grows with the square of the depth."""
-_MOST_ATTRIBUTES = 512
-"""The same holds for the attributes of an element."""
-_UNNESTED = frozenset(_UNNESTED_NAMES.split())
-"""Elements that end where the next one begins, or with what contains them, though not in drawings and formulas."""
-
-
-def without_excess(markup: str, blocks: Collection[str]) -> str:
-    """HTML that the library reads in linear time: elements nested too deeply lose their tags, or become paragraphs if
-    they are `blocks`, and elements with too many attributes lose these.
-    """
-    too_deep, is_crowded = _excesses(markup)
-    if too_deep or is_crowded:
-        return _TAG.sub(lambda tag: _plainer(tag, too_deep, blocks), markup)
-    return markup
-
-
-def _excesses(markup: str) -> tuple[set[str], bool]:
-    """The elements without which nothing in a document is too deep, and whether any has too many attributes.
-
-    Elements that are never closed count as nested.
-    """
-    depth: Counter[str] = Counter()
-    deepest: Counter[str] = Counter()
-    before_ruby: list[int] = []
-    is_crowded = False
-    for tag, attributes in _TAG.findall(markup):
-        name = tag.lower()
-        is_crowded = is_crowded or _are_too_many(attributes)
-        if name == "ruby":
-            before_ruby.append(depth["rt"])
-        elif name == "/ruby" and before_ruby:  # readings end with it
-            depth["rt"] = before_ruby.pop()
-        if name[0] != "/":
-            if name not in _UNNESTED or depth["svg"] or depth["math"]:
-                depth[name] = now = depth[name] + 1
-                if now > deepest[name]:
-                    deepest[name] = now
-        elif depth[name[1:]]:
-            depth[name[1:]] -= 1
-    room, too_deep = _DEEPEST, set(deepest)
-    for name in sorted(deepest, key=lambda name: deepest[name]):
-        room -= deepest[name]
-        if room < 0:
-            break
-        too_deep.discard(name)
-    return too_deep, is_crowded
-
-
-def _are_too_many(attributes: str) -> bool:
-    return len(attributes) > 2 * _MOST_ATTRIBUTES and len(_ATTRIBUTE.findall(attributes)) > 2 * _MOST_ATTRIBUTES
-
-
-def _plainer(tag: re.Match[str], too_deep: set[str], blocks: Collection[str]) -> str:
-    name = tag[1].lower().lstrip("/")
-    if name in too_deep:
-        return "<p>" if name in blocks else ""
-    return f"<{tag[1]}>" if _are_too_many(tag[2]) else tag[0]
-
-
 LONGEST_LABEL = 64
 MOST_NODES_OF_LABEL = 64
 
@@ -497,3 +428,50 @@ def little_text(node: "LexborNode", longest: int = LONGEST_LABEL) -> str | None:
             if len(text.strip()) > longest:
                 return None
     return None
+
+
+_START = re.compile(
+    r"\*{3}\s*START\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG[^*]{0,400}\*{3}\s*"
+    r"|\*END\*?\s*THE\s+SMALL\s+PRINT!?[\s\S]{0,200}?\*END\*\s*",
+)
+_END = re.compile(
+    r"^[ \t]*(?:\*{3}\s*END\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
+    r"|(?:End|Ende|Fin|Fine|Fim|Einde)\b[^.\n]{0,20}\sProje[ck]?t\s+Gutenberg(?:['’]s|(?:['’]s)?\s+E-?(?:Book|text)))",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FIELD = re.compile(r"^[ \t]*(Title|Author|Language):[ \t]*([^\n]+(?:\n[ \t]{2,}[^\n]+)*)", re.MULTILINE)
+_HEADER_CHARACTERS = 30_000
+_LANGUAGES = {
+    "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "dutch": "nl",
+    "portuguese": "pt", "finnish": "fi", "swedish": "sv", "latin": "la", "chinese": "zh", "russian": "ru",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """Where the book itself is, `[start, end)`, and what the header says about it."""
+
+    start: int
+    end: int
+    title: str = ""
+    author: str = ""
+    language: str = ""
+
+
+def unwrap(text: str) -> Wrapping:
+    """The place of the book within a text that may be wrapped in a licence; the whole text if it is not."""
+    opening = _START.search(text, 0, _HEADER_CHARACTERS)
+    start = opening.end() if opening else 0
+    end = _last_end(text, start)
+    if end <= start:
+        return Wrapping(0, len(text))
+    fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(text[:start])}
+    language = fields.get("Language", "").lower()
+    return Wrapping(start, end, fields.get("Title", ""), fields.get("Author", ""), _LANGUAGES.get(language, language))
+
+
+def _last_end(text: str, start: int) -> int:
+    """Where the book ends: the licence after it has up to 20,000 characters."""
+    begin = max(start, len(text) - _HEADER_CHARACTERS)
+    closing = _END.search(text, begin)
+    return begin + len(text[begin : closing.start()].rstrip()) if closing else len(text)

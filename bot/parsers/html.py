@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from bot.parsers.archive import without_excess
 from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
@@ -19,7 +20,6 @@ from bot.parsers.draft import (
     collapse,
     ignore_progress,
     little_text,
-    without_excess,
 )
 from bot.parsers.encoding import decode_document, without_doctype
 from bot.parsers.headings import Heading, is_bare_label

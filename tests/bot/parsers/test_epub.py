@@ -47,6 +47,25 @@ def test_chapters_are_named_by_the_contents_not_by_the_headings() -> None:
     assert titles(book) == ["1. Dusk", "2. Dawn"]
 
 
+@pytest.mark.parametrize("heading", ["<h2>Chapter {}</h2>", "<p><b>Chapter {}</b></p>"])
+@pytest.mark.parametrize("left_out", [{3}, {3, 4}, {6}])
+def test_a_chapter_that_the_contents_leave_out_does_not_belong_to_the_one_before(
+    heading: str, left_out: set[int]
+) -> None:
+    length = {number: 9 if number == 5 else 5 for number in range(1, 7)}
+    parts = {f"{at}.xhtml": f"{heading.format(at)}<p>{paragraph(at, length[at])}</p>" for at in length}
+    listed = [(f"Chapter {at}", f"{at}.xhtml") for at in length if at not in left_out]
+    book = read(build(parts, nav=nav_of(*listed)))
+    assert titles(book) == [f"Chapter {at}" for at in length]
+
+
+def test_a_number_out_of_its_series_is_no_chapter_that_the_contents_leave_out() -> None:
+    parts = {f"{at}.xhtml": f"<h2>Chapter {at}</h2><p>{paragraph(at)}</p>" for at in (1, 2, 5)}
+    parts["2.xhtml"] += f"<p>Chapter 4</p><p>{paragraph(7)}</p>"
+    book = read(build(parts, nav=nav_of(*((f"Chapter {at}", f"{at}.xhtml") for at in (1, 2, 5)))))
+    assert titles(book) == ["Chapter 1", "Chapter 2", "Chapter 5"]
+
+
 def test_contents_point_into_files_and_nest() -> None:
     body = (
         f"<p>{paragraph(0)}</p><h1 id='p1'>Part One</h1><h2 id='c1'>Dusk</h2><p>{paragraph(1)}</p>"

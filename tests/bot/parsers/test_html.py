@@ -4,7 +4,7 @@ import pytest
 from selectolax.lexbor import LexborNode
 
 from bot.parsers import html
-from bot.parsers.draft import without_excess
+from bot.parsers.archive import without_excess
 from domain.book import BookText
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
