@@ -34,10 +34,10 @@ _ROMAN = re.compile(ROMAN, re.IGNORECASE | re.ASCII)  # the Turkish İ is no I
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 _ORDINAL = re.compile(
-    r"(?P<figures>\d{1,4})(?:st|nd|rd|th|er|[èe]?re|[èe]?me|[eè]|nde|ste|de|\.?[ºª°]|-?(?:я|й|ая|ый|ой|ое|е))"
+    r"(?P<figures>\d{1,4})(?:st|nd|rd|th|er|[èe]?re|[èe]?me|[eè]|nde|ste|de|\.?[ºª°]|-?(?:я|й|ая|ый|ой|ое|е)|ο[ςυ]?|ης?)"
     r"|(?P<roman>[IVX]+)(?:er|re|i?[èe]me|nde?|e|ᵉʳ?|\.?[ºª])|(?P<shouted>I)[EÈ]?RE?|(?P<higher>II|III|IV)(?:I?[ÈE]ME|E)"
 )
-"""Figures and Roman numerals with the ends of ordinal numbers: "Ier", "2e", "XIXe", "3rd", "1ª", "2-я"."""
+"""Figures and Roman numerals with the ends of ordinal numbers: "Ier", "2e", "XIXe", "3rd", "1ª", "2-я", "1ο"."""
 
 HAN = "〇零一二三四五六七八九十百千廿壱弐参"
 """The characters of Chinese and Japanese numbers."""

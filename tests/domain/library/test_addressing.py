@@ -208,7 +208,7 @@ def test_numbers_in_words_have_their_value(printed: str, value: int) -> None:
     assert number_value(printed) == value
 
 
-@pytest.mark.parametrize("first", ["1er", "1re", "Ier", "IER", "Ire", "Iᵉʳ", "1st", "1º", "1.ª", "1-я", "1ste"])
+@pytest.mark.parametrize("first", ["1er", "1re", "Ier", "IER", "Ire", "Iᵉʳ", "1st", "1º", "1.ª", "1-я", "1ste", "1ο"])
 def test_ordinal_numbers_in_figures_have_their_value(first: str) -> None:
     assert number_value(first) == 1
     assert [number_value(each) for each in ("IIe", "2ème", "3rd", "XIXe", "21st", "VIE", "DE", "4e10")] == [
