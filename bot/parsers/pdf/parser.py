@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.assembly import assemble
@@ -182,31 +182,44 @@ def _in_own_letters(document: PdfDocument) -> PdfDocument:
 _DROP_CAPITAL = re.compile(r"[\"'“‘«„]?[^\W\d_]")
 _DROP_SIZE = 1.6
 _LONGEST_NOTE_NUMBER = 3
+_LINES_NEAR_CAPITAL, _LONGEST_CAPITAL = 6, 2
 _LETTERS_THAT_ARE_WORDS = "AIOÀÉÓYУОЯИАВСК"
 
 
 def with_first_signs(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages with each large first letter, which is a line beside its paragraph, in front of its word, and with the
-    small number of each footnote in front of its line.
-    """
+    """The pages with each drop capital in front of its word, and each footnote's small number in front of its line."""
     words: set[str] = set()
-    found = list(pages)
-    for at, page in enumerate(pages):
-        capitals = [number for number, pair in enumerate(pairwise(page.lines)) if _is_drop_capital(*pair)]
-        notes = [number for number, pair in enumerate(pairwise(page.lines)) if _is_number_of_note(*pair)]
+    found: list[PdfPage] = []
+    for page in pages:
+        capitals = {at: beside for at in range(len(page.lines)) if (beside := _beside_capital(page.lines, at))}
+        notes = {at: at + 1 for at, pair in enumerate(pairwise(page.lines)) if _is_number_of_note(*pair)}
         if capitals and not words:
             words = {word for each in pages for line in each.lines for word in line.text.casefold().split()}
-        lines = list(page.lines)
-        for number in sorted([*capitals, *notes], reverse=True):
-            sign, beside = lines[number], lines[number + 1]
-            text = (
-                f"[{sign.text}]{NOTE_GAP}{beside.text}"
-                if number in notes
-                else _with_capital(sign.text, beside.text, words)
-            )
-            lines[number : number + 2] = [beside._replace(text=text, left=min(sign.left, beside.left))]
-        found[at] = replace(page, lines=tuple(lines))
+        lines = dict(enumerate(page.lines))
+        for at, beside in {**capitals, **notes}.items():
+            if beside in capitals or beside in notes:
+                continue
+            sign, line = lines.pop(at), lines[beside]
+            note = f"[{sign.text}]{NOTE_GAP}{line.text}" if at in notes else ""
+            text = note or _with_capital(sign.text, line.text, words)
+            lines[beside] = line._replace(text=text, left=min(sign.left, line.left))
+            for low in () if note else lines.keys() & _lower_beside(sign, page.lines, beside):
+                lines[low] = lines[low]._replace(left=sign.left)
+        found.append(replace(page, lines=tuple(lines.values())))
     return found
+
+
+def _beside_capital(lines: Sequence[PdfLine], at: int) -> int:
+    """Which line goes on with the word of a drop capital, or 0; a floating one may be drawn before the heading."""
+    near = range(at + 1, min(at + _LINES_NEAR_CAPITAL, len(lines)) if len(lines[at].text) <= _LONGEST_CAPITAL else 0)
+    return next((below for below in near if _is_drop_capital(lines[at], lines[below])), 0)
+
+
+def _lower_beside(sign: PdfLine, lines: Sequence[PdfLine], first: int) -> range:
+    """Which lines after the first one beside a drop capital stand beside its lower part, and so are not indented."""
+    near = lines[first : first + _LINES_NEAR_CAPITAL]
+    beside = takewhile(lambda line: line.left >= sign.right - line.size and line.top > sign.top - sign.size, near)
+    return range(first + 1, first + len([*beside]))
 
 
 def _is_drop_capital(line: PdfLine, beside: PdfLine) -> bool:

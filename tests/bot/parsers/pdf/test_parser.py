@@ -591,6 +591,18 @@ def test_a_large_first_letter_belongs_to_its_word(capital: str, rest: str, said:
     assert book.chapters == ()
 
 
+def test_a_large_first_letter_may_be_drawn_before_the_heading_of_its_chapter() -> None:
+    pages: list[list[str | PdfLine]] = []
+    for number, name in enumerate(_NAMES[:4], start=1):
+        heading = PdfLine(f"Chapter {number}", x=160, y=580, size=18)
+        beside = [PdfLine(f"he lamp burned on day {name}", x=80, y=540), PdfLine(f"for hours, {name},", x=80, y=526)]
+        below = [PdfLine(f"and {name} saw it rain on the sea that she had known.", y=512), PdfLine("We did.", y=498)]
+        pages.append([PdfLine("T", x=50, y=520, size=30), heading, *beside, *below, *body_page(number)[2:]])
+    book = read(build(pages))
+    assert titles(book) == [f"Chapter {number}" for number in range(1, 5)]
+    assert "The lamp burned on day two\nfor hours, two,\nand two saw it rain" in book.text
+
+
 LINES = [[line.text if isinstance(line, PdfLine) else line for line in body_page(number)] for number in (1, 2, 3)]
 
 
