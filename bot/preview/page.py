@@ -21,6 +21,7 @@ from simcord._clock import Clock
 from simcord.backend import Backend
 from simcord.backend.access import can_access_channel
 from simcord.backend.cdn import CDN_BASE
+from simcord.backend.models import Message
 from simcord.preview import Preview, make_preview
 
 from bot.app import SAMPLE, App
@@ -72,13 +73,23 @@ class RealClock(Clock):
         return datetime.now(UTC)
 
 
+class JoinedThreads(Backend):
+    """Somebody who writes in a thread is in it from then on, as on Discord; in simcord's own backend they are not."""
+
+    def create_message(self, channel_id: int, author_id: int, *arguments: Any, **options: Any) -> Message:
+        message = super().create_message(channel_id, author_id, *arguments, **options)
+        if self.channels[channel_id].is_thread:
+            self.add_thread_member(channel_id, author_id)
+        return message
+
+
 class RealTimeEnv(Env):
     """Waits for the bot after a person's action, for at most `settle_timeout` seconds."""
 
     def __init__(self, bot: Client, *, settle_timeout: float) -> None:
         self.pages: list[Preview] = []
         super().__init__(bot, check_errors=False, settle_timeout=settle_timeout)
-        self.backend = Backend(clock=RealClock())
+        self.backend = JoinedThreads(clock=RealClock())
 
     @property
     def _preview(self) -> Preview | None:

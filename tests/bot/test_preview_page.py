@@ -1,4 +1,4 @@
-"""Who may speak to the preview's server: the page it serves, and no other."""
+"""The preview: who may speak to its server, and how far a thread goes in which two people write."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,6 +10,7 @@ from simcord.preview import Preview
 from bot.app import open_app
 from bot.preview.page import open_preview
 from bot.settings import Settings
+from tests.doubles.discord_api import PATIENCE_S
 
 
 @pytest.fixture
@@ -52,3 +53,15 @@ async def test_without_the_pages_secret_nothing_is_done(page: Preview) -> None:
     base = page.url.partition("/#")[0]
     async with aiohttp.ClientSession() as http, http.post(f"{base}/api/pages", json={}) as response:
         assert response.status == 401
+
+
+async def test_whoever_writes_in_the_thread_limits_what_is_told_there(page: Preview) -> None:
+    ann, ben = page.viewers
+    thread, me = page.channel, page.env.bot.user
+    assert me is not None
+    page.env.settle_timeout = PATIENCE_S
+    await ben.send(thread, "I rather like Varley.")
+    await ben.slash(thread, "progress", page="3")
+    await ann.send(thread, f"{me.mention} Who is Varley?")
+    answer = max(thread.history(), key=lambda each: each.id).content
+    assert answer.endswith("-# Answering up to about p. 3, as far as Ben has read.")
