@@ -27,9 +27,11 @@ from domain.ports import BookView
 RECENT_CHAPTERS = 3
 """The last chapters, of which more is told, because readers go on from them."""
 
-RECENT_SENTENCES = 3
 MOST_SENTENCES = 24
-"""Sentences in a whole recap; in a long book the earlier chapters get only their best ones."""
+"""Sentences in a whole recap; in a long book only the best of them."""
+MOST_RECENT = MOST_SENTENCES // 2
+SENTENCES_OF_A_PIECE = 3
+"""At most, for each piece of a chapter that is summarised by itself: a short chapter gets fewer than a long one."""
 
 _SPEECH = re.compile("[\"“”«»„「」‘]|(?<!\\w)'|(?<=[,.!?…-])['’]")
 _OPENER_WORDS = """
@@ -62,21 +64,37 @@ class RecapPart:
 
 
 async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
-    """The telling sentences of what has been read from an offset on, chapter by chapter, in order."""
-    parts = [part for part in await chapter_parts(view) if part.end > since and part.sentences]
-    chapters = len({part.chapter for part in parts})
-    recent = {part.chapter for part in parts[-RECENT_CHAPTERS:]}
-    told: dict[int, tuple[str, list[Sentence]]] = {}
-    for part in parts:
-        wanted = RECENT_SENTENCES if part.chapter in recent or chapters <= 2 * RECENT_CHAPTERS else 1
-        chosen = await asyncio.to_thread(telling_sentences, part.after(since), wanted, part.title)
-        told.setdefault(part.chapter, (_title(part), []))[1].extend(chosen)
-    kept = await asyncio.to_thread(_within_limit, [sentences for _, sentences in told.values()])
+    """The telling sentences of what has been read from an offset on, chapter by chapter, in order.
+
+    Of the chapters read last there are more, until the whole book has been read.
+    """
+    chapters: dict[int, list[ChapterPart]] = {}
+    for part in await chapter_parts(view):
+        if part.end > since and part.sentences:
+            chapters.setdefault(part.chapter, []).append(part)
+    is_over = view.read_to >= view.book.length
+    told: list[tuple[str, list[Sentence]]] = []
+    for parts, wanted in zip(chapters.values(), _shares([*map(len, chapters.values())], is_over=is_over), strict=True):
+        sentences = [sentence for part in parts for sentence in part.after(since)]
+        chosen = await asyncio.to_thread(telling_sentences, sentences, wanted, parts[0].title)
+        told.append((_title(parts[0]), chosen))
+    kept = await asyncio.to_thread(_within_limit, [sentences for _, sentences in told], is_over=is_over)
     return [
         RecapPart(title, tuple([await view.cite(each.start, each.end) for each in sentences if each in kept]))
-        for title, sentences in told.values()
+        for title, sentences in told
         if not kept.isdisjoint(sentences)
     ]
+
+
+def _shares(lengths: Sequence[int], *, is_over: bool) -> list[int]:
+    """How many sentences each chapter gets, by its length in pieces."""
+    even = max(MOST_SENTENCES // max(len(lengths), 1), 1)
+    if not is_over and len(lengths) > 2 * RECENT_CHAPTERS:
+        recent = [MOST_RECENT // RECENT_CHAPTERS] * RECENT_CHAPTERS
+        shares = [1] * (len(lengths) - RECENT_CHAPTERS) + recent
+    else:
+        shares = [even] * len(lengths)
+    return [min(share, SENTENCES_OF_A_PIECE * length) for share, length in zip(shares, lengths, strict=True)]
 
 
 def recap_text(parts: Sequence[RecapPart], say: Say = in_english) -> str:
@@ -221,12 +239,15 @@ def _title(part: ChapterPart) -> str:
     return shown_chapter(part.chapter, part.title, is_counted=part.is_counted) if part.chapter else ""
 
 
-def _within_limit(chapters: Sequence[Sequence[Sentence]]) -> set[Sentence]:
-    """Of too many sentences, the latest; and from earlier chapters those whose words are most frequent overall."""
+def _within_limit(chapters: Sequence[Sequence[Sentence]], *, is_over: bool) -> set[Sentence]:
+    """Of too many sentences, those of the chapters read last, until the whole book has been read; and from the others
+    those whose words are most frequent overall.
+    """
     if sum(map(len, chapters)) <= MOST_SENTENCES:
         return {each for sentences in chapters for each in sentences}
-    recent = [each for sentences in chapters[-RECENT_CHAPTERS:] for each in sentences][-MOST_SENTENCES // 2 :]
-    before = [each for sentences in chapters[:-RECENT_CHAPTERS] for each in sentences]
+    last = len(chapters) if is_over else len(chapters) - RECENT_CHAPTERS
+    before = [each for sentences in chapters[:last] for each in sentences]
+    recent = [each for sentences in chapters[last:] for each in sentences]
     room, weights, names = MOST_SENTENCES - len(recent), weights_of(before), names_of(before)
     chosen = []
     for number in range(room):  # from stretches of equal length, so that no part of the book is passed over

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from domain.errors import BookError
 from domain.library.names import NameCollector
 from domain.library.search.words import fold
 from domain.reading import portrait
-from domain.reading.companion import Asker, ReadingCompanion
+from domain.reading.companion import Asker, ReadingCompanion, Told
 from domain.reading.questions import DiscussionKind
+from domain.reading.recap import MOST_RECENT, MOST_SENTENCES
 from storage.book_files.files import SQLiteBookFiles
 from tests.journeys.reading_room import tale, the_book
 
@@ -270,6 +272,42 @@ class TestFrontMatter:
         assert "Diary 4." not in told.text
         assert "is mentioned 3 times" in told.text, "without the contents"
         assert (await companion.who(book, book.length, "Ode")).text == ""
+
+
+class TestUnevenChapters:
+    """Thirty chapters, of which the last three are long."""
+
+    @pytest.fixture
+    def text(self) -> BookText:
+        text, chapters = "", []
+        for number in range(1, 31):
+            start = len(text)
+            days = range(1, 12 if number < 28 else 800)
+            text += f"Chapter {number}\n\n"
+            text += "".join(f"On day {day} the keeper of light {number} rowed out to the skerries. " for day in days)
+            chapters.append(Chapter(number, f"Chapter {number}", start, len(text)))
+        return BookText(text, (Page(1, "1", 0, len(text)),), tuple(chapters), "txt", title="The Lights")
+
+    async def test_of_a_whole_book_no_chapter_is_told_more_than_another(
+        self, companion: ReadingCompanion, book: Book
+    ) -> None:
+        told = self._lights(await companion.recap(book, book.length))
+        assert len(told) == len({*told}) == MOST_SENTENCES
+        assert max(later - earlier for earlier, later in pairwise([0, *told, 31])) <= 3, "they are spread over the book"
+
+    async def test_of_a_book_in_the_middle_the_last_chapters_are_told_most(
+        self, companion: ReadingCompanion, book: Book
+    ) -> None:
+        told = self._lights(await companion.recap(book, book.length - 100))
+        assert told[-MOST_RECENT:] == [28] * 4 + [29] * 4 + [30] * 4
+        assert len(told) == MOST_SENTENCES
+
+    async def test_from_a_place_on_a_whole_book_is_told_evenly(self, companion: ReadingCompanion, book: Book) -> None:
+        told = self._lights(await companion.recap(book, book.length, "chapter 29"))
+        assert told == [29] * 6 + [30] * 6
+
+    def _lights(self, told: Told) -> list[int]:
+        return [int(number) for number in re.findall(r"of light (\d+)", told.text)]
 
 
 class TestManyChapters:
