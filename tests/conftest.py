@@ -74,12 +74,3 @@ def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test trusts a certificate: to read those of a system takes 25 ms or more for every client that is opened."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("SSL_CERT_FILE", raising=False)
-        patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
-        yield
