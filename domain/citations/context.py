@@ -339,7 +339,7 @@ SHORT_NAME = re.compile(r"[A-Z]{1,5}-?\d{1,2}(?:[A-Z]{1,3}\d{0,2})?")
 TOKEN = re.compile(r"(?=[\w-]{6,}\Z)(?!0[xb])(?=.*\d[^\W\d_]+\d)[\w-]+|(?![psfln]\d)[^\W\d_]-?\d{1,4}")
 """A word that tells things apart rather than saying something: letters and digits in turn, or one letter and a number.
 """
-WITH_UNIT = re.compile(r"\d+(?:[.,]\d+)?(?:[ckm]?m|km/?h|[kmµ]?g|lbs?|oz|m?l|h|hrs?|min|s|k|x|d|[kmgt]?b|k?wh?|v|hz)")
+WITH_UNIT = re.compile(r"\d+(?:[.,]\d+)?(?:[ckm]?m|km/?h|[kmµ]?g|lbs?|oz|m?l|h|hrs?|min|s|k|x|d|[kmgt]?b|k?wh?|hz)")
 """A number and its unit in one word: "10km"."""
 FIRST_WORDS = re.compile(
     r"\A\n\W{0,3}(?:[^\W\d_]+[^\w\n.!?]{1,3}){0,4}"

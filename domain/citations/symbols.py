@@ -129,7 +129,7 @@ _BOOK = (
     rf"{any_of('books')}"
 )
 FRACTION = rf"(?:{any_of('fractions')}|{any_of('whole_fractions')})"
-_OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百]"
+_OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百壹贰叁肆伍陆柒捌玖拾佰]"
 A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|{_OTHER_NUMBERS}")
 """A part of every number. Most texts have none, and looking takes a tenth of the time."""
 LARGER_NUMBER = re.compile(rf"\d|[{CARDINAL}-{SMALL_ORDINAL}]{{4}}|{_OTHER_NUMBERS}")
