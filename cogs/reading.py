@@ -44,6 +44,7 @@ from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed
 from domain.library.names import typed_name
 from domain.reading.companion import Asker
+from domain.reading.portrait import not_met
 from domain.reading.questions import MOST_QUESTIONS
 from domain.reading.recap import page_named
 from domain.turn.chat_with_book import Reader
@@ -308,7 +309,7 @@ class ReadingCog(commands.Cog):
     async def _tell_who(self, interaction: discord.Interaction[Any], scope: Scope, name: str) -> None:
         told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
         say, shown = _speech(interaction, scope), plain(clipped(name, LONGEST_NAME))
-        nothing = say("“{name}” hasn't come up so far.", name=shown)
+        nothing = not_met(shown, say, is_complete=scope.read_to >= scope.book.length)
         await self._show(interaction, scope, told.text, told.trouble, nothing)
 
     async def _tell_questions(

@@ -38,6 +38,7 @@ from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, Conversation
 from domain.errors import BookError, LLMError, shortened
 from domain.reading.companion import Asker, Discussion, Told
+from domain.reading.portrait import not_met
 from domain.reading.questions import MOST_QUESTIONS, question_text
 from domain.turn.history import within_bound
 
@@ -287,7 +288,7 @@ def who(
         async with opened(with_model=True) as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
-        _tell(told, f"“{shortened(name)}” hasn't come up so far.", as_json=as_json)
+        _tell(told, not_met(shortened(name), is_complete=read_to >= found.length), as_json=as_json)
 
     run_async(work)
 

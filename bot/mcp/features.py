@@ -11,7 +11,7 @@ from mcp import MCPError, types
 
 from bot.mcp.books import OpenBooks, chapter_addresses
 from bot.tools.book import BOOK_TOOLS, book_toolbox
-from bot.tools.results import define, labelled
+from bot.tools.results import define, labelled, so_far
 from domain.book import Passage, encodable
 from domain.errors import MarginaliaError, shortened
 from domain.library.addressing import find_page, page_in
@@ -297,7 +297,7 @@ async def _recap(books: OpenBooks, file: BookFile, view: BookView, given: dict[s
 
 async def _portrait(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:
     portrait = await portray(view, given["name"])
-    return portrait_text(portrait) if portrait else "Nobody with this name has appeared so far."
+    return portrait_text(portrait) if portrait else f"Nobody with this name has appeared{so_far(view)}."
 
 
 async def _questions(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:

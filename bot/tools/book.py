@@ -14,6 +14,7 @@ from bot.tools.results import (
     labelled,
     passage_of,
     per_chapter,
+    so_far,
     text_argument,
     text_arguments,
     whole_argument,
@@ -212,9 +213,8 @@ class BookTools:
         missing = await self._view.missing_words(query)
         notes = ["Of the other phrasings only the first four were searched."] if len(also) > MOST_PHRASINGS else []
         notes += [f"By “{word}”, “{spelt[0]}” may be meant." for word, spelt in missing.items() if spelt]
-        result = self._passages(
-            joined(passages), note=" ".join(notes), nothing="Nothing read so far matches this query."
-        )
+        nothing = f"Nothing {'read so far' if so_far(self._view) else 'in the book'} matches this query."
+        result = self._passages(joined(passages), note=" ".join(notes), nothing=nothing)
         return replace(result, data={"missing": missing})
 
     async def read_pages(self, args: dict[str, Any]) -> ToolResult:
@@ -245,13 +245,14 @@ class BookTools:
         exact = sum(hit.exact for hit in hits)
         note = f"{exact} exact, {len(hits) - exact} similar." if hits else ""
         passages = [passage_of(hit.citation) for hit in hits]
-        return self._passages(passages, unit="place", note=note, nothing="No line like this has appeared so far.")
+        nothing = f"No line like this has appeared{so_far(self._view)}."
+        return self._passages(passages, unit="place", note=note, nothing=nothing)
 
     async def count_mentions(self, args: dict[str, Any]) -> ToolResult:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
         found = dict.fromkeys((mentions.in_story or mentions.first, mentions.last))
         places = [passage_of(place) for place in found if place]
-        told = await asyncio.to_thread(_mentions_note, mentions)
+        told = await asyncio.to_thread(_mentions_note, mentions, so_far(self._view))
         self._budget.spend(sum(length_in_words(text) for text in (told, *(place.text for place in places))))
         note = " ".join(filter(None, (told, self._budget.sentence, "First and last place:"))) if places else told
         shown = "\n\n".join([note, *map(labelled, places)])
@@ -320,9 +321,9 @@ def _where_it_stops(passages: Sequence[Passage]) -> str:
     return f"At most {READ_WORDS:,} words are read at once; this stops on page {page}: go on from there if need be."
 
 
-def _mentions_note(mentions: Mentions) -> str:
+def _mentions_note(mentions: Mentions, extent: str) -> str:
     if not mentions.total:
-        return "This hasn't appeared so far."
+        return f"This hasn't appeared{extent}."
     chapters = per_chapter(mentions.by_chapter)
     times = counted(mentions.total, "time")
-    return f"“{mentions.term}” appears {times} so far ({chapters})."
+    return f"“{mentions.term}” appears {times}{extent} ({chapters})."

@@ -6,6 +6,7 @@ from typing import Any
 
 from domain.book import ChapterCount, Citation, Passage, Sentence, numbered, page_reference
 from domain.library.search.words import length_in_words
+from domain.ports import BookView, is_whole
 from domain.tool_use import ToolDefinition
 
 WORD_BUDGET = 8_000
@@ -104,6 +105,11 @@ def passage_of(citation: Citation) -> Passage:
     """A cited span as a passage of one sentence."""
     sentence = Sentence(citation.start, citation.end, citation.quote)
     return Passage(0, citation.start, citation.end, citation.page, citation.last_page, citation.chapter, (sentence,))
+
+
+def so_far(view: BookView) -> str:
+    """What follows a statement about what has been found, while more of the book may follow."""
+    return "" if is_whole(view) else " so far"
 
 
 def counted(number: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from bot.tools.results import (
     labelled,
     passage_of,
     per_chapter,
+    so_far,
     text_argument,
 )
 from domain.book import Mentions, Passage, Sentence
@@ -24,7 +25,7 @@ from domain.library.search.sentences import split_sentences
 from domain.library.search.words import length_in_words, words_of
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
-from domain.reading.portrait import as_written, forms_among, people_met, sentences_about
+from domain.reading.portrait import as_written, forms_among, in_story, people_met, sentences_about
 from domain.reading.recap import introductions, other_names
 from domain.tool_use import ToolResult
 from domain.tools.registry import ToolContext
@@ -119,12 +120,13 @@ class WholeBookTools:
         mentions = await self._view.count_mentions(name)
         sentences = await sentences_about(self._view, name)
         if not sentences or mentions.first is None:
-            return self._result("Nobody with this name has appeared so far.", [], "not mentioned")
+            return self._result(f"Nobody with this name has appeared{so_far(self._view)}.", [], "not mentioned")
         first = passage_of(mentions.in_story or mentions.first)
+        mentions = in_story(mentions, await self._view.contents())
         told_of = [sentence for sentence in sentences[name] if sentence.start >= first.start]
         introduced = await asyncio.to_thread(introductions, name, told_of, INTRODUCTIONS)
         forms = await asyncio.to_thread(forms_among, name, sentences)
-        note = await asyncio.to_thread(_portrait_note, mentions, sentences, forms)
+        note = await asyncio.to_thread(_portrait_note, mentions, sentences, forms, so_far(self._view))
         fuller = _fuller(name, sentences[name], forms)
         shown = dict.fromkeys(each for each in (*fuller, *introduced) if each.start != first.start)
         told = [await self._cited(sentence) for sentence in shown]
@@ -135,12 +137,17 @@ class WholeBookTools:
 
     async def _everybody(self, chapters: Sequence[int]) -> ToolResult:
         met = await people_met(self._view)
-        met = (await self._in_chapters(met, chapters) if chapters else met)[:MOST_LISTED]
+        if chapters:
+            met = await self._in_chapters(met, chapters)
+        else:
+            contents = await self._view.contents()
+            met = [(name, in_story(each, contents)) for name, each in met]
+        met = met[:MOST_LISTED]
         if not met:
-            return self._result("No names of people stand out so far.", [], "not mentioned")
+            return self._result(f"No names of people stand out{so_far(self._view)}.", [], "not mentioned")
         listed = ", ".join(f"{name} ({each.total})" for name, each in met)
         passages = self._budget.take([passage_of(each.in_story) for _, each in met if each.in_story])
-        note = f"People met {'there' if chapters else 'so far'}: {listed}. The first place of each:"
+        note = f"People met{' there' if chapters else so_far(self._view)}: {listed}. The first place of each:"
         result = self._result(note, passages, counted(len(met), "name"))
         return replace(result, data={"people": [name for name, _ in met]})
 
@@ -248,9 +255,9 @@ def _fuller(name: str, sentences: Sequence[Sentence], forms: Counter[str]) -> li
     return [min(each, key=lambda told: len(words_of(told.text)) < _FEWEST_WORDS) for each in found if each]
 
 
-def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]], forms: Counter[str]) -> str:
+def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]], forms: Counter[str], extent: str) -> str:
     name, times = mentions.term, counted(mentions.total, "time")
-    parts = [f"“{name}” is mentioned {times} so far ({per_chapter(mentions.by_chapter)})."]
+    parts = [f"“{name}” is mentioned {times}{extent} ({per_chapter(mentions.by_chapter)})."]
     if listed := ", ".join(f"{form} ({count})" for form, count in forms.most_common(FORMS)):
         parts.append(f"Other forms of the name, not necessarily of the same person: {listed}.")
     if others := other_names(name, sentences.get(name, [])):

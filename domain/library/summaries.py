@@ -180,6 +180,11 @@ async def chapter_parts(view: BookView, chapter: int | None = None) -> list[Chap
     return pieces if entries and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
 
 
+def story_start(entries: Sequence[ContentsEntry]) -> int:
+    """Where the first chapter of the story begins, behind a title page, contents and preface; 0 without chapters."""
+    return _story(entries)[0].start if entries else 0
+
+
 def _story(entries: Sequence[ContentsEntry]) -> Sequence[ContentsEntry]:
     """The chapters without those before and behind the story; all of them if nothing else remains.
 

@@ -11,6 +11,7 @@ from domain.ports.books import (
     ClubRepository,
     DerivedTextRepository,
     Progress,
+    is_whole,
 )
 from domain.ports.conversations import (
     ChatMessageRepository,
@@ -70,4 +71,5 @@ __all__ = [
     "Toolbox",
     "TurnRepository",
     "UsageRepository",
+    "is_whole",
 ]

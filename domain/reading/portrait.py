@@ -6,16 +6,16 @@ import re
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from itertools import pairwise, takewhile
 
-from domain.book import Citation, Mentions, Sentence
+from domain.book import Citation, ContentsEntry, Mentions, Sentence
 from domain.errors import Say, in_english
 from domain.library.names import TITLES_OF_PEOPLE, NameCollector, folded_name, printed_name
 from domain.library.search.words import fold, name_pattern
-from domain.library.summaries import weights_of
-from domain.ports import BookFile, BookView
+from domain.library.summaries import story_start, weights_of
+from domain.ports import BookFile, BookView, is_whole
 from domain.reading.recap import (
     forms_of,
     introductions,
@@ -54,7 +54,7 @@ class Portrait:
 
     `forms` are names that share a word with it, with their counts; `others` are names that a sentence equates with it
     ("called", "known as"). `introduced` are the sentences that say who it is, `told` the most telling others, all in
-    order. `total` counts the mentions.
+    order. `total` counts the mentions. `is_complete`: all of the book may be told.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Portrait:
     others: tuple[str, ...] = ()
     introduced: tuple[Citation, ...] = ()
     told: tuple[Citation, ...] = ()
+    is_complete: bool = False
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -76,15 +77,16 @@ class Portrait:
 async def portray(view: BookView, name: str) -> Portrait | None:
     """What has been read about a name; None if it has not occurred in the story.
 
-    Where the book has chapters, the text before the first is a title page and contents, and is left out.
+    Where the book has chapters, the text before the first is a title page and contents, and is left out; so is a
+    preface, unless the name is nowhere else.
     """
     name = await as_written(view, name)
-    mentions, chapters = await view.count_mentions(name), await view.contents()
-    begin = chapters[0].start if chapters else 0
+    chapters = await view.contents()
+    mentions = in_story(await view.count_mentions(name), chapters)
     first, last = mentions.in_story, mentions.last
-    if first is None or last is None or last.start < begin:
+    if first is None or last is None or last.start < (chapters[0].start if chapters else 0):
         return None
-    before = sum(each.count for each in mentions.by_chapter if not each.number) if begin else 0
+    begin = min(first.start, story_start(chapters))
     about = {
         term: story
         for term, sentences in (await sentences_about(view, name)).items()
@@ -96,14 +98,25 @@ async def portray(view: BookView, name: str) -> Portrait | None:
     told = await asyncio.to_thread(_most_told, name, [each for each in sentences if each.start not in left_out])
     return Portrait(
         mentions.term,
-        mentions.total - before,
+        mentions.total,
         await _whole(view, first, sentences[:1]),
         await _whole(view, last, sentences[-1:]),
         tuple((await asyncio.to_thread(forms_among, name, about)).most_common(FORMS)),
         tuple((await asyncio.to_thread(other_names, name, sentences))[:FORMS]),
         tuple([await view.cite(each.start, each.end) for each in introduced]),
         tuple([await view.cite(each.start, each.end) for each in told]),
+        is_whole(view),
     )
+
+
+def in_story(mentions: Mentions, chapters: Sequence[ContentsEntry]) -> Mentions:
+    """The mentions without those in front of the story, on a title page or in a preface, unless there are no others."""
+    if not chapters:
+        return mentions
+    begin = story_start(chapters)
+    front = {0, *(each.number for each in chapters if each.start < begin)}
+    counted = tuple(each for each in mentions.by_chapter if each.number not in front)
+    return replace(mentions, total=sum(each.count for each in counted), by_chapter=counted) if counted else mentions
 
 
 def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
@@ -124,13 +137,20 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     blocks = [say("First mention:") + f"\n{quoted(first, say, portrait.name)}"]
     for heading, citations in (
         (say("How {name} is introduced:", name=portrait.name), portrait.introduced),
-        (say("What we know so far:"), portrait.told),
+        (say("What the book tells us:") if portrait.is_complete else say("What we know so far:"), portrait.told),
         (say("Last mention:"), (last,)),
     ):
         new = [each for each in citations if each not in seen]
         seen.update(new)
         blocks += ["\n".join([heading, *(quoted(each, say, portrait.name) for each in new)])] if new else []
     return "\n\n".join(["\n".join(filter(None, (counted, named))), *blocks])
+
+
+def not_met(name: str, say: Say = in_english, *, is_complete: bool) -> str:
+    """What to say about a name that has not occurred in what may be told, which may be all of the book."""
+    if is_complete:
+        return say("“{name}” doesn't appear in this book.", name=name)
+    return say("“{name}” hasn't come up so far.", name=name)
 
 
 _ARTICLE = re.compile(r"\A(?:the|der|die|das|le|la|les|el|los|las) (?=\S)", re.IGNORECASE)

@@ -22,7 +22,7 @@ from domain.library.names import (
 )
 from domain.library.search.words import STOP_WORDS, name_pattern, stem_of, words_of
 from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, ChapterPart, chapter_parts, weights_of
-from domain.ports import BookView
+from domain.ports import BookView, is_whole
 
 RECENT_CHAPTERS = 3
 """The last chapters, of which more is told, because readers go on from them."""
@@ -72,7 +72,7 @@ async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
     for part in await chapter_parts(view):
         if part.end > since and part.sentences:
             chapters.setdefault(part.chapter, []).append(part)
-    is_over = view.read_to >= view.book.length
+    is_over = is_whole(view)
     told: list[tuple[str, list[Sentence]]] = []
     for parts, wanted in zip(chapters.values(), _shares([*map(len, chapters.values())], is_over=is_over), strict=True):
         sentences = [sentence for part in parts for sentence in part.after(since)]

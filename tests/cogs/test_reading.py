@@ -138,6 +138,9 @@ class TestWho:
         unread = text_of(await stage.ann.slash(stage.channel, "who", name="Lucian"))
         assert "“Lucian” hasn't come up so far." in unread
         assert unread == text_of(await stage.ann.slash(stage.channel, "who", name="Zorro")).replace("Zorro", "Lucian")
+        await at(stage, stage.ann, book, book.length)
+        absent = text_of(await stage.ann.slash(stage.channel, "who", name="Zorro"))
+        assert "“Zorro” doesn't appear in this book." in absent
 
     async def test_names_complete_only_once_they_are_met(self, stage: Stage) -> None:
         book = await stage.book()

@@ -235,7 +235,7 @@ async def test_who_somebody_is_comes_with_counts_names_and_sentences(tmp_path: P
     provider = ScriptedChat(calls(call("who_is", "t1", name="Ben Booth")), "Ben.")
     async with reading_room(tmp_path, provider, text=novel()) as room:
         finished = await story(room, "Who is Ben Booth?")
-        assert "“Ben Booth” is mentioned 16 times so far (2. Chapter 2: 16)." in finished.content
+        assert "“Ben Booth” is mentioned 16 times (2. Chapter 2: 16)." in finished.content
         assert "Ben Booth (16)" in finished.content
         assert finished.passages[0].text == "Ben Booth was the keeper of floor 2."
         assert finished.summary == "16 mentions"

@@ -56,7 +56,7 @@ class Model:
     def __init__(self, view: BookView) -> None:
         self._dispatch = book_toolbox(view).build_dispatcher()
 
-    async def call(self, name: str, **arguments: Any) -> ToolResult:
+    async def call(self, name: str, /, **arguments: Any) -> ToolResult:
         return as_result(await self._dispatch(name, arguments))
 
 
@@ -67,14 +67,14 @@ async def model(files: SQLiteBookFiles) -> Model:
 
 async def test_phrasings_are_searched_together(model: Model) -> None:
     alone = await model.call("search_book", query="unheard of", top_k=3)
-    assert alone.content == "Nothing read so far matches this query."
+    assert alone.content == "Nothing in the book matches this query."
     also = await model.call("search_book", query="unheard of", also=["a bird on the sluice"], top_k=3)
     assert TELLING in also.passages[0].text
 
 
 async def test_a_fifth_phrasing_is_left_out_and_the_model_told(model: Model) -> None:
     result = await model.call("search_book", query="unheard of", also=["no", "none", "nil", "null", "heron"])
-    assert result.content == "Nothing read so far matches this query."
+    assert result.content == "Nothing in the book matches this query."
     result = await model.call("search_book", query="heron", also=["sluice", "gate", "dawn", "bird", "day"])
     assert result.note.startswith("Of the other phrasings only the first four were searched.")
 
@@ -206,11 +206,38 @@ async def test_a_book_without_chapters_has_an_empty_table(files: SQLiteBookFiles
 async def test_mentions_are_told_by_chapter_with_the_first_and_the_last(model: Model) -> None:
     result = await model.call("count_mentions", term="Ines")
     assert result.note == (
-        "“Ines” appears 6 times so far (1. Chapter 1: 1; 2. Chapter 2: 1; 3. Chapter 3: 1; "
+        "“Ines” appears 6 times (1. Chapter 1: 1; 2. Chapter 2: 1; 3. Chapter 3: 1; "
         "4. Chapter 4: 1; 5. Chapter 5: 1; 6. Chapter 6: 1). About 7,900 words of reading are left for this "
         "answer. First and last place:"
     )
     assert [passage.page for passage in result.passages] == ["i", "A-4"]
+
+
+async def test_so_far_is_said_only_of_a_part_of_the_book(files: SQLiteBookFiles) -> None:
+    text = marsh(3)
+    part = Model(await view_of(files, text, text.chapters[1].end))
+    assert "“Ines” appears 2 times so far (" in (await part.call("count_mentions", term="Ines")).content
+    assert (await part.call("count_mentions", term="Zanzibar")).content == "This hasn't appeared so far."
+    assert (await part.call("find_phrase", text="over Zanzibar")).content == "No line like this has appeared so far."
+    assert (await part.call("search_book", query="Zanzibar")).content == "Nothing read so far matches this query."
+    assert (await part.call("who_is", name="Zora")).content == "Nobody with this name has appeared so far."
+    whole = Model(await view_of(files, text))
+    assert (await whole.call("count_mentions", term="Zanzibar")).content == "This hasn't appeared."
+    assert (await whole.call("who_is", name="Zora")).content == "Nobody with this name has appeared."
+
+
+async def test_who_somebody_is_is_told_without_the_preface(files: SQLiteBookFiles) -> None:
+    story = " ".join(["Ines Crake rowed to the sluice and looked at the heron."] * 3)
+    preface = "Ines Crake is drawn from life. Tobias Wren knew her well, and Tobias Wren has told me much."
+    text = f"Ines Crake\n\nPreface\n\n{preface}\n\nChapter 1\n\n{story}\n"
+    begins = (text.index("Preface"), text.index("Chapter 1"))
+    chapters = (Chapter(1, "Preface", *begins), Chapter(2, "Chapter 1", begins[1], len(text)))
+    book = BookText(text, (Page(1, "1", 0, len(text)),), chapters, "txt")
+    model = Model(await view_of(files, book))
+    told = await model.call("who_is", name="Ines Crake")
+    assert told.summary == "3 mentions"
+    assert "“Ines Crake” is mentioned 3 times (2. Chapter 1: 3)." in told.content
+    assert (await model.call("who_is", name="Tobias Wren")).summary == "2 mentions", "he is nowhere else"
 
 
 async def test_of_very_many_chapters_those_with_most_mentions_are_told(files: SQLiteBookFiles) -> None:
@@ -224,4 +251,4 @@ async def test_a_line_is_told_exact_or_similar(model: Model) -> None:
     near = await model.call("find_phrase", text="the heron stood by the old sluice gate at dawn and Ines counted it")
     assert near.note.startswith("0 exact, 5 similar.")
     none = await model.call("find_phrase", text="zeppelins over Zanzibar")
-    assert none.content == "No line like this has appeared so far."
+    assert none.content == "No line like this has appeared."

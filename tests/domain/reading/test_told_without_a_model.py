@@ -237,6 +237,33 @@ class TestTale:
         assert "Keeper" not in told.text
 
 
+class TestPreface:
+    """A preface that names two people, of whom one is in the story."""
+
+    @pytest.fixture
+    def text(self) -> BookText:
+        preface = "The Keeper is drawn from life, as Tobias Wren told me, and Tobias Wren never lied about the lamps."
+        story = "The Keeper came down the stair at dusk. He lit the great lamp. The Keeper saw nobody on the island."
+        text = f"Preface\n\n{preface}\n\nI\n\n{story}\n\nII\n\n{story}\n"
+        starts = (0, text.index("I\n\nThe"), text.index("II\n\nThe"), len(text))
+        titles = ("Preface", "I", "II")
+        chapters = [Chapter(n, title, starts[n - 1], starts[n]) for n, title in enumerate(titles, start=1)]
+        return BookText(text, (Page(1, "1", 0, len(text)),), tuple(chapters), "txt", title="The Lamps")
+
+    async def test_who_is_in_the_story_is_told_from_the_story(self, companion: ReadingCompanion, book: Book) -> None:
+        told = await companion.who(book, book.length, "Keeper")
+        assert "is mentioned 4 times" in told.text
+        assert "drawn from life" not in told.text
+
+    async def test_who_is_only_in_the_preface_is_told_from_there(self, companion: ReadingCompanion, book: Book) -> None:
+        assert "is mentioned 2 times" in (await companion.who(book, book.length, "Tobias Wren")).text
+
+    async def test_so_far_is_said_only_of_a_part_of_the_book(self, companion: ReadingCompanion, text: BookText) -> None:
+        book, heading = the_book(text), "What we know so far:"
+        assert heading in (await companion.who(book, text.chapters[1].end, "Keeper")).text
+        assert heading not in (await companion.who(book, book.length, "Keeper")).text
+
+
 class TestFrontMatter:
     """A contents page that names somebody, a dedication, a half-title, one chapter, and a part of the next novel."""
 
