@@ -31,6 +31,7 @@ from bot.cli.terminal import (
     said_yes,
     typed,
     with_provider_message,
+    with_whole_references,
 )
 from bot.parsers.formats import named_format
 from domain.book import Book, Citation, PositionState, ReadingPosition
@@ -86,7 +87,7 @@ def chat(
                 await _greet(app, found)
             await session.take_up(await _said(app, found, talk))
             await session.run(_lines(echo=not as_json))
-            return 1 if session.failures else 0
+            return _exit_code(session)
 
     run_async(work)
 
@@ -117,12 +118,17 @@ async def _start_chat() -> int:
             load_ahead()
             console.print(f"[dim]Ask something, for example: {EXAMPLE_QUESTIONS[0]}[/]\n", soft_wrap=True)
             await session.run(_lines(echo=False))
-            return 0
+            return _exit_code(session)
         questions = [line async for line in _lines(echo=False)]
         if not questions:
             console.print("[dim]Nothing to read on standard input: here is an example reading.[/]\n", soft_wrap=True)
         await session.run(_echoed(questions or EXAMPLE_QUESTIONS))
-        return 1 if session.failures else 0
+        return _exit_code(session)
+
+
+def _exit_code(session: ConsoleChat) -> int:
+    """1 if a piped line has failed; who types has read what went wrong, and leaves in the ordinary way."""
+    return 1 if session.failures and not sys.stdin.isatty() else 0
 
 
 async def sample_book(app: App) -> Book:
@@ -343,7 +349,7 @@ def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
         told = with_provider_message(trouble.message, trouble.said)
         errors.print(f"{told}\nHere is what the book itself says.", style="yellow", markup=False, soft_wrap=True)
     lines = text.replace("\n> ", "\n>\n> ")  # each sentence is a paragraph of its own: Markdown would join them
-    console.print(Markdown(lines) if text else nothing)
+    console.print(Markdown(with_whole_references(lines)) if text else nothing)
 
 
 def _discussion_fields(discussion: Discussion) -> dict[str, object]:

@@ -41,6 +41,17 @@ def without_terminal_sequences(text: str) -> str:
     return _SURROGATES.sub("\ufffd", TERMINAL_SEQUENCES.sub("", text))
 
 
+_REFERENCE = r"\(?(?:about )?pp?\. "
+"""How a page reference begins; no line breaks in there."""
+_BLANK_WITHIN = "\ufdd0"
+"""What stands for a blank at which no line breaks: it is in no text, and rich breaks lines even at no-break spaces."""
+
+
+def with_whole_references(text: str) -> str:
+    """Text of which a GuardedConsole breaks no line within a page reference such as "(about p. 11)"."""
+    return re.sub(rf"(?<!\w){_REFERENCE}(?=\S)", lambda found: found[0].replace(" ", _BLANK_WITHIN), text)
+
+
 class GuardedConsole(Console):
     """A console that shows text as text: no terminal sequences, and no words turned into emoji."""
 
@@ -59,7 +70,8 @@ class GuardedConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=without_terminal_sequences(segment.text))
+            text = without_terminal_sequences(segment.text).replace(_BLANK_WITHIN, " ")
+            yield segment if segment.control else segment._replace(text=text)
 
 
 _PART = re.compile(r"\*{1,3}|_+|\n")
@@ -97,7 +109,7 @@ class Emphasis:
         return ""
 
 
-_PIECE = re.compile(r"\n|[^\S\n]+|\S+")
+_PIECE = re.compile(rf"\n|{_REFERENCE}\S*|\(about (?:pp?\.?)?(?!\S)|[^\S\n]+|\S+")
 
 
 _QUOTE_MARK = ">"
@@ -105,6 +117,7 @@ _QUOTE_MARK = ">"
 
 class WordWrap:
     """Breaks lines at `width` columns between words; None never breaks them. A word is returned once it is complete.
+    A page reference counts as one.
 
     What is quoted has its mark ("> ") on every line.
     """

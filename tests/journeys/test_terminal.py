@@ -310,6 +310,11 @@ async def test_a_person_types_in_a_narrow_window_and_comes_back_later(terminal: 
     assert "“Marta found a brass key under the stairs.”" in retried
 
 
+async def test_whoever_leaves_in_the_ordinary_way_has_not_failed(terminal: Terminal) -> None:
+    shown = await typed_in(terminal, ["chat"], ["/progress page 4000", "quit"], "", code=0)
+    assert "There's no page 4000 in this book" in " ".join(shown.split())
+
+
 async def test_a_conversation_without_a_word_is_none_to_continue(terminal: Terminal) -> None:
     await typed_in(terminal, ["start"], [])
     second = await typed_in(terminal, ["chat"], ["hello"])
@@ -356,9 +361,16 @@ NARROW = 40
 
 
 async def typed_in(
-    terminal: Terminal, arguments: list[str], lines: list[str], leaving: str | signal.Signals = "\x04"
+    terminal: Terminal,
+    arguments: list[str],
+    lines: list[str],
+    leaving: str | signal.Signals = "\x04",
+    *,
+    code: int | None = None,
 ) -> str:
-    """What is in a narrow window once the lines were typed in it, each at a prompt, and Ctrl-D after them."""
+    """What is in a narrow window once the lines were typed in it, each at a prompt, and Ctrl-D after them. `code` is
+    the exit code that is expected; None: any.
+    """
     window, inside = os.openpty()
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, NARROW, 0, 0))
     shown, at, came, decoder = "", 0, asyncio.Event(), codecs.getincrementaldecoder("utf-8")()
@@ -384,7 +396,7 @@ async def typed_in(
                     os.kill(process.pid, line)
                 else:
                     os.write(window, line.encode())
-            await process.end()
+            assert await process.end() == code or code is None
     finally:
         asyncio.get_running_loop().remove_reader(window)
         os.close(window)

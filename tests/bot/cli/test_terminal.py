@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import __main__ as main
-from bot.cli.terminal import GuardedConsole, print_json, without_terminal_sequences
+from bot.cli.terminal import GuardedConsole, print_json, with_whole_references, without_terminal_sequences
 
 ORDERS = (
     "\x1b[31mred\x1b[0m",
@@ -42,6 +42,11 @@ def test_orders_are_not_passed_on(text: str) -> None:
 
 def obeyed_everywhere() -> str:
     return "".join(map(chr, [*range(9), *range(11, 32), *range(127, 160)])) + "\u202e\u2066"
+
+
+def test_lines_do_not_break_within_a_page_reference() -> None:
+    told = shown(with_whole_references("Marta came at dusk (about p. 11)"), terminal=True, markup=False)
+    assert told == "Marta came at dusk \n(about p. 11)\n"
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=())))

@@ -1,5 +1,6 @@
 """Words are not torn at the edge of a terminal, nor lost."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,17 @@ def test_what_is_quoted_has_its_mark_on_every_line() -> None:
     assert wrapped(17, "> the lamp was ", "dark that night\nit", " was not so bad") == (
         "> the lamp was \n> dark that night\nit was not so bad"
     )
+
+
+@pytest.mark.parametrize("reference", ["(p. 11)", "(about p. 11)", "(about pp. 11-12)", "(p. A-3)."])
+def test_a_page_reference_is_on_one_line_wherever_the_stream_is_cut(reference: str) -> None:
+    text = f"It was dark {reference}"
+    for cut in range(len(text)):
+        assert wrapped(len(text) - 1, text[:cut], text[cut:]) == f"It was dark \n{reference}", text[:cut]
+
+
+def test_other_brackets_break_between_words() -> None:
+    assert wrapped(14, "cold (about ", "the lamp)") == "cold (about \nthe lamp)"
 
 
 def test_without_a_width_nothing_is_touched() -> None:
