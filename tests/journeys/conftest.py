@@ -5,14 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from domain.turn import runner
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.ratelimits import Window
 from tests.doubles.honest_model import honest_reply
 from tests.doubles.script import Handler
 from tests.journeys.discord_process import BotProcess, bot_process
+from tests.journeys.forked import OFFER_S
 
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
+
+
+@pytest.fixture(autouse=True)
+def time_for_offers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the book itself says is waited for, also on a busy machine."""
+    monkeypatch.setattr(runner, "OFFER_WITHIN_S", OFFER_S)
 
 
 @pytest.fixture

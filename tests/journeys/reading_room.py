@@ -106,7 +106,7 @@ async def reading_room(
     folder: Path,
     provider: ChatProvider,
     *,
-    turn_timeout: float = 30.0,
+    turn_timeout: float = 300.0,
     tool_timeout: float = 5.0,
     daily_tokens: int = 0,
     max_rounds: int = 3,

@@ -16,7 +16,6 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import NOTHING_WRITTEN, Answer, ToolCallFinished, ToolCallStarted, TurnFailed, TurnStarted
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, TokenUsage
-from domain.turn import runner
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Fault, Reply, Stop, Text, say
 from tests.doubles.scripted_chat import ScriptedChat
@@ -31,12 +30,6 @@ LATE = 10.0
 
 QUESTION = "Who put the lamp out for his brother?"
 SEARCH = say("Let me look.", Call("search_book", {"query": "lamp"}))
-
-
-@pytest.fixture(autouse=True)
-def time_for_offers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine, too."""
-    monkeypatch.setattr(runner, "OFFER_WITHIN_S", TURN_TIMEOUT)
 
 
 @asynccontextmanager
