@@ -6,7 +6,8 @@ from typing import Any
 
 from domain.book import ChapterCount, Citation, Passage, Sentence, numbered, page_reference
 from domain.library.search.words import length_in_words
-from domain.ports import BookView, is_whole
+from domain.ports import BookView
+from domain.reading.recap import is_whole
 from domain.tool_use import ToolDefinition
 
 WORD_BUDGET = 8_000

@@ -11,7 +11,6 @@ from domain.ports.books import (
     ClubRepository,
     DerivedTextRepository,
     Progress,
-    is_whole,
 )
 from domain.ports.conversations import (
     ChatMessageRepository,
@@ -71,5 +70,4 @@ __all__ = [
     "Toolbox",
     "TurnRepository",
     "UsageRepository",
-    "is_whole",
 ]

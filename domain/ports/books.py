@@ -102,11 +102,6 @@ class BookView(Protocol):
         ...
 
 
-def is_whole(view: BookView) -> bool:
-    """Whether all of the book may be seen."""
-    return view.read_to >= view.book.length
-
-
 class BookFile(Protocol):
     """An indexed book, opened for reading."""
 

@@ -15,12 +15,13 @@ from domain.errors import Say, in_english
 from domain.library.names import TITLES_OF_PEOPLE, NameCollector, folded_name, printed_name
 from domain.library.search.words import fold, name_pattern
 from domain.library.summaries import story_start, weights_of
-from domain.ports import BookFile, BookView, is_whole
+from domain.ports import BookFile, BookView
 from domain.reading.recap import (
     forms_of,
     introductions,
     is_fit,
     is_spoken,
+    is_whole,
     names_of,
     other_names,
     quoted,

@@ -22,7 +22,7 @@ from domain.library.names import (
 )
 from domain.library.search.words import STOP_WORDS, name_pattern, stem_of, words_of
 from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, ChapterPart, chapter_parts, weights_of
-from domain.ports import BookView, is_whole
+from domain.ports import BookView
 
 RECENT_CHAPTERS = 3
 """The last chapters, of which more is told, because readers go on from them."""
@@ -61,6 +61,11 @@ class RecapPart:
 
     title: str
     citations: tuple[Citation, ...]
+
+
+def is_whole(view: BookView) -> bool:
+    """Whether all of the book may be seen."""
+    return view.read_to >= view.book.length
 
 
 async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
