@@ -376,7 +376,7 @@ async def test_an_answer_that_was_made_before_the_kill_is_shown_as_it_is(
     ("command", "options", "told"),
     [
         pytest.param("recap", {}, "The lamp was dark", id="recap"),
-        pytest.param("who", {"name": "Hobb"}, "hasn't come up so far", id="who"),
+        pytest.param("who", {"name": "Hobb"}, "doesn't appear in this book", id="who"),
         pytest.param("discuss", {}, "The lamp was dark", id="discuss"),
     ],
 )
