@@ -129,7 +129,9 @@ _BOOK = (
     rf"{any_of('books')}"
 )
 FRACTION = rf"(?:{any_of('fractions')}|{any_of('whole_fractions')})"
-_OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[〇零一二三四五六七八九十百壹贰叁肆伍陆柒捌玖拾佰]"
+_HAN_DIGITS = "〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰"
+"""The last ones are those of bills."""
+_OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[{_HAN_DIGITS}]"
 A_NUMBER = re.compile(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|{_OTHER_NUMBERS}")
 """A part of every number. Most texts have none, and looking takes a tenth of the time."""
 LARGER_NUMBER = re.compile(rf"\d|[{CARDINAL}-{SMALL_ORDINAL}]{{4}}|{_OTHER_NUMBERS}")
@@ -233,7 +235,7 @@ DIGITS = (
     rf"|(?:[^\S\n]\d){{0,3}}(?![%]|[^\W{DENSE}])))"
 )
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
-HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{1,6}"
+HAN_NUMBER = f"[0-9{_HAN_DIGITS}]{{1,6}}"
 OPEN, CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
 JOINT = (
     r"(?!\s—\s)\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|auf|und|oder|et|ou|y|o|a|al|e|и|до|по|و|ו-?)\s?"
@@ -274,7 +276,7 @@ _IN_DIGITS = (
     rf"(?:['’]?{FOREIGN_SHORT}|[,\s]?\s?(?:verso|recto)\b)?"
 )
 _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"
-_IN_HAN = r"[〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰]{2,}"
+_IN_HAN = f"[{_HAN_DIGITS}]{{2,}}"
 _SURE_STEM = rf"(?!{NO_STEM}|{fold_letters('друг|одн')}){STEMMED_WORD}"
 _IN_STEMS = rf"(?=[^\W\d_])(?:(?:(?<![^\W\d_])|{AND}(?:(?:to|on)\s)?){_SURE_STEM}){{2,}}"
 _IN_HANGUL = rf"(?:(?!\d){HAN_NUMBER}|{HANGUL_NUMBER})(?=(?:{fold_letters('です|だ|입니다|이다|예요')})?\W*\Z)"
