@@ -289,7 +289,7 @@ def extent_line(scope: Scope, say: Speech) -> str:
     title, estimated = plain(clipped(scope.book.title, TITLE_SHOWN)), scope.book.pages_estimated
     first = page_name(scope.since, say, estimated=estimated) if scope.since else ""
     last = page_name(scope.page, say, estimated=estimated) if scope.page else ""
-    if scope.read_to >= scope.book.length:
+    if scope.book.is_all_before(scope.read_to):
         if first:
             return say("-# {title} · from {first} to the end", title=title, first=first)
         return say("-# {title} · the whole book", title=title)

@@ -309,7 +309,7 @@ class ReadingCog(commands.Cog):
     async def _tell_who(self, interaction: discord.Interaction[Any], scope: Scope, name: str) -> None:
         told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
         say, shown = _speech(interaction, scope), plain(clipped(name, LONGEST_NAME))
-        nothing = not_met(shown, say, is_complete=scope.read_to >= scope.book.length)
+        nothing = not_met(shown, say, is_complete=scope.book.is_all_before(scope.read_to))
         await self._show(interaction, scope, told.text, told.trouble, nothing)
 
     async def _tell_questions(

@@ -152,6 +152,10 @@ class Book:
         """The format of its file: "pdf", also if its text was recognised."""
         return self.format.partition(OCR_MARK)[0]
 
+    def is_all_before(self, place: int) -> bool:
+        """Whether who may be told what stands before a place, an offset, may be told all of it."""
+        return place >= self.length
+
     @property
     def is_read_by_ocr(self) -> bool:
         """Whether all or some of its pages were pictures, so that some words may be wrong."""

@@ -294,7 +294,7 @@ def who(
         async with opened(with_model=True) as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
-        _tell(told, not_met(shortened(name), is_complete=read_to >= found.length), as_json=as_json)
+        _tell(told, not_met(shortened(name), is_complete=found.is_all_before(read_to)), as_json=as_json)
 
     run_async(work)
 

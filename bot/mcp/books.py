@@ -157,7 +157,7 @@ def _end_of(pages: Sequence[Page], label: str, length: int) -> int:
 
 
 def _extent(view: BookView, pages: Sequence[Page]) -> str:
-    if view.read_to >= view.book.length:
+    if view.book.is_all_before(view.read_to):
         return "the end"
     if not view.read_to:
         return "nothing yet"

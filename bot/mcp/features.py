@@ -213,7 +213,7 @@ async def _way_on(file: BookFile, view: BookView, passages: Sequence[Passage], a
         return f"This stops on {page}. To go on, call read_pages with from={here.label}."
     following = next((each for each in pages if here.start < each.start <= wanted.start), None)
     if following is None:
-        ends = reached is None and view.read_to < view.book.length
+        ends = reached is None and not view.book.is_all_before(view.read_to)
         return f"This stops on {page}, as far as the book is open." if ends else ""
     return f"This stops at the end of {page}. To go on, call read_pages with from={following.label}."
 

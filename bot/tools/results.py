@@ -7,7 +7,6 @@ from typing import Any
 from domain.book import ChapterCount, Citation, Passage, Sentence, numbered, page_reference
 from domain.library.search.words import length_in_words
 from domain.ports import BookView
-from domain.reading.recap import is_whole
 from domain.tool_use import ToolDefinition
 
 WORD_BUDGET = 8_000
@@ -110,7 +109,7 @@ def passage_of(citation: Citation) -> Passage:
 
 def so_far(view: BookView) -> str:
     """What follows a statement about what has been found, while more of the book may follow."""
-    return "" if is_whole(view) else " so far"
+    return "" if view.book.is_all_before(view.read_to) else " so far"
 
 
 def counted(number: int, noun: str) -> str:

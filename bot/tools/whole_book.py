@@ -137,12 +137,10 @@ class WholeBookTools:
 
     async def _everybody(self, chapters: Sequence[int]) -> ToolResult:
         met = await people_met(self._view)
-        if chapters:
-            met = await self._in_chapters(met, chapters)
-        else:
+        met = (await self._in_chapters(met, chapters) if chapters else met)[:MOST_LISTED]
+        if not chapters:
             contents = await self._view.contents()
             met = [(name, in_story(each, contents)) for name, each in met]
-        met = met[:MOST_LISTED]
         if not met:
             return self._result(f"No names of people stand out{so_far(self._view)}.", [], "not mentioned")
         listed = ", ".join(f"{name} ({each.total})" for name, each in met)

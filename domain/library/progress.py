@@ -142,7 +142,7 @@ class SharedBounds:
 def binding_in(club: Club, book: Book, pages: Sequence[Page], now: datetime) -> Binding | None:
     """Who limits what is public in a club on the book; None if all of it may be told."""
     lowest, last = club.lowest(now), club.slowest(now)
-    if lowest >= book.length:
+    if book.is_all_before(lowest):
         return None
     if not last:
         return _binding(BindingKind.NOBODY, lowest, book, pages)

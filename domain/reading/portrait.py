@@ -21,7 +21,6 @@ from domain.reading.recap import (
     introductions,
     is_fit,
     is_spoken,
-    is_whole,
     names_of,
     other_names,
     quoted,
@@ -106,7 +105,7 @@ async def portray(view: BookView, name: str) -> Portrait | None:
         tuple((await asyncio.to_thread(other_names, name, sentences))[:FORMS]),
         tuple([await view.cite(each.start, each.end) for each in introduced]),
         tuple([await view.cite(each.start, each.end) for each in told]),
-        is_whole(view),
+        view.book.is_all_before(view.read_to),
     )
 
 

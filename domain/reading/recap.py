@@ -63,11 +63,6 @@ class RecapPart:
     citations: tuple[Citation, ...]
 
 
-def is_whole(view: BookView) -> bool:
-    """Whether all of the book may be seen."""
-    return view.read_to >= view.book.length
-
-
 async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
     """The telling sentences of what has been read from an offset on, chapter by chapter, in order.
 
@@ -77,7 +72,7 @@ async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
     for part in await chapter_parts(view):
         if part.end > since and part.sentences:
             chapters.setdefault(part.chapter, []).append(part)
-    is_over = is_whole(view)
+    is_over = view.book.is_all_before(view.read_to)
     told: list[tuple[str, list[Sentence]]] = []
     for parts, wanted in zip(chapters.values(), _shares([*map(len, chapters.values())], is_over=is_over), strict=True):
         sentences = [sentence for part in parts for sentence in part.after(since)]

@@ -396,7 +396,7 @@ class SpoilerChecks:
 
         None if the whole book is open and there is nothing to reveal.
         """
-        if read_to >= book.length:
+        if book.is_all_before(read_to):
             return None
         self._prepare(book)
 

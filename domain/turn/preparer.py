@@ -328,7 +328,7 @@ def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | No
 
 def _about(opened: OpenedView) -> dict[str, object]:
     """What the system prompt says about the book, how far its readers are, and whether all of it is open."""
-    book, is_open = opened.book, opened.view.read_to >= opened.book.length
+    book, is_open = opened.book, opened.book.is_all_before(opened.view.read_to)
     known = {"title": book.title, "author": book.author, "pages": book.page_count, "estimated": book.pages_estimated}
     return {**known, "page": opened.page, "place": opened.place, "open": is_open}
 
