@@ -75,7 +75,8 @@ LOOK_UP = rf"see|cf|compare|vgl|vergleiche?|siehe|voir|voyez|vease|vedi|zie|ver|
 SEE = rf"{LOOK_UP}|also|refer to|(?:turn|go) to|look (?:at|on)|check|auch|dazu|hierzu|auf|aussi|anche|ook|on|in"
 AGES = re.compile(
     r"\b(?:how old|ages?|aged|years? old|(?:old|young)est|wie alt|Alter|Jahre alt|quel âge|qué edad|años|che età"
-    r"|anni)\b",
+    r"|anni|hoe oud|hur gammal|hvor gammel|kuinka vanha|hány éves|kaç yaşında|ile lat|kolik (?:mu|jí|let)"
+    r"|сколько (?:ему |ей )?лет|πόσων χρον[ωώ]ν)\b|多大|几岁|何歳|몇\s?살",
     re.IGNORECASE,
 )
 """Words where ages are told or asked for."""
@@ -95,6 +96,8 @@ ASKS_FOR_ONE = re.compile(
     re.IGNORECASE,
 )
 """Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
+ASKS_FOR_A_SHARE = re.compile(rf"\b(?:{any_of('shares')}|{any_of('rates')})")
+"""Words with which a share is asked for; as a text reads."""
 MAY_BE_A_PAGE = re.compile(r"number|answer|total|\b(?:one|of|far|when|line|wann|weit|cu[aá]ndo|quando|когда)\b", re.I)
 """Where a number is asked for, what may mean a page as well: "which number?", but not "how old?"."""
 AGE_IN_BRACKETS = re.compile(

@@ -11,7 +11,8 @@ from domain.book import Passage, Sentence
 from domain.citations.keys import as_seen, key_of
 from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import without_typed_pages
-from domain.citations.symbols import ENDS, LARGER_NUMBER, marked, telling_words
+from domain.citations.symbols import ENDS, LARGER_NUMBER, any_of, marked, telling_words
+from domain.library.numerals import hours_in
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, stem_of, words_of
 from domain.ports import BookView
@@ -121,7 +122,10 @@ def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
 
 _PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
 _STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
-_HOUR = re.compile(r"(?<![\d:])\d{1,2}:\d\d(?![\d:])")
+_PART_OF_A_WHOLE = re.compile(
+    rf"(?:\0(?P<part>\d{{1,6}})|(?<!\d)(?P<before>\d{{1,6}}))\s{any_of('of_a_whole')}\s\0?(?P<whole>\d{{1,6}})(?!\d|[.,]\d)"
+)
+"""So many of so many; the number that is looked up begins at the NUL."""
 _ALIKE = 3
 """Letters with which words of one stem begin alike."""
 _BEHIND_ANOTHER = re.compile(r"\d, \Z")
@@ -151,7 +155,7 @@ class KnownNumbers:
         self._in_digits: dict[_Value, frozenset[str]] = {}
         self._in_words: dict[_Value, frozenset[str]] = {}
         self._values: dict[ToldBy, set[_Value]] = {who: set() for who in ToldBy}
-        self._hours = set[str]()
+        self._hours = set[tuple[int, int]]()
         self._words: defaultdict[str, set[str]] = defaultdict(set)
 
     def learn(self, text: str, who: ToldBy) -> None:
@@ -193,6 +197,8 @@ class KnownNumbers:
         make "(38)" anything but a page. What a tool has told is one in prose alone.
         """
         self._read_all()
+        if not number.is_one_of(pages) and self._is_part_of_a_told_whole(number):
+            return True
         in_words = self._in_words if number.is_in_prose else {}
         values = [(value, number.is_share) for value in number.values]
         known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
@@ -202,10 +208,21 @@ class KnownNumbers:
         company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
         if known and all(beside & (company | _ANY) if company else beside for beside in known):
             return True
-        hours = _HOUR.findall(number.written)
-        if hours and self._hours.issuperset(hour.lstrip("0") for hour in hours):
+        hours = {*hours_in(number.written)}
+        if hours and hours <= self._hours:
             return number.form != "open"
         return bool(number.values) and self._is_told_in_prose(number, pages)
+
+    def _is_part_of_a_told_whole(self, number: Number) -> bool:
+        """Whether it is a part of what the book counts: "17 of 22" behind "the 22 of our class". Of the pages of a
+        book somebody else may tell how many there are.
+        """
+        found = _PART_OF_A_WHOLE.search(f"{number.left}\0{number.read}{number.right}")
+        if not found or "\0" not in found[0]:
+            return False
+        part, whole = int(found["part"] or found["before"]), int(found["whole"])
+        told = self._values[ToldBy.BOOK] - self._values[ToldBy.READER] - self._values[ToldBy.TOOL]
+        return part <= whole and (whole, False) in told
 
     def _is_told_in_prose(self, number: Number, pages: Set[int]) -> bool:
         """Whether somebody has told it in other company, and it stands where no reference would."""
@@ -225,7 +242,7 @@ class KnownNumbers:
         yield
         for word in words_of(fold(text)):
             self._words[word[:_ALIKE]].add(word)
-        self._hours.update(hour.lstrip("0") for hour in _HOUR.findall(text))
+        self._hours.update(hours_in(text))
         is_book = who is ToldBy.BOOK
         for value, is_spelt, is_plain, words in _numbers_in_company(without_typed_pages(text), is_book):
             self._values[who].add(value)

@@ -288,7 +288,8 @@ class Number:
 
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it may be how old somebody is, where ages are told: behind a name, or `is_asked` in a sentence."""
-        is_told = (is_asked and not self.form) or context.BEHIND_A_NAME.search(self.before) is not None
+        is_named = context.BEHIND_A_NAME.search(self.before) is not None
+        is_told = is_named or (is_asked and not self.form and not self.right.startswith("-"))
         return is_told and 0 < max(self.values, default=0) <= OLDEST
 
     @property

@@ -296,6 +296,7 @@ class TypedPages:
         self._licensed = deque(map(int, _ASKED_NUMBER.findall(question)), maxlen=_OPERANDS)
         self._tells_ages = context.tells_ages(question)
         self._asked_for = context.ASKS_FOR_ONE.search(question)
+        self._is_share_asked = context.ASKS_FOR_A_SHARE.search(as_seen(question).text) is not None
         self._behind, self._line, self._header = "\n", "", ""
         self._columns: frozenset[int] | None = None
         self._heads, self._column = list[str](), 0
@@ -349,7 +350,8 @@ class TypedPages:
             return is_other or self._is_plainly_none(number)
         if number.is_share:
             is_told = self._is_cell(number) or self._is_known(number) or number.is_money
-            return not number.is_placed or is_told
+            is_asked = self._is_share_asked and number.form not in ("place", "goes") and not number.is_of_book
+            return not number.is_placed or is_told or is_asked
         if number.is_placed or number.is_near_page:
             return False
         if context.PAGES_IN.match(number.right):

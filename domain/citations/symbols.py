@@ -162,6 +162,11 @@ _ENGLISH_PAGE = re.compile(
 _WORD = re.compile(rf"[^\W\d_{DENSE}]+|[{DENSE}]+")
 _SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
 """After "a page one": here "one" is not a number."""
+_BEFORE_CENTS = re.compile(
+    r"(?:\b(?:one|two|three|four|five|seven|eight|nine|ten|eleven|twelve|few|many)|[^\W\d_](?:teen|ty)|\d)[\s-]\Z"
+)
+"""What is English before "cents", which is a number in French."""
+_LONGEST_BEFORE_CENTS = 10
 
 
 @cache
@@ -208,8 +213,11 @@ def marked(text: str) -> str:
 
     def mark(word: re.Match[str]) -> str:
         symbol = _symbol_of(word[0])
-        is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
-        return symbol * len(word[0]) if symbol and not is_somebody else word[0]
+        is_other = (word[0] == "one" and _SOMEBODY.match(text, word.end())) or (
+            word[0] in ("cent", "cents")
+            and _BEFORE_CENTS.search(text, max(word.start() - _LONGEST_BEFORE_CENTS, 0), word.start())
+        )
+        return symbol * len(word[0]) if symbol and not is_other else word[0]
 
     def mark_again(number: re.Match[str]) -> str:
         is_same = number_value(text[slice(*number.span("words"))]) == int(number["again"])

@@ -772,6 +772,90 @@ async def test_where_pages_are_spoken_of_other_numbers_stay() -> None:
     assert made.text == said
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("What proportion of them came back?", "About 33%, i.e. one third."),
+        ("Wie viel Prozent kamen zurück?", "33 Prozent, mehr als gedacht."),
+        ("By how much did it fall?", "By about 64%, says Ann."),
+        ("What interest does it pay?", "4.5 %. That is little."),
+    ],
+)
+async def test_a_share_that_is_asked_for_stays(asked: str, answer: str) -> None:
+    assert await answered(asked, answer) == answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("What percentage of them came back?", "It stands at 33%."),
+        ("What proportion of them came back?", "He eats it 33% of the way through the book."),
+        ("How far into the book, in percent?", "33%."),
+    ],
+)
+async def test_how_far_into_a_book_something_stands_is_no_share_that_was_asked_for(asked: str, answer: str) -> None:
+    assert "33" not in await answered(asked, answer)
+
+
+@pytest.mark.parametrize("asked", ["Hoe oud was hij?", "Hur gammal är han?", "Kolik mu bylo?", "Ile lat ma Jan?"])
+async def test_an_age_is_asked_for_in_many_languages(asked: str) -> None:
+    assert await answered(asked, "Jan: 46.") == "Jan: 46."
+
+
+async def told_by_the_book(asked: str, answer: str, *, book: str, tool: str = "") -> str:
+    """What is shown of an answer by somebody who was given the book's words and those of another tool."""
+    made = composer()
+    made.learn_words(asked)
+    made.learn_figures(book)
+    made.learn_elsewhere(tool)
+    return await made.feed(TextChunk(answer)) + await made.finish()
+
+
+@pytest.mark.parametrize(
+    ("book", "answer"),
+    [
+        ("They marched out with 640 muskets.", "429 of 640, says Ann."),
+        ("They marched out with six hundred and forty muskets.", "In the battle, 429 of 640 (says Ann)."),
+        ("Von den 22 aus der Klasse sind wir noch fünf.", "17 von 22; die anderen sind noch da."),
+    ],
+)
+async def test_a_part_of_what_the_book_counts_stays_also_where_a_page_is_asked_for(book: str, answer: str) -> None:
+    for asked in ("How many were lost?", "On which page is that, and how many were lost?"):
+        assert await told_by_the_book(asked, answer, book=book) == answer
+
+
+async def test_a_page_of_so_many_pages_is_no_part_of_what_the_book_counts() -> None:
+    for tool, answer in (("", "217 of 640."), ('{"total": 640}', "217 of 640."), ("", "700 of 640: Ann.")):
+        shown = await told_by_the_book(
+            "Where is it?", answer, book="38 muskets" if not tool else "640 muskets", tool=tool
+        )
+        assert not re.search("217|700", shown)
+
+
+@pytest.mark.parametrize(
+    ("book", "answer"),
+    [
+        ("Supper was at six o’clock and prayers at half past nine.", "Supper is at 6:00, and prayers are at 9:30."),
+        ("We came at a quarter to eight, or at ten minutes past.", "At 7:45."),
+        ("It was twenty-five minutes to twelve.", "It was 11:35, or 23:35."),
+        ("Er kam um halb zehn, der Arzt Viertel vor drei.", "Er kam um 9:30 Uhr, der Arzt 14:45."),
+        ("A las cinco y media, cinq heures et demie, alle sette meno un quarto.", "A las 5:30, 6:45."),
+        ("The last car runs at 11.15 p.m.", "It runs at 23:15, I read."),
+    ],
+)
+async def test_an_hour_that_the_book_tells_in_words_stays_in_figures(book: str, answer: str) -> None:
+    assert await told_by_the_book("What happens?", answer, book=book) == answer
+
+
+async def test_an_hour_that_nobody_told_may_be_a_page() -> None:
+    assert "2:17" not in await told_by_the_book("What happens?", "He dies, 2:17.", book="It was half past two.")
+
+
+async def test_cents_are_no_hundreds() -> None:
+    said = "It covered 40%, i.e. 40 cents; she gave deux cents francs."
+    assert await told_by_the_book("What?", said, book="It paid forty cents on the dollar, and 200 francs.") == said
+
+
 async def test_the_numbers_of_another_tool_stand_beside_the_words_they_had_there() -> None:
     made = composer()
     made.learn_elsewhere('{"shelf": 34, "rolls": [17, 18]}')
