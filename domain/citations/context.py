@@ -253,6 +253,8 @@ def plain_use() -> re.Pattern[str]:
     )
 
 
+NO_AGE = re.compile(rf"\b(?:{LOOK_UP})\.?\s\0|\0-")
+"""A number, here as NUL, that is looked up, or has a case ending, as no age has: "voyez 104", "a 91-en"."""
 BEHIND_A_NAME = re.compile(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui)\W{1,4}(?:[a-z.]+\s|~)?\Z")
 """What stands before somebody's age: a name or a pronoun."""
 LABEL = re.compile(r"(?:[.!?…:]\s|\n\W*)(?P<name>[^\W\d_]{3,}) (?:(?:number|no\.|nr\.) )?\Z")

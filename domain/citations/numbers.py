@@ -289,7 +289,7 @@ class Number:
     def is_age(self, *, is_asked: bool) -> bool:
         """Whether it may be how old somebody is, where ages are told: behind a name, or `is_asked` in a sentence."""
         is_named = context.BEHIND_A_NAME.search(self.before) is not None
-        is_told = is_named or (is_asked and not self.form and not self.right.startswith("-"))
+        is_told = is_named or (is_asked and not self.form and not context.NO_AGE.search(f"{self.left}\0{self.right}"))
         return is_told and 0 < max(self.values, default=0) <= OLDEST
 
     @property

@@ -802,6 +802,18 @@ async def test_an_age_is_asked_for_in_many_languages(asked: str) -> None:
     assert await answered(asked, "Jan: 46.") == "Jan: 46."
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "page"),
+    [
+        ("Quel âge a Lucien ?", "Il a 22 ans ; voyez 104 et suivantes.", "104"),
+        ("Wie alt ist Effi?", "Sie ist 17, siehe 93.", "93"),
+        ("Hány éves Ilka?", "Ilka 16 éves, a 91-en olvasható.", "91"),
+    ],
+)
+async def test_what_is_to_be_looked_up_is_no_age(asked: str, answer: str, page: str) -> None:
+    assert page not in await answered(asked, answer)
+
+
 async def told_by_the_book(asked: str, answer: str, *, book: str, tool: str = "") -> str:
     """What is shown of an answer by somebody who was given the book's words and those of another tool."""
     made = composer()
