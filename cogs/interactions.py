@@ -219,6 +219,23 @@ def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
     return f"{rule}\n{say('You can use me here: {channels}', channels=say.listed(channels))}" if channels else rule
 
 
+def is_posted_for_somebody(message: discord.Message) -> bool:
+    """Whether a webhook has posted it, as PluralKit and Tupperbox do for people. An app's reply to a command comes by a
+    webhook too, and has the app's own words.
+    """
+    return message.webhook_id == message.author.id and message.interaction_metadata is None
+
+
+def no_webhooks(say: Speech) -> str:
+    """What to tell those who have a webhook post for them. Nobody knows whose words they are: how far that person has
+    read, whether they may do this, and whether they have opted out.
+    """
+    return say(
+        "I don't answer messages that another app, such as PluralKit, posts for you: I can't see who wrote them, nor "
+        "how far you've read. Write to me without it, or use /ask."
+    )
+
+
 async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:
     """Carry out a button; whatever goes wrong ends in a sentence."""
     if not bot_of(interaction).take_up(interaction):

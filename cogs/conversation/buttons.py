@@ -1,17 +1,25 @@
 """The buttons under answers: values that name their action and their turn, and the views made from them."""
 
+import logging
 import re
 from collections.abc import Hashable, Iterable
+from datetime import timedelta
 from typing import Any, cast
 
 import discord
 from discord.ui import Button, Item, View
 
+from cogs.errors import hint
+from cogs.i18n import speech_at
 from cogs.interactions import buttons_of
 from cogs.interactions import row as view_row
 from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
-from domain.errors import Say
+from domain.conversation import Conversation
+from domain.errors import Say, StorageError
 from domain.event import PositionProposed
+from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, ACCEPT = "stop", "retry", "sources", "move", "again", "hear"
 RECAP, REDO, ASK_AGAIN, ASK_RETRY = "recap", "redo", "ask-again", "ask-retry"
@@ -21,6 +29,9 @@ KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
 
 PROPOSAL = r"\w+:\d+:.+"
 """The argument of a button that confirms a proposed position: the turn, the reader and the place."""
+
+AWAY = timedelta(days=7)
+"""How long somebody must not have written about a book to be offered a recap."""
 
 Buttons = tuple[ButtonData, ...]
 
@@ -117,6 +128,21 @@ def tells_of_waiting(message: discord.Message) -> bool:
 def recap_button(book_id: str, say: Say) -> Buttons:
     """Tell the person who presses what has happened so far."""
     return _button(RECAP, book_id, say("What's happened so far?"))
+
+
+async def offer_recap(use_cases: UseCases, message: discord.Message, conversation: Conversation) -> None:
+    """Offer a recap to somebody who returns to a book after some days."""
+    try:
+        last = await use_cases.transcripts.last_written(
+            str(message.author.id), conversation.book_id, but=str(message.id)
+        )
+        say = await speech_at(use_cases, message)
+    except StorageError as error:
+        logger.info("no recap was offered: %s", error)
+        return
+    if last is not None and message.created_at - last >= AWAY:
+        text = say("-# It's been a while. Shall I tell you what's happened so far, up to your page?")
+        await hint(message, text, view_of(recap_button(conversation.book_id, say)), about=RECAP)
 
 
 def keep_buttons(turn_id: str, say: Say) -> Buttons:

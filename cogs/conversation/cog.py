@@ -13,7 +13,7 @@ from discord.ext import commands
 from cogs.access import assert_may_post
 from cogs.cards import BOOKS_IN_A_MENU, books_menu
 from cogs.conversation.backfill import Backfill
-from cogs.conversation.buttons import ACCEPT, RECAP, accept_button, recap_button, tells_of_waiting, view_of
+from cogs.conversation.buttons import ACCEPT, accept_button, offer_recap, tells_of_waiting, view_of
 from cogs.conversation.deletions import AnswersWithoutQuestion, Corrections
 from cogs.conversation.intake import (
     TALK_ABOUT,
@@ -43,7 +43,17 @@ from cogs.errors import (
     waiting_sentence,
 )
 from cogs.i18n import Speech, known_speeches_at, speech_at, speech_in, speech_of
-from cogs.interactions import acknowledge, allowed_by, not_here, on_custom_id, on_press, row, take_away
+from cogs.interactions import (
+    acknowledge,
+    allowed_by,
+    is_posted_for_somebody,
+    no_webhooks,
+    not_here,
+    on_custom_id,
+    on_press,
+    row,
+    take_away,
+)
 from cogs.permissions import FOR_ANSWERS, FOR_READING, granted_to, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
@@ -62,9 +72,6 @@ POSTED_WITHIN_S = 1.0
 """How long it then waits for whatever else is being posted."""
 STILL_WITHIN_S = 3.0
 """How long an erasure waits for requests to Discord that are under way."""
-
-AWAY = timedelta(days=7)
-"""How long somebody must not have written about a book to be offered a recap."""
 
 OPENING_TAKES = timedelta(minutes=1)
 """The longest time from the opening of a thread until it is bound to its conversation, usually a tenth of a second."""
@@ -90,7 +97,8 @@ class ConversationCog(commands.Cog):
         self._edited: dict[int, discord.Message] = {}
         """Messages with an edit that is not stored yet, with their current words."""
         self._is_ready = False
-        self._given_up = RecentIds()
+        self._given_up, self._told_webhooks = RecentIds(), RecentIds()
+        """Threads where it has been said that their conversation is gone, and that webhooks are not answered."""
         cards = ToolCallButtons(use_cases, self._workers.live)
         bot.handle(
             *AnswerButtons(use_cases, self._workers).items(),
@@ -174,15 +182,10 @@ class ConversationCog(commands.Cog):
         """Note that messages in the server are missed from now on, until it is back."""
         self._intake.lose_sight(thread.id for thread in guild.threads)
 
-    @commands.Cog.listener()
-    async def on_guild_available(self, guild: discord.Guild) -> None:
-        """Discord had lost the server, or reported it late; those reported at once are handled together."""
-        if self._is_ready:
-            await self._backfill.run([guild], self._bot_id)
-
-    @commands.Cog.listener()
-    async def on_guild_join(self, guild: discord.Guild) -> None:
-        """The bot may have been there before."""
+    @commands.Cog.listener("on_guild_available")
+    @commands.Cog.listener("on_guild_join")
+    async def see_again(self, guild: discord.Guild) -> None:
+        """Discord had lost the server or reported it late (on_ready handles the others), or the bot has joined it."""
         if self._is_ready:
             await self._backfill.run([guild], self._bot_id)
 
@@ -197,6 +200,9 @@ class ConversationCog(commands.Cog):
         if message.author.id == self._bot_id and tells_of_waiting(message):
             await self._remove_if_of_another(message)
         if not is_from_a_person(message):
+            if is_posted_for_somebody(message) and mentions(message, self._bot_id):
+                explain = partial(self._explain_silence, message)
+                await self._bot.storage_retries.now_or_later(explain, f"the mention by webhook {message.webhook_id}")
             return
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._handle(message)
@@ -210,6 +216,12 @@ class ConversationCog(commands.Cog):
         """
         if not self._contexts.is_outage_told(notice.channel.id) and tells_of_outage(notice.content):
             await remove_notice(notice)
+
+    async def _explain_silence(self, message: discord.Message) -> None:
+        """Tell people once in a thread why what they have a webhook post for them is not answered."""
+        conversation = await self._use_cases.conversations.in_thread(str(message.channel.id))
+        if conversation is not None and self._told_webhooks.is_new(message.channel.id):
+            await hint(message, no_webhooks(await speech_at(self._use_cases, message)))
 
     async def _tell_how_to_start(self, message: discord.Message) -> None:
         """Tell somebody who mentions the bot in a channel, or in a thread that belongs to no conversation."""
@@ -429,22 +441,8 @@ class ConversationCog(commands.Cog):
         if found.deleted or found.edited:
             await self._corrections.found(found, message.channel.id, self._bot_id)
         if result is IntakeResult.ASKED:
-            await self._offer_recap(message, conversation)
+            await offer_recap(self._use_cases, message, conversation)
         return result
-
-    async def _offer_recap(self, message: discord.Message, conversation: Conversation) -> None:
-        """Offer a recap to somebody who returns to a book after some days."""
-        try:
-            last = await self._use_cases.transcripts.last_written(
-                str(message.author.id), conversation.book_id, but=str(message.id)
-            )
-            say = await speech_at(self._use_cases, message)
-        except StorageError as error:
-            logger.info("no recap was offered: %s", error)
-            return
-        if last is not None and message.created_at - last >= AWAY:
-            text = say("-# It's been a while. Shall I tell you what's happened so far, up to your page?")
-            await hint(message, text, view_of(recap_button(conversation.book_id, say)), about=RECAP)
 
     async def _catch_up(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
         """Before the first message of a session in a thread, accept the ones that were missed."""
