@@ -49,6 +49,9 @@ logger = logging.getLogger(__name__)
 OFFER_WITHIN_S = 2.0
 """The time for a fallback answer: its reader has waited long enough already."""
 
+SHARE_FOR_AN_OFFER = 0.1
+"""The most that is kept back for it of the time that a turn may take."""
+
 OFFERS_AT_ONCE = 2
 """Fallback answers made at the same time: a model that cannot be reached fails for everybody at once."""
 
@@ -199,7 +202,7 @@ class TurnRunner:
 
     async def _in_time(self, work: Awaitable[StrategyOutcome], draft: TurnDraft) -> StrategyOutcome:
         """Work for at most as long as a turn may take; if the model cannot be reached, search the book itself."""
-        kept_back = min(OFFER_WITHIN_S, self._turn_timeout / 10) if self._fallback else 0.0
+        kept_back = min(OFFER_WITHIN_S, self._turn_timeout * SHARE_FOR_AN_OFFER) if self._fallback else 0.0
         try:
             async with asyncio.timeout(self._turn_timeout - kept_back):
                 return await work
