@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 
 from bot.providers.extractive import intents, quotation, wording
 from bot.providers.extractive.language import WORDINGS, Language, is_little, language_of, stems_of
@@ -24,8 +24,17 @@ from bot.providers.extractive.question import (
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, gather, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.signs import relation_in
-from bot.providers.extractive.transcript import REMEMBERED, Transcript, in_context, quoted_of, typed_small
+from bot.providers.extractive.transcript import (
+    BOTH,
+    REMEMBERED,
+    Transcript,
+    in_context,
+    last_pages,
+    numbered,
+    quoted_of,
+    story_chapter,
+    typed_small,
+)
 from domain.book import Passage, Sentence
 from domain.citations.keys import fold
 from domain.library.addressing import is_same_number
@@ -164,7 +173,7 @@ class Choices:
         gone, respelt = self._gone(question), wording.respelt(question, self.transcript.missing)
         lost = wording.essential(question, gone, respelt, is_foreign=is_foreign)
         _, told_of = self.told_in(question)  # a story of the book may be named in it by its title alone
-        lost = lost or _half_known(told_of, [term.word for term in gone], respelt, self.transcript.told)
+        lost = lost or wording.half_known(told_of, [term.word for term in gone], respelt, self.transcript.told)
         return lost or (self.missing(question) if intents.is_indefinite(question) else [])
 
     def namesake(self, name: str) -> str:
@@ -176,23 +185,6 @@ class Choices:
     def _gone(self, question: Question) -> list[Term]:
         stems = ((*each.stems, *stems_of(each.words, question.language)) for each in self.of(question).candidates)
         return wording.absent(question, self.transcript.missing, {*chain.from_iterable(stems)})
-
-
-def _half_known(question: Question, gone: Collection[str], respelt: Mapping[str, str], told: str) -> list[str]:
-    """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
-    if question.language is Language.GERMAN and question.kind is not QuestionKind.WHO_IS:
-        return []  # "Effis Grabstein": every noun has a capital
-    names = [word for word in question.name_words if not (is_title(word) or relation_in(f"{word} of all"))]
-    pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
-    lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
-    as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
-    return [] if all(fold(each) in fold(told.replace("-", " ")) for each in as_spelt) else names
-
-
-def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:
-    """Whether two words that are typed as a name are none in the book: an iron will and a man are no Iron Man."""
-    are_typed = all(word[0].isupper() for word in pair) and any(term.word[0].islower() for term in question.terms)
-    return are_typed and not any(re.search(rf"[a-zà-ÿ,;] {re.escape(word)}\b", told) for word in pair)
 
 
 _CONTEXT_WORDS = 30
@@ -408,7 +400,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
     transcript = choices.transcript
     match wish.intent:
         case intents.Overview(latest=True):
-            last = wording.story_chapter(transcript.listed, last=True)
+            last = story_chapter(transcript.listed, last=True)
             return tools.call("story_so_far", chapter=f"#{last['number']}" if last else "0")
         case intents.Overview(chapter=int(), others=()) if transcript.is_story_of_part:
             return tools.call("table_of_contents")
@@ -427,11 +419,11 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             hits = [quotation.first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case intents.Beginning(chapter=of):
-            first = transcript.chapter if of else wording.story_chapter(transcript.listed)
+            first = transcript.chapter if of else story_chapter(transcript.listed)
             return tools.call("read_pages", **{"from": first.get("page", "1")}) if first else []
         case intents.StoryEnd(of):
-            last = transcript.chapter if of else wording.story_chapter(transcript.listed, last=True)
-            return tools.call("read_pages", **wording.last_pages(last)) if last or not of else []
+            last = transcript.chapter if of else story_chapter(transcript.listed, last=True)
+            return tools.call("read_pages", **last_pages(last)) if last or not of else []
         case _:
             return _onward(transcript, tools) if isinstance(wish.intent, intents.Onward) else []
 
@@ -461,8 +453,8 @@ def _third_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
     if isinstance(wish.intent, intents.Lookup):  # whose names are known by now, though nobody typed their capitals
         return _first_scene(wish.intent.question, choices.transcript, tools)
     chapter = wish.intent.chapter if isinstance(wish.intent, intents.Overview) else None
-    same = wording.numbered(choices.transcript.listed, chapter)
-    told = same if len(same) == wording.BOTH else []
+    same = numbered(choices.transcript.listed, chapter)
+    told = same if len(same) == BOTH else []
     return [call for each in told for call in tools.call("story_so_far", chapter=f"#{each['number']}")]
 
 

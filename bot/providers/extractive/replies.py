@@ -54,18 +54,15 @@ from bot.providers.extractive.quotation import (
     with_neighbours,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
-from bot.providers.extractive.transcript import Transcript
+from bot.providers.extractive.transcript import BOTH, Transcript, last_pages, numbered, story_chapter
 from bot.providers.extractive.wording import (
-    BOTH,
     PHRASES,
     Phrases,
     as_typed,
     book_told,
-    last_pages,
     lead_in,
     nothing_found,
-    numbered,
-    story_chapter,
+    phrases_in,
     tally_of,
 )
 from domain.book import Passage
@@ -208,7 +205,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     looks = transcript.looks_for("count_mentions", term=wish.term)
     if not looks:
         return ""
-    phrases, result = PHRASES[language], looks[0].result
+    phrases, result = phrases_in(language, is_open=transcript.book["open"]), looks[0].result
     if not result.passages:
         return phrases.never.format(wish.term)
     places = [_around(wish.term, passage, language) for passage in result.passages]
@@ -257,11 +254,12 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
     places = places_of(wish, transcript)
     hits = [hit for hit in places if stands_in(wish.text, hit.text) or is_like(wish.text, hit.text, language)]
-    phrases, is_sure = PHRASES[language], wish.sure or (wish.speaker and OUTCRY.fullmatch(wish.text))
+    phrases = phrases_in(language, is_open=transcript.book["open"])
+    is_sure = wish.sure or (wish.speaker and OUTCRY.fullmatch(wish.text))
     if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or is_sure):
         return ""
     if not hits:
-        return phrases.no_line if transcript.book["open"] else phrases.no_line_yet
+        return phrases.no_line
     around = transcript.passages_of("read_around")
     told = [_and_next(each, around, language) for each in hits] if wish.after else []
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
@@ -403,7 +401,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
 
 def _told(wish: Wish, choices: Choices) -> str:
     transcript, intent = choices.transcript, wish.intent
-    phrases = PHRASES[wish.question.language]
+    phrases = phrases_in(wish.question.language, is_open=transcript.book["open"])
     if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:
@@ -455,8 +453,8 @@ def _lookup(question: Question, choices: Choices) -> str:
     choice = choices.of(question)
     if names_author(question, choices.transcript.book["author"], choice.candidates):
         return book_told("origin", choices.transcript.book, PHRASES[question.language])
-    language, reading = choices.spoken(question), not choices.transcript.book["open"]
-    phrases = PHRASES[language]
+    language = choices.spoken(question)
+    phrases = phrases_in(language, is_open=choices.transcript.book["open"])
     unknown = choices.unknown(question)
     if choice.candidates and not _still_to_quote(choice, choices.quoted).candidates:
         return ""  # another question of the message has quoted all of it
@@ -473,14 +471,14 @@ def _lookup(question: Question, choices: Choices) -> str:
         words = (lost or named if is_foreign else []) or unknown or missing
         is_general = is_of_the_world(question) or least_together(question, choices.transcript.told) > 0
         words = words or ([] if is_general else question.name_words)  # of England, there is something else
-        nothing = nothing_found(words, question.text, phrases, reading=reading)
+        nothing = nothing_found(words, question.text, phrases)
         other = choices.namesake(unknown[-1]) if len(unknown) > 1 else ""
         return " ".join([*foreign, nothing, *([phrases.did_you_mean.format("", other)] if other else [])])
     spelt = choices.mended(question)
     typed = as_typed([*spelt], question.text)
     mended = (" ".join(spelt.get(each, each) for each in words.split()) for words in typed)
     meant = [phrases.did_you_mean.format(*each) for each in zip(typed, mended, strict=True)]
-    without = [nothing_found(absent, question.text, phrases, reading=reading)] if absent else []
+    without = [nothing_found(absent, question.text, phrases)] if absent else []
     return "\n\n".join([*meant, *foreign, *without, answer])
 
 

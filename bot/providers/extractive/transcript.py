@@ -33,9 +33,11 @@ from bot.providers.extractive.signs import CAUSE, relation_in
 from domain.book import Passage, Sentence
 from domain.chat import CompletedCall, PromptKind, PromptMessage, completed_calls
 from domain.citations.keys import fold
-from domain.library.addressing import is_same_number
+from domain.library.addressing import is_matter, is_same_number
+from domain.library.numerals import number_value
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive, words_of
+from domain.library.summaries import FEWEST_OF_A_STORY, FRONT_WORDS
 from domain.reading.recap import is_role
 
 REMEMBERED = 6
@@ -433,3 +435,33 @@ def _exchange(asked: Sequence[PromptMessage], since: Sequence[PromptMessage]) ->
     passages = tuple(passage for message in since for passage in message.passages)
     answer = "\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations)
     return Exchange(as_printed(_words(asked), " ".join(passage.text for passage in passages)), answer, passages)
+
+
+def story_chapter(listed: Sequence[Mapping[str, Any]], *, last: bool = False) -> Mapping[str, Any]:
+    """The first chapter of a table of contents that does not call itself a preface or the like, or the last one."""
+    told = [each for each in listed if not is_matter(each["title"])]
+    long = [each for each in told if each["words"] >= FEWEST_OF_A_STORY]
+    begins, after = ([each["printed"] for each in long] + ["", ""])[:2]
+    at = int(bool(after) and not begins and long[0]["words"] < FRONT_WORDS)  # the cast of a play before its first act
+    return next(iter([*told[::-1], *listed[::-1]] if last else [*long[at:], *listed]), {})
+
+
+BOTH = 2
+"""Chapters with the same number that are told together; of more, it is asked which."""
+
+
+def numbered(listed: Sequence[Mapping[str, Any]], chapter: int | str | None) -> list[Mapping[str, Any]]:
+    """The chapters with a number ("1", "chapter one"), as they are printed: several if each part counts anew."""
+    wanted = number_value(str(chapter).partition(" ")[2] or str(chapter))
+    parts = {each["parent"] for each in listed}
+    return [
+        each for each in listed if each["title"] not in parts and number_value(each["printed"]) == wanted is not None
+    ]
+
+
+def last_pages(chapter: Mapping[str, Any]) -> dict[str, str]:
+    """The last two pages of a chapter, because the last one may be a line; one if they are not numbered."""
+    first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
+    if not (first.isdecimal() and last.isdecimal()):
+        return {"from": last, "to": last}
+    return {"from": str(max(int(first), int(last) - 1)), "to": last}

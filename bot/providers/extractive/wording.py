@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files
-from itertools import islice, permutations
+from itertools import islice, pairwise, permutations
 from typing import Any
 
 from bot.providers.extractive.language import ANSWERING, NUMBERS, WORDINGS, Language, is_little, stems_of, written
@@ -21,12 +21,9 @@ from bot.providers.extractive.question import (
 from bot.providers.extractive.quotation import Choice, Confidence
 from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, matter_in, measure_in, relation_in
 from domain.errors import shortened
-from domain.library.addressing import is_matter
-from domain.library.numerals import number_value
 from domain.library.search.languages import german_forms, is_strong_german
 from domain.library.search.phrases import LEAST_RUN, quoted_in
 from domain.library.search.words import fold, is_dense, without_possessive, words_of
-from domain.library.summaries import FEWEST_OF_A_STORY, FRONT_WORDS
 from domain.tool_use import OfferedTools, ToolInvocation
 
 
@@ -66,16 +63,20 @@ class Phrases:
     contents: str
     one_chapter: str
     no_contents: str
+    no_contents_yet: str
     more: str
     goes_on: str
     once: str
+    once_yet: str
     counted: str
+    counted_yet: str
     all_in: str
     between: str
     mostly: str
     mostly_there: str
     in_chapter: str
     never: str
+    never_yet: str
     page: str
     line: str
     line_similar: str
@@ -116,11 +117,23 @@ class Phrases:
         """Lead-ins that say that what follows may not be an answer."""
         return (self.near, self.likely, self.rest, self.no_reason, self.no_number, self.no_time)
 
+    def within_bound(self) -> "Phrases":
+        """Those for somebody who has not read all of the book: what is said about it holds so far."""
+        yet = [each.name for each in fields(self) if each.name.endswith("_yet")]
+        return replace(self, **{name.removesuffix("_yet"): getattr(self, name) for name in yet})
+
 
 PHRASES: dict[Language, Phrases] = {
     Language(name): Phrases(**phrases)
     for name, phrases in json.loads(files(__package__).joinpath("phrases.json").read_text(encoding="utf-8")).items()
 }
+
+_WITHIN_BOUND = {language: phrases.within_bound() for language, phrases in PHRASES.items()}
+
+
+def phrases_in(language: Language, *, is_open: bool) -> Phrases:
+    """What to say in a language, if all of the book `is_open` or not."""
+    return PHRASES[language] if is_open else _WITHIN_BOUND[language]
 
 
 def book_told(reply: str, book: Mapping[str, Any], phrases: Phrases) -> str:
@@ -195,36 +208,6 @@ def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
 
 def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
     return phrases.in_chapter.format(chapter["title"])
-
-
-def story_chapter(listed: Sequence[Mapping[str, Any]], *, last: bool = False) -> Mapping[str, Any]:
-    """The first chapter of a table of contents that does not call itself a preface or the like, or the last one."""
-    told = [each for each in listed if not is_matter(each["title"])]
-    long = [each for each in told if each["words"] >= FEWEST_OF_A_STORY]
-    begins, after = ([each["printed"] for each in long] + ["", ""])[:2]
-    at = int(bool(after) and not begins and long[0]["words"] < FRONT_WORDS)  # the cast of a play before its first act
-    return next(iter([*told[::-1], *listed[::-1]] if last else [*long[at:], *listed]), {})
-
-
-BOTH = 2
-"""Chapters with the same number that are told together; of more, it is asked which."""
-
-
-def numbered(listed: Sequence[Mapping[str, Any]], chapter: int | str | None) -> list[Mapping[str, Any]]:
-    """The chapters with a number ("1", "chapter one"), as they are printed: several if each part counts anew."""
-    wanted = number_value(str(chapter).partition(" ")[2] or str(chapter))
-    parts = {each["parent"] for each in listed}
-    return [
-        each for each in listed if each["title"] not in parts and number_value(each["printed"]) == wanted is not None
-    ]
-
-
-def last_pages(chapter: Mapping[str, Any]) -> dict[str, str]:
-    """The last two pages of a chapter, because the last one may be a line; one if they are not numbered."""
-    first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
-    if not (first.isdecimal() and last.isdecimal()):
-        return {"from": last, "to": last}
-    return {"from": str(max(int(first), int(last) - 1)), "to": last}
 
 
 def is_replaceable(term: Term, question: Question) -> bool:
@@ -393,6 +376,23 @@ def essential(question: Question, gone: Sequence[Term], respelt: Collection[str]
     return [term.word for term in things] if all(term in gone for term in things) else []
 
 
+def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, str], told: str) -> list[str]:
+    """The words of a name if the book has only some of them: Muff Potter is no Harry Potter."""
+    if question.language is Language.GERMAN and question.kind is not QuestionKind.WHO_IS:
+        return []  # "Effis Grabstein": every noun has a capital
+    names = [word for word in question.name_words if not (is_title(word) or relation_in(f"{word} of all"))]
+    pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
+    lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
+    as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
+    return [] if all(fold(each) in fold(told.replace("-", " ")) for each in as_spelt) else names
+
+
+def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:
+    """Whether two words that are typed as a name are none in the book: an iron will and a man are no Iron Man."""
+    are_typed = all(word[0].isupper() for word in pair) and any(term.word[0].islower() for term in question.terms)
+    return are_typed and not any(re.search(rf"[a-zà-ÿ,;] {re.escape(word)}\b", told) for word in pair)
+
+
 def without_lost(question: Question, gone: Sequence[Term]) -> Question | None:
     """The question without these words, if it then still is about somebody or something; else None."""
     terms = tuple(term for term in question.terms if term not in gone)
@@ -418,12 +418,12 @@ def has_article(word: str, question: Question) -> bool:
     return found is not None and not (found["does"] and found["between"] and not words_of(found["rest"]))
 
 
-def nothing_found(words: Sequence[str], asked: str, phrases: Phrases, *, reading: bool) -> str:
+def nothing_found(words: Sequence[str], asked: str, phrases: Phrases) -> str:
     """That nothing was found, and about what, as far as that is known, in the words of the question."""
     if not words:
-        return phrases.nothing_yet if reading else phrases.nothing
+        return phrases.nothing
     listed = ", ".join(f"*{shortened(word)}*" for word in as_typed(words, asked))
-    return (phrases.nothing_about_yet if reading else phrases.nothing_about).format(listed)
+    return phrases.nothing_about.format(listed)
 
 
 def as_typed(words: Sequence[str], asked: str) -> list[str]:

@@ -460,7 +460,7 @@ async def test_mentions_are_counted_not_guessed(talk: Talk) -> None:
     turn = await talk.ask("How often is Marta mentioned?")
     assert turn.tools == ["count_mentions"]
     lead, first, last = turn.text.split("\n\n")
-    assert lead.startswith("“Marta” appears 4 times so far: first in ")
+    assert lead.startswith("“Marta” appears 4 times: first in ")
     assert lead.endswith("most often there: 2 times), last in “3. III. The Keeper”.")
     assert (first.endswith("(p. 1)"), last.endswith("(p. 3)")) == (True, True)
     assert "Marta Quill came to the island" in turn.text
@@ -475,11 +475,18 @@ async def test_the_first_mention_alone(talk: Talk) -> None:
 async def test_what_occurs_once_is_not_shown_twice(talk: Talk) -> None:
     turn = await talk.ask("How often is Quill mentioned?")
     quoted = "Marta Quill came to the island on a Tuesday in March."
-    assert turn.text == f"“Quill” appears once so far: “{quoted}” (p. 1)"
+    assert turn.text == f"“Quill” appears once: “{quoted}” (p. 1)"
 
 
 async def test_what_never_occurs(talk: Talk) -> None:
     assert (await talk.ask("How often is Zebulon mentioned?")).text == SAY.never.format("Zebulon")
+
+
+async def test_counts_hold_so_far_only_for_somebody_who_is_still_reading(talk: Talk) -> None:
+    talk.is_open = False
+    assert (await talk.ask("How often is Zebulon mentioned?")).text == "“Zebulon” hasn’t appeared so far."
+    assert (await talk.ask("How often is Quill mentioned?")).text.startswith("“Quill” appears once so far: ")
+    assert (await talk.ask("How often is Marta mentioned?")).text.startswith("“Marta” appears 4 times so far: ")
 
 
 async def test_the_chapters(talk: Talk) -> None:
