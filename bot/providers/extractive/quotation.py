@@ -440,7 +440,6 @@ _PARTNERS = dict(zip('“„«»‘"', '”“»«’"', strict=True))
 _OPENERS = {closing: opening for opening, closing in _PARTNERS.items()}
 _ANY_MARK = re.compile(rf"{_DOUBLE.pattern}|(?<!\w)‘(?=\S)|(?<=[.,;:!?…—–”\"])’(?!\w)")
 """Double marks, and single ones that are no apostrophes."""
-_OWN_GAP = re.compile(r"\[|…|\.\.\.")
 
 
 def _paired(text: str) -> str:
@@ -448,7 +447,7 @@ def _paired(text: str) -> str:
     if len(_DOUBLE.findall(text)) == 1:
         text = _bare(text)
     inner, opened, missing = text.strip("… "), "", ""
-    for mark in _ANY_MARK.finditer("" if _OWN_GAP.search(inner) else inner):  # its gaps would be taken for others
+    for mark in _ANY_MARK.finditer("" if "[" in inner else inner):  # words in brackets would be taken for left out
         if mark[0] == "‘" or _OPENS.match(inner, mark.start()):  # as may each paragraph of a long reply
             opened += mark[0] if mark[0] not in opened and words_of(inner[mark.end() :]) else ""
         elif (opener := _OPENERS.get(mark[0], "")) in opened:

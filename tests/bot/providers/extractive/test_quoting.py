@@ -255,6 +255,8 @@ def moved(found: list[Candidate], by: int) -> list[Candidate]:
         ("He said “Good day” and left. “I will", "He said “Good day” and left. “I will …”"),
         ("Die Nadel.“ Er ging. „Ja.“", "„… Die Nadel.“ Er ging. „Ja.“"),
         ("Il dit « non » et rit. « Oui.", "Il dit « non » et rit. « Oui. …»"),
+        ("I see... He is gone.” “Who?... Ann?”", "“… I see... He is gone.” “Who?... Ann?”"),
+        ("Hier wohne ich ...« »Ach ...«", "»… Hier wohne ich ...« »Ach ...«"),
         ("I said “What for?”’", "‘… I said “What for?”’"),
         ("“The boys’ cart is ‘old,’” he said. “It is.”", "“The boys’ cart is ‘old,’” he said. “It is.”"),
     ],
