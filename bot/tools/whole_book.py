@@ -83,16 +83,16 @@ class WholeBookTools:
 
     async def story_so_far(self, args: dict[str, Any]) -> ToolResult:
         chapter = args.get("chapter")
-        if chapter in (None, ""):
-            digests = await self._digests(None)
-        else:
-            digests = [each for number in await self._numbers(chapter) for each in await self._digests(number)]
+        numbers = [] if chapter in (None, "") else await self._numbers(chapter)
+        wanted: Sequence[int | None] = numbers or [None]
+        digests = [each for number in wanted for each in await self._digests(number)]
         if not digests:
             return self._result("Nothing has been read yet.", [], "nothing read yet")
         note = _story_note(digests, round(self._budget.left * STORY_SHARE))
         self._budget.spend(length_in_words(note))
         passages = self._budget.take(await self._telling(digests))
-        return self._result(note, passages, _story_summary(digests, "part" if chapter else "chapter"))
+        result = self._result(note, passages, _story_summary(digests, "part" if chapter else "chapter"))
+        return replace(result, data={"chapters": numbers})
 
     async def _numbers(self, chapter: object) -> list[int]:
         """The numbers of a chapter, and of the chapters in it if it is a part.

@@ -28,12 +28,23 @@ _PARTS = """
     atto aufzug действие epilogue prologue epilog эпилог theil delen część díl rész osa частина част kısım μέρος חלק
     الجزء القسم الباب بخش
 """
+_SAME = """
+    chapter chap ch kapitel kap chapitre capítulo capitulo cap capitolo hoofdstuk глава
+    letter brief lettre carta lettera письмо
+    scene szene scène escena scena auftritt явление
+    volume vol tome tomo band том
+    book livre libro buch boek книга
+    part partie parte teil theil deel часть
+    act acte acto akt atto aufzug действие
+"""
+"""Words for the same kind of chapter or part, a kind a line: readers ask for "Akt 1" of an English play."""
 _SPECIAL_PARTS = frozenset(("epilogue", "prologue", "epilog", "эпилог"))
 _FILLERS = frozenset("the of in von der die das de des du la le del della no nr and".split())  # noqa: SIM905
 _CHAPTER_WORDS, _PART_WORDS, _STORY_WORDS = (
     frozenset(form for word in words.split() for form in (word.casefold(), fold(word)))
     for words in (_CHAPTERS, _PARTS, _STORIES)
 )
+_KINDS = [frozenset(form for word in line.split() for form in (word, fold(word))) for line in _SAME.splitlines()]
 _POSITION = re.compile(r"#(\d{1,5})")
 _CJK_NUMBER = re.compile(r"第\s*([〇零一二三四五六七八九十百千\d]+)\s*[卷部篇章回节節話话]")
 _LEADING_NUMBER = re.compile(r"\s*(?:(?P<word>[^\W\d_]+)\.?\s+)?(?P<number>\d{1,4}|[ivxlcdm]+)(?:\b|$)", re.IGNORECASE)
@@ -226,7 +237,8 @@ def _of_kind(fitting: list[_Line[Named]], word: str, used: Container[str]) -> li
     """
     if word in _PART_WORDS:
         called = [line for line in fitting if _is_called(line.chapter, word)]
-        return called if called or word in used else [line for line in fitting if line.is_part and not line.above]
+        outermost = [line for line in fitting if line.is_part and not line.above]
+        return called if called or word in used else [each for each in outermost if not _is_special(each.chapter)]
     chapters = [line for line in fitting if not line.is_part] or fitting
     if word and (called := [line for line in chapters if _is_called(line.chapter, word)]):
         return called
@@ -234,6 +246,10 @@ def _of_kind(fitting: list[_Line[Named]], word: str, used: Container[str]) -> li
     main = [line for line in chapters if not _words(line.chapter) & other_kinds]
     main = main or [line for line in chapters if any(_is_called(line.chapter, each) for each in ("chapter", "kapitel"))]
     return main if 0 < len(main) < len(chapters) and not word else chapters
+
+
+def _is_special(each: Addressed) -> bool:
+    return not _words(each).isdisjoint(_SPECIAL_PARTS)
 
 
 def _with_parts(chapters: Sequence[Named]) -> Iterator[_Line[Named]]:
@@ -257,7 +273,12 @@ def _fits(part: Addressed, value: int | None, step: _Step, used: Container[str])
 
 
 def _is_called(each: Addressed, word: str) -> bool:
-    return word in _words(each) or (word == "vol" and "volume" in _words(each))
+    return not _words(each).isdisjoint(_kind_of(word))
+
+
+def _kind_of(word: str) -> frozenset[str]:
+    """The words for the same kind of chapter or part."""
+    return next((words for words in _KINDS if word in words), frozenset((word,)))
 
 
 def _words(each: Addressed) -> set[str]:
@@ -265,7 +286,13 @@ def _words(each: Addressed) -> set[str]:
 
 
 def _by_title_or_place(chapters: Sequence[Named], step: _Step, name: str) -> Named | None:
-    """For books without printed numbers, or parsed by an earlier version: the number in a title, else the position."""
+    """For books without printed numbers, or parsed by an earlier version: the number in a title, else the position.
+    That of a part is its place among the outermost parts; a book without any has no acts or volumes.
+    """
+    if step.word in _PART_WORDS and not any(_is_called(each, step.word) for each in chapters):
+        parts = [each for each, above, is_part in _with_parts(chapters) if is_part and not above]
+        if parts or step.word not in _kind_of("part"):
+            return next((each for at, each in enumerate(parts, start=1) if at == step.value), None)
     counted = next((each for each in chapters if each.number == step.value), None)
     if name.strip().isdecimal():
         return counted

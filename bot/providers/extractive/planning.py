@@ -419,10 +419,10 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             hits = [quotation.first_told(look.result.passages) for look in looks if look.result.passages]
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case intents.Beginning(chapter=of):
-            first = transcript.chapter if of else story_chapter(transcript.listed)
+            first = transcript.told_chapter() if of else story_chapter(transcript.listed)
             return tools.call("read_pages", **{"from": first.get("page", "1")}) if first else []
         case intents.StoryEnd(of):
-            last = transcript.chapter if of else story_chapter(transcript.listed, last=True)
+            last = transcript.told_chapter(last=True) if of else story_chapter(transcript.listed, last=True)
             return tools.call("read_pages", **last_pages(last)) if last or not of else []
         case _:
             return _onward(transcript, tools) if isinstance(wish.intent, intents.Onward) else []

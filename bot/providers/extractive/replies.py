@@ -319,7 +319,7 @@ def cast(transcript: Transcript, language: Language) -> str:
 
 def beginning(wish: Beginning, transcript: Transcript, language: Language) -> str:
     """The first sentences of the story, without its number and persons; empty where they were not looked for."""
-    chapter = transcript.chapter if wish.chapter else story_chapter(transcript.listed)
+    chapter = transcript.told_chapter() if wish.chapter else story_chapter(transcript.listed)
     read = transcript.passages_of("read_pages", **{"from": chapter.get("page", "1")})
     found = gather([read], language)
     story = [each for each in found if each.start >= _start_of(chapter, read, 0) and not each.is_heading]
@@ -352,7 +352,7 @@ def _at_place(wish: Line | Cited, transcript: Transcript, language: Language) ->
 
 
 def _edge(wish: Beginning | StoryEnd, transcript: Transcript, language: Language) -> str:
-    if wish.chapter and not transcript.chapter:
+    if wish.chapter and not transcript.told_chapter():
         return overview(Overview(wish.chapter), transcript, language)
     if isinstance(wish, Beginning):
         return beginning(wish, transcript, language)
@@ -365,7 +365,7 @@ _THE_END = re.compile(r"\W*(?:the end|finis|fin|ende)\W*", re.IGNORECASE)
 
 def ending(wish: StoryEnd, transcript: Transcript, language: Language) -> str:
     """The last sentences of the story, or of a chapter; empty where they were not looked for."""
-    own, following = (transcript.chapter, transcript.next_chapter) if wish.chapter else ({}, {})
+    own, following = (transcript.told_chapter(last=True), transcript.next_chapter) if wish.chapter else ({}, {})
     read = transcript.passages_of("read_pages", **last_pages(own or story_chapter(transcript.listed, last=True)))
     begins, ends = _start_of(own, read, 0), _start_of(following, read, sys.maxsize)
     story = takewhile(lambda each: not _THE_END.fullmatch(each.text), gather([read], language))

@@ -43,6 +43,9 @@ from domain.reading.recap import is_role
 REMEMBERED = 6
 """Exchanges that follow-up questions may refer to."""
 
+_FEWEST_WORDS = 20
+"""Of a chapter that is more than the heading of a part."""
+
 
 _NOT_ASKED = re.compile(
     r"```.*?(?:```|\Z)|<(?:[@#][!&]?|a?:\w+:|t:|id:|/[^<>\n]{1,99}:)[\w:]*>|@(?:everyone|here)\b"
@@ -344,24 +347,29 @@ class Transcript:
         parts = {each["parent"] for each in self.listed if each["title"] in told} - {""}
         return [each for each in self.listed if {each["parent"]} == parts]
 
-    @property
-    def chapter(self) -> Mapping[str, Any]:
-        """The chapter whose story was told, from the table of contents; empty if there is none."""
-        told = {passage.chapter for passage in self.passages_of("story_so_far")}
-        return next((each for each in self.listed if {each["title"]} == told), {})
+    def told_chapter(self, *, last: bool = False) -> Mapping[str, Any]:
+        """The chapter whose story was told, from the table of contents; of a part, the first that is more than its
+        heading, or the last one; empty if there is none.
+        """
+        looks = self.looks_for("story_so_far")
+        numbers = (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
+        told = [each for each in self.listed if each["number"] in numbers]
+        long = [each for each in told if each["words"] >= _FEWEST_WORDS] or told
+        return next(iter(long[::-1] if last else long), {})
 
     @property
     def next_chapter(self) -> Mapping[str, Any]:
         """The one behind it in the table of contents; empty if there is none."""
-        return next((behind for each, behind in pairwise(self.listed) if each is self.chapter), {})
+        chapter = self.told_chapter(last=True)
+        return next((behind for each, behind in pairwise(self.listed) if each is chapter), {})
 
     def is_ahead(self, chapter: int | str | None) -> bool:
         """Whether the end of the book, or of a chapter that was looked up, lies beyond what has been read."""
         if self.book["open"] or not chapter:
             return not self.book["open"]
         at_end_of = self.book["place"].get("chapter")
-        is_last = self.chapter is self.listed[-1]
-        return is_last and not (at_end_of and is_same_number(self.chapter["printed"], at_end_of))
+        told = self.told_chapter(last=True)
+        return told is self.listed[-1] and not (at_end_of and is_same_number(told["printed"], at_end_of))
 
     @property
     def has_failed(self) -> bool:

@@ -180,6 +180,19 @@ def test_an_act_that_has_no_scenes_is_found_by_its_name() -> None:
     play = book(("Characters", "", 1), ("Act I", "I", 1), ("Act II", "II", 1))
     assert find_chapter(play, "act 2") is play[2]
     assert find_chapter(play, "volume 2") is None
+    assert find_chapter(play, "Akt 2") is play[2], "in whatever language somebody asks"
+
+
+def test_what_has_neither_acts_nor_volumes_has_no_first_one() -> None:
+    scenes = book(("Night", "", 1), ("Before the Gate", "", 1))
+    assert find_chapter(scenes, "chapter 2") is find_chapter(scenes, "part 2") is scenes[1]
+    assert find_chapter(scenes, "Akt 1") is find_chapter(scenes, "volume 1") is None
+
+
+def test_an_epilogue_is_no_second_part() -> None:
+    books = book(("Book One", "ONE", 1), ("Chapter I", "I", 2), ("Book Two", "TWO", 1), ("Chapter I", "I", 2),
+                 ("Second Epilogue", "SECOND", 1), ("Chapter I", "I", 2))  # fmt: skip
+    assert find_chapter(books, "part 2") is books[2]
 
 
 @pytest.mark.parametrize("printed", ["א ב ג ד ה ו", "الأول الثاني الثالث الرابع الخامس السادس", "Α Β Γ Δ Ε ΣΤ"])

@@ -174,3 +174,19 @@ async def test_a_number_that_is_a_part_by_its_place_is_told_by_its_chapters(tmp_
         assert turn.text.splitlines()[0] == SAY.which_inner.format(2, 2)
         assert [line.split(" (")[0] for line in turn.text.splitlines()[1:]] == ["* The Ferry", "* The Mill"]
         assert "Hobb rowed." in (await talk.ask("What happens in chapter 3?")).text
+
+
+@pytest.mark.parametrize(
+    ("question", "opens"),
+    [("How does book two begin?", "In May she came back"), ("Wie endet Teil 2?", "Nobody has seen her since")],
+)
+async def test_a_part_begins_and_ends_with_its_chapters(tmp_path: Path, question: str, opens: str) -> None:
+    book = {
+        "Book One": "Marta left the island on a Monday. Hobb kept the lamp alone.",
+        "Book Two": "A heading.",
+        "Chapter I": f"In May she came back with a trunk of books. {_chapter(1, '')}",
+        "Chapter II": f"{_chapter(2, '')} Nobody has seen her since.",
+    }
+    async with reading(tmp_path, book, ["ONE", "TWO", "I", "II"], part="Book Two") as talk:
+        turn = await talk.ask(question)
+    assert opens in turn.citations[-1 if "endet" in question else 0].quote
