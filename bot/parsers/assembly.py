@@ -16,12 +16,14 @@ from bot.parsers.draft import (
     ReadingLimits,
     Wrapping,
     check_length,
+    end_of_story,
     estimated_pages,
     has_words,
     pages_between,
     unwrap,
 )
 from bot.parsers.headings import (
+    LISTS,
     Heading,
     Rank,
     is_bare_label,
@@ -72,16 +74,7 @@ _DECLARED = re.compile(
 )
 """A line of what manuscripts and screenplays declare at their top: "Title: The Weir"."""
 _IN_ASCIIDOC = re.compile(r"= (?P<title>\S[^\n]*)(?:\n(?P<author>[^\n<:]{4,80}?)(?: <[^<>\n]+>)?$)?", re.MULTILINE)
-_KIND_WORDS = """
-    novel novels novella romance story stories tale tales memoir memoirs autobiography biography fable fables poem poems
-    essays letters plays comedy tragedy roman romane novelle novellen erzählung erzählungen erinnerungen
-    gedichte märchen geschichten komödie tragödie trauerspiel lustspiel récit récits contes nouvelles mémoires souvenirs
-    poésies comédie tragédie novela novelas cuentos relatos memorias romanzo racconti memorie роман повесть рассказы
-    стихи мемуары воспоминания
-"""
-_KINDS = frozenset(_KIND_WORDS.split())
-"""Words that say what kind of book it is: "A Memoir"."""
-_OF_A_KIND = rf"(?P<kind>(?:an? |ein |un |une )?(?:[^\W\d_]+ )?(?:{'|'.join(_KINDS)})\s+)?"
+_OF_A_KIND = rf"(?P<kind>(?:an? |ein |un |une )?(?:[^\W\d_]+ )?(?:{'|'.join(LISTS['kinds'])})\s+)?"
 _WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
 _NAMED = r"(?P<name>[^\W\d_].{1,80})"
 _BY_A_PERSON = re.compile(rf"{_OF_A_KIND}(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
@@ -95,11 +88,7 @@ _CJK_TITLE_AND_AUTHOR = re.compile(
 )
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
 _CJK_NAME = re.compile(r"(?!.*[卷巻冊册部集編编版譯译訳説说語语])[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,8}")
-_NO_NAME_WORDS = """
-    a an the of to from in on at for by with and or my our your his her its this that notes edition volume book books
-    contents inhalt
-"""
-_NO_NAME = _KINDS | frozenset(_NO_NAME_WORDS.split())
+_NO_NAME = frozenset([*LISTS["kinds"], *LISTS["no_names"]])
 
 
 def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
@@ -181,7 +170,7 @@ def _has_name_below(lines: Sequence[str]) -> bool:
 
 def _name_below(lines: Sequence[str]) -> str:
     """What stands where a title page has its author: below the title, or below what kind of book it is."""
-    at = 2 if len(lines) > 1 and _KINDS.intersection(lines[1].casefold().split()) else 1
+    at = 2 if len(lines) > 1 and LISTS["kinds"].keys() & lines[1].casefold().split() else 1
     names_place = len(lines) > at + 1 and (number_value(lines[at + 1]) or 0) >= _EARLIEST_YEAR  # New York, 1920
     return lines[at] if len(lines) > at and not names_place else ""
 
@@ -261,7 +250,8 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
         )
     declared_title, named_author = book_title(draft.title, author_name(draft.author))
     name_of_file = draft.title if is_name_of_file(draft.title) else ""
-    chapters = _chapters(draft, declared_title or name_of_file)
+    told = _cut(draft, Wrapping(0, end_of_story(draft.text)))
+    chapters = _chapters(told, declared_title or name_of_file)
     found_title, found_author = _title_page(draft.text, chapters)
     pages, estimated = _pages(draft.text, draft.page_marks, chapters)
     return BookText(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from bot.parsers.headings import Heading
+from bot.parsers.headings import PATTERNS, WORDS, Heading, Rank, parse_label
 from domain.book import Page
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -441,10 +441,6 @@ _END = re.compile(
 )
 _FIELD = re.compile(r"^[ \t]*(Title|Author|Language):[ \t]*([^\n]+(?:\n[ \t]{2,}[^\n]+)*)", re.MULTILINE)
 _HEADER_CHARACTERS = 30_000
-_LANGUAGES = {
-    "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "dutch": "nl",
-    "portuguese": "pt", "finnish": "fi", "swedish": "sv", "latin": "la", "chinese": "zh", "russian": "ru",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,7 +463,8 @@ def unwrap(text: str) -> Wrapping:
         return Wrapping(0, len(text))
     fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(text[:start])}
     language = fields.get("Language", "").lower()
-    return Wrapping(start, end, fields.get("Title", ""), fields.get("Author", ""), _LANGUAGES.get(language, language))
+    code = WORDS["languages"].get(language, language)
+    return Wrapping(start, end, fields.get("Title", ""), fields.get("Author", ""), code)
 
 
 def _last_end(text: str, start: int) -> int:
@@ -475,3 +472,29 @@ def _last_end(text: str, start: int) -> int:
     begin = max(start, len(text) - _HEADER_CHARACTERS)
     closing = _END.search(text, begin)
     return begin + len(text[begin : closing.start()].rstrip()) if closing else len(text)
+
+
+_PREVIEW = re.compile(
+    '(?<=\n\n)[^\\w\n"“”‘’«»„]*(?:(?P<announced>'
+    f"(?:{PATTERNS['announces_a_preview']})\\b(?:{PATTERNS['previews']})|{PATTERNS['is_a_preview']})"
+    f"|(?:{PATTERNS['excerpts']}))\\b[^\n]{{0,120}}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LONGEST_PREVIEW = 0.4
+_FRONT_OF_PREVIEW = 3_000
+
+
+def end_of_story(text: str) -> int:
+    """Where a book ends: at the preview of another, "Turn the page for an excerpt from …", or with the text."""
+    for line in _PREVIEW.finditer(text, int(len(text) * (1 - _LONGEST_PREVIEW))):
+        if line["announced"] or _begins_again(text, line.start(), line.end()):
+            return line.start()
+    return len(text)
+
+
+def _begins_again(text: str, start: int, end: int) -> bool:
+    """Whether "Chapter 1" follows "An excerpt from …", which then is no chapter of the book, or the motto of a part."""
+    above = text[max(0, start - _FRONT_OF_PREVIEW) : start].rstrip().rpartition("\n")[2]
+    labels = map(parse_label, text[end : end + _FRONT_OF_PREVIEW].split("\n"))
+    first = next(((label.rank, label.value) for label in labels if label and label.value is not None), None)
+    return first == (Rank.CHAPTER, 1) and parse_label(above) is None

@@ -29,21 +29,21 @@ class Rank(IntEnum):
     NUMERAL = 7
 
 
-_WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
+WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
-_LISTS = {name: dict.fromkeys(" ".join(lines).split()) for name, lines in _WORDS.items() if isinstance(lines, list)}
-CLOSING = _LISTS["closing"]
+LISTS = {name: dict.fromkeys(" ".join(lines).split()) for name, lines in WORDS.items() if isinstance(lines, list)}
+CLOSING = LISTS["closing"]
 
-NO_AUTHORS = frozenset(", ".join(_WORDS["names"]["no_authors"]).split(", "))
+NO_AUTHORS = frozenset(", ".join(WORDS["names"]["no_authors"]).split(", "))
 """What programs fill in for the author: the name that the machine's account had from the beginning."""
 
-RANK_OF = {word: Rank[name.upper()] for name, lines in _WORDS["divisions"].items() for word in " ".join(lines).split()}
+RANK_OF = {word: Rank[name.upper()] for name, lines in WORDS["divisions"].items() for word in " ".join(lines).split()}
 """Words that take a number: "Chapter 3", "Buch II"."""
 
-NAMED_PARTS = frozenset([*_LISTS["parts"], *_LISTS["appendices"]])
+NAMED_PARTS = frozenset([*LISTS["parts"], *LISTS["appendices"]])
 """Words that are headings by themselves."""
 
-RANK_OF_CJK = {word: Rank[name.upper()] for name, words in _WORDS["cjk_divisions"].items() for word in words.split()}
+RANK_OF_CJK = {word: Rank[name.upper()] for name, words in WORDS["cjk_divisions"].items() for word in words.split()}
 """Words right behind a number, in scripts without blanks: 第五章."""
 
 _LONGEST = 800
@@ -89,7 +89,7 @@ _DATED = re.compile(rf"(?:{'|'.join(MONTH_NAMES)})\b\W*\d{{4}}\b", re.IGNORECASE
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
     r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"
-    rf"|(?:{'|'.join(_LISTS['appendices'])})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
+    rf"|(?:{'|'.join(LISTS['appendices'])})(?: lục)?\s?(?:[a-z]|\d{{1,2}}|[ivx]{{1,4}})(?![^\W_])",
     re.IGNORECASE,
 )
 _CJK_APPENDIX = r"(?:付録|附録|附录|附錄|부록)\s?[A-Z\d]{1,2}"
@@ -97,11 +97,12 @@ _CJK = re.compile(
     rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
     rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+)|"
     rf"(?P<number3>\d{{1,4}})\s?(?P<word3>[{''.join(RANK_OF_CJK)}])(?=[\s.:：]|$)|"
-    rf"(?:{'|'.join(_LISTS['cjk_parts'])})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    rf"(?:{'|'.join(LISTS['cjk_parts'])})[{HAN}\d０-９]{{0,4}}(?=[\s:：、.．]|$)|{_CJK_APPENDIX}(?=[\s:：、.．]|$))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
     re.DOTALL,
 )
-_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in _LISTS["cjk_parts"]}
-_CONTENTS, _OTHERS = ("|".join(_WORDS["patterns"][name]) for name in ("contents", "not_the_book"))
+_OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for word in LISTS["cjk_parts"]}
+PATTERNS = {name: "|".join(lines) for name, lines in WORDS["patterns"].items()}
+_CONTENTS, _OTHERS = PATTERNS["contents"], PATTERNS["not_the_book"]
 _IS_NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{_CONTENTS}|{_OTHERS})[\s.:_*\]]*", re.IGNORECASE)
 _IS_CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{_CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
@@ -241,7 +242,7 @@ def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
     if not words:
         return None
     first = words[0].group().casefold()
-    begins = 1 if first in _LISTS["articles"] and len(words) > 1 and first != "de" else 0
+    begins = 1 if first in LISTS["articles"] and len(words) > 1 and first != "de" else 0
     word = words[begins].group().casefold()
     if (rank := RANK_OF.get(word)) is not None and (found := _number_after(text, words, begins)):
         return rank, *found
@@ -261,7 +262,7 @@ def _value_of(number: str) -> int | None:
 def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
     """The number after a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
     start = at + 1
-    if start < len(words) and words[start].group().casefold() in _LISTS["articles"] and start + 1 < len(words):
+    if start < len(words) and words[start].group().casefold() in LISTS["articles"] and start + 1 < len(words):
         start += 1
     if start >= len(words) or not _JOINT.fullmatch(text, words[at].end(), words[at + 1].start()):
         return None
@@ -275,7 +276,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         elif end == start and letter_value(printed) is not None:
             signs = SIGNS_OF_NUMERAL.match(text, words[end].end())
             best = (printed, signs.end() if signs else words[end].end(), True)
-    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _LISTS["no_numbers"]:
+    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in LISTS["no_numbers"]:
         return best
     end_of_line = words[-1].end()
     unknown = text[words[start].start() : end_of_line]
@@ -294,12 +295,12 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
         printed = text[words[at].start() : words[end - 1].end()]
         if not _BETWEEN_WORDS.fullmatch(gap) or not all(_goes_on(text, *pair) for pair in pairwise(words[at:end])):
             return None
-        if word in _LISTS["plurals"] or re.split(r"\W+", printed.casefold())[-1] in _LISTS["cardinals"]:
+        if word in LISTS["plurals"] or re.split(r"\W+", printed.casefold())[-1] in LISTS["cardinals"]:
             return None
         if number_value(printed) is not None or printed.casefold() == "last":
             return rank, printed, words[end].end(), True
         is_alone = not text[words[end].end() :].strip(_TRAIL)
-        is_written_so = words[end].group()[:1].isupper() or word in _LISTS["written_small"]
+        is_written_so = words[end].group()[:1].isupper() or word in LISTS["written_small"]
         plain = not _TITLE_JOINT.search(printed) and is_written_so
         if is_alone and end == at + 1 and rank is not None and plain and rank != Rank.SCENE:
             return rank, printed, words[end].end(), False
@@ -318,7 +319,7 @@ def _is_numbered_title(name: str, number: str, joint: str, title: str) -> bool:
         return False
     first = _TOKEN.match(title)
     is_numbered_again = first is not None and number_value(first.group()) is not None
-    return name.split()[-1].casefold() in _LISTS["number_follows"] and not is_numbered_again
+    return name.split()[-1].casefold() in LISTS["number_follows"] and not is_numbered_again
 
 
 def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
@@ -440,7 +441,7 @@ def counted(title: str) -> Label | None:
 def by_a_word(line: str) -> Label | None:
     """The label of a line such as "Day 1", "§ 2 Fords" or "Unit 3: At the Market", if others of its word count on."""
     label = counted(line) if len(line) <= _LONGEST_NUMERAL and line[:1] == line[:1].title() else None
-    if label is None or label.rank is not Rank.CHAPTER or label.word in _LISTS["pages"]:
+    if label is None or label.rank is not Rank.CHAPTER or label.word in LISTS["pages"]:
         return None
     is_title = not label.title or (label.title[0].isalpha() and not label.title[0].islower())
     return label if is_title and label.title[-1:] not in set(",;") else None
@@ -451,7 +452,7 @@ def _counts(values: Sequence[int]) -> bool:
     return 3 in values and all(below in (1, above + 1) for above, below in pairwise([0, *values]))
 
 
-_OF_CHAPTERS = "|".join([*(word for word, rank in RANK_OF.items() if rank is Rank.CHAPTER), *_LISTS["provisions"]])
+_OF_CHAPTERS = "|".join([*(word for word, rank in RANK_OF.items() if rank is Rank.CHAPTER), *LISTS["provisions"]])
 _RUN_IN = re.compile(
     rf"^[ \t]*+(?P<head>(?P<label>(?P<word>(?i:{_OF_CHAPTERS})\.? |(?=\d+\. 1\. ))(?P<number>{ROMAN}|\d{{1,3}}))"
     r"\b\.?[ºª]?(?: 1\.)?) (?![a-z])(?:[^\n]{10,}\n[ \t]*(?P<prose>[a-z])|[^\n]{1,90}$|(?P<long>[^\n]+))",

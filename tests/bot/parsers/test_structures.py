@@ -813,3 +813,38 @@ def test_a_part_in_a_smaller_type_than_the_first_is_no_part_of_it() -> None:
         ("Part Two", 1, ""),
         ("Chapter 3", 2, "Part Two"),
     ]
+
+
+@pytest.mark.parametrize(
+    "announced",
+    [
+        "Turn the page for an exciting preview of\n\nTHE IRON GATE\n\nthe next novel by Edith Marlowe",
+        "Keep reading for an excerpt from THE IRON GATE",
+        "An Excerpt from The Iron Gate",
+        "SNEAK PEEK",
+        "Leseprobe\n\naus\n\nDAS EISERNE TOR",
+        "Découvrez un extrait de\n\nLA PORTE DE FER",
+    ],
+)
+def test_the_preview_of_another_book_has_no_chapters_of_this_one(announced: str) -> None:
+    book = plain(*(f"Chapter {number}" for number in range(1, 6)), f"{announced}\n\n\n\nChapter 1", "Chapter 2")
+    assert printed(book) == ["1", "2", "3", "4", "5"]
+    assert announced.partition("\n")[0] not in book.text[: book.chapters[-1].end]
+
+
+def test_an_excerpt_between_the_chapters_of_a_book_is_a_part_of_it() -> None:
+    headings = [*(f"Chapter {number}" for number in range(1, 5)), "An Extract from the Captain's Journal", "Chapter 5"]
+    assert printed(plain(*headings))[-1] == "5"
+
+
+def test_an_excerpt_may_open_a_part_whose_chapters_count_from_one() -> None:
+    motto = "An excerpt from the log of the Star"
+    parts = [
+        "PART ONE\n\nChapter 1",
+        "Chapter 2",
+        "Chapter 3",
+        "Chapter 4",
+        f"PART TWO\n\n{motto}\n\nChapter 1",
+        "Chapter 2",
+    ]
+    assert printed(plain(*parts)) == ["1", "2", "3", "4", "1", "2"]
