@@ -107,11 +107,10 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         return _levelled(text, [*titles_of_series(text, blocks, found), *found])
     inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
     stories = stories_above(blocks, inner, labelled)
+    sections = inner if stories else []  # or the chapters of novels: their lengths tell
     apart = not_within(listed, inner)
-    if len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories):
-        inner = listed
-    elif stories:
-        inner = stories
+    are_listed = len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories)
+    inner = listed if are_listed else stories or inner
     if len(inner) < _FEW_NUMBERED or _begin_again(inner):
         finders = (titles_in_capitals, titles_set_apart, titles_among_paragraphs)
         titled = max((find(text, blocks) for find in finders), key=len)
@@ -120,7 +119,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     if len(inner) < _FEWEST_TITLES and not ranked:
         inner = _counted(text, blocks, labelled, 0, by_a_word) or inner
     taken = {heading.start for heading in labelled}
-    found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
+    found = [*labelled, *(each for each in [*inner, *not_within(sections, inner)] if each.start not in taken)]
     return _levelled(text, found)
 
 

@@ -848,3 +848,22 @@ def test_an_excerpt_may_open_a_part_whose_chapters_count_from_one() -> None:
         "Chapter 2",
     ]
     assert printed(plain(*parts)) == ["1", "2", "3", "4", "1", "2"]
+
+
+@pytest.mark.parametrize("contents", ["", "CONTENTS\n\nThe Salt Road\n\nThe Iron Tide\n\nThe Quiet Crown"])
+def test_the_novels_of_a_trilogy_hold_chapters_with_bare_numbers(contents: str) -> None:
+    novels = [
+        f"{title}\n\n\n\n"
+        + "\n\n\n\n".join(f"{number}\n\n{prose(90 * at + 20 * number, 20)}" for number in (1, 2, 3, 4))
+        for at, title in enumerate(("THE SALT ROAD", "THE IRON TIDE", "THE QUIET CROWN"))
+    ]
+    book = check(read_plain("\n\n\n\n".join(filter(None, [contents, *novels]))))
+    assert [(each.parent, each.printed) for each in leaves(book)] == [
+        (title, number) for title in ("The Salt Road", "The Iron Tide", "The Quiet Crown") for number in "1234"
+    ]
+
+
+def test_the_sections_of_short_stories_are_no_chapters() -> None:
+    stories = ("THE SALT ROAD", "THE IRON TIDE", "THE QUIET CROWN", "THE LONG WALK")
+    told = [f"{title}\n\n\n\n" + "\n\n".join(f"{n}\n\n{prose(10 * n)}" for n in (1, 2, 3)) for title in stories]
+    assert [each.title.upper() for each in check(read_plain("\n\n\n\n".join(told))).chapters] == [*stories]
