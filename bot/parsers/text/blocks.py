@@ -10,14 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from bot.parsers.chapters import MOST_CHAPTERS, chapters_from
 from bot.parsers.draft import Block, has_words, middle, width_of
-from bot.parsers.headings import (
-    Heading,
-    Label,
-    Rank,
-    by_a_word,
-    is_label,
-    parse_numeral,
-)
+from bot.parsers.headings import LISTS, Heading, Label, Rank, by_a_word, is_label, parse_numeral
 from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, in_capitals, is_date, is_year, reads_as_title
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
@@ -480,6 +473,13 @@ def titles_of_series(text: str, blocks: Sequence[Block], chapters: Sequence[Head
     begun = {label.word for _, label in lines if label and label.value == 1}
     alike = [Heading(*block[:2], block.text, Rank.PART) for block, label in lines if label and label.word in begun]
     return alike if above and above.keys() <= {each.start for each in alike} else [*above.values()]
+
+
+def article(line: str) -> Label | None:
+    """The label of an article of a law, "Article 2" or "§ 2"; they count on through its titles and chapters."""
+    label = by_a_word(line)
+    is_article = label is not None and label.name.split()[0].strip(".").casefold() in LISTS["provisions"]
+    return replace(label, rank=Rank.NUMERAL) if label and is_article else None
 
 
 def not_within(places: Sequence[_Place], headings: Sequence[Heading]) -> list[_Place]:

@@ -32,6 +32,7 @@ from bot.parsers.headings import (
     run_in,
 )
 from bot.parsers.text.blocks import (
+    article,
     blocks_of,
     dated,
     is_above_prose,
@@ -63,6 +64,7 @@ from domain.library.numerals import HAN
 _LONGEST_BARE_LABEL = 60
 _LONGEST_LINE_ABOVE_PROSE = 40
 _LONGEST_FIRST_WORDS = 72
+_LONGEST_OPENING = 32
 _FEWEST = 2
 _FEWEST_TITLES = 3
 _FEW_NUMBERED = 6
@@ -73,7 +75,6 @@ _ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』
 """The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
 _WHOLE = re.compile(rf"[{re.escape(_ENDS_OF_SENTENCES)}][\d\s,–-]{{0,16}}\Z")  # verses end so: "… be pure. 183"
 _WORDS = re.compile(LETTERS)
-_LONGEST_OPENING = 32
 _Parse = Callable[[str], Label | None]
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"introductory", "author", "to", "al", "au"}
 
@@ -102,7 +103,9 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     """The labelled headings, together with numbered or titled ones, or those of the contents."""
     ranked = [heading for heading in labelled if heading.level]
     listed = not_within(contents.headings, labelled)
-    if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
+    if ranked and len(articles := _counted(text, blocks, labelled, 0, article)) > len(ranked):
+        return _levelled(text, [*labelled, *articles])
+    if len(chapters_from(text, [heading for heading in ranked if heading.level >= Rank.ACT])) >= _FEWEST:
         found = _bridged(blocks, labelled, listed)
         return _levelled(text, [*titles_of_series(text, blocks, found), *found])
     inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
@@ -141,10 +144,6 @@ def _are_steps(numbered: Sequence[Heading], titled: Sequence[Heading]) -> bool:
     named = sum(heading.label is not None and bool(heading.label.title) for heading in numbered)
     usual = middle(below.start - heading.end for heading, below in pairwise(numbered))
     return usual < _LONGEST_STEP and named * 2 > len(numbered) and 0 not in above and len({*above}) == len(above)
-
-
-def _divide(text: str, headings: Sequence[Heading]) -> bool:
-    return len(headings) >= _FEWEST and len(chapters_from(text, headings)) >= _FEWEST
 
 
 def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
@@ -391,7 +390,7 @@ def _counted(
     running: tuple[bool, ...] = ()
     for number, block in enumerate(blocks):
         first = _first_line(text, block)
-        label = parse(first) if first and (parse is by_a_word or _may_be_numeral(first)) else None
+        label = parse(first) if first and (parse is not parse_numeral or _may_be_numeral(first)) else None
         if label is None or label.value is None or (label.value > 1 and found and label.word != found[-1].label.word):
             continue
         if not _is_set_above_prose(block, label) and (not block.is_short or len(block.lines) > 1 + (not label.title)):
@@ -414,7 +413,7 @@ def _counted(
         return []  # the first items of lists, or the last ones
     headings = with_title_lines(found, blocks)
     whole = sum(
-        parse is by_a_word
+        parse is not parse_numeral
         or each.label.value in (1, found[0].label.value)
         or _may_end_before_heading(text, blocks[each.block - 1] if each.block else None, ends_of_headings)
         for each in found
@@ -430,7 +429,7 @@ def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[HeadingCand
     """Whether numbers are those of pages: they run on through the book, close like paragraphs, and titles do not."""
     usual = usual_gap(blocks)
     apart = sum(blocks[each.block].gap > usual for each in numbers)
-    is_titled = any(each.label.title for each in numbers)
+    is_titled = any(each.label.title or each.label.name != each.label.number for each in numbers)
     if is_titled or apart * 4 > len(numbers) or sum(each.label.value == 1 for each in numbers) > 1:
         return False
     starts = [each.heading.start for each in numbers]

@@ -867,3 +867,27 @@ def test_the_sections_of_short_stories_are_no_chapters() -> None:
     stories = ("THE SALT ROAD", "THE IRON TIDE", "THE QUIET CROWN", "THE LONG WALK")
     told = [f"{title}\n\n\n\n" + "\n\n".join(f"{n}\n\n{prose(10 * n)}" for n in (1, 2, 3)) for title in stories]
     assert [each.title.upper() for each in check(read_plain("\n\n\n\n".join(told))).chapters] == [*stories]
+
+
+LAWS = {
+    "titles": ("TITLE {}\n\nGENERAL PROVISIONS", "Article {}"),
+    "French titles": ("TITRE {}\nDES PERSONNES", "Article {}"),
+    "sections": ("Abschnitt {}\nAllgemeines", "§ {}"),
+    "chapters": ("CHAPTER {}\nGENERAL PROVISIONS", "Article {}\nScope"),
+}
+
+
+@pytest.mark.parametrize("gap", [1, 3])
+@pytest.mark.parametrize("law", LAWS)
+def test_articles_of_a_law_count_on_through_its_titles(law: str, gap: int) -> None:
+    division, article = LAWS[law]
+    headings = [article.format(number) for number in range(1, 13)]
+    for at in (0, 4, 8):
+        headings[at] = f"{division.format(_ROMAN[at // 4])}\n\n{headings[at]}"
+    assert printed(plain(*headings, gap=gap)) == [str(number) for number in range(1, 13)]
+
+
+def test_an_article_that_prose_speaks_of_is_no_chapter() -> None:
+    treaty = "Article {}\n\nof the treaty was the one that mattered, he said, and he read it aloud."
+    told = [f"CHAPTER {_ROMAN[n]}\n\n{prose(9 * n)}\n\n{treaty.format(n + 1)}\n\n{prose(9 * n + 5)}" for n in range(3)]
+    assert printed(check(read_plain("\n\n\n\n".join(told)))) == ["I", "II", "III"]
