@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from unicodedata import normalize
@@ -12,7 +12,9 @@ from bot.parsers.draft import Block, clean, has_words
 from bot.parsers.headings import (
     NAMED_PARTS,
     NO_AUTHORS,
+    PATTERNS,
     RANK_OF,
+    WORDS,
     Heading,
     Label,
     Rank,
@@ -43,19 +45,11 @@ _LINE_ABOVE = re.compile(r"(?:\A|(?<=\n))(?P<label>[^\n]+)\n\s*\Z")
 _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _CAPTION = re.compile(
-    r"\W{0,2}(?:fig(?:ures?|\.|s\.)?|plate|pl\.|table|map|chart|diagram|photo(?:graph)?|illustration|ill\.|abb(?:ildung|\.)|"
-    r"tafel|tabelle|tab\.|karte|bild|planche|tableau|carte|figura|lámina|tavola|tabla|рис(?:унок|\.)|табл(?:ица|\.)|"
-    r"[图圖図表])\s*(?:no?\.?\s*)?(?:\d{1,3}(?:[.\-–]\d{1,3})?|[IVXLC]{1,7})[a-z]?(?![^\W_])",
+    rf"\W{{0,2}}(?:{PATTERNS['captions']})\s*(?:no?\.?\s*)?(?:\d{{1,3}}(?:[.\-–]\d{{1,3}})?|[IVXLC]{{1,7}})[a-z]?(?![^\W_])",
     re.IGNORECASE,
 )
 _NOTE = re.compile(r"\[\d+\]|\*|(?<![^\W_])_|_(?![^\W_])")
-_JUNK = re.compile(
-    r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
-    r".*\.(?:docx?|indd|qx[dp]|pdf|tex|dvi|e?ps|x?html?|odt|rtf|txt|pages|pub|fm|epub|mobi)|"
-    r"[a-z]:\\.*|(?:\\\\|/)[^/\\\s]+[/\\].*|file:.*|(?:array|hash|code|scalar|object)\s?\(0x[0-9a-f]+\).*|"
-    r"(?:scan(?:ned)?|img|image|dsc)[\s_-]?\d+|\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
-    re.IGNORECASE,
-)
+_JUNK = re.compile(PATTERNS["filled_in_by_programs"], re.IGNORECASE)
 _NAME_OF_FILE = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
 _GUTENBERG_BEHIND = re.compile(
@@ -344,7 +338,8 @@ def one_line(text: str) -> str:
 LONGEST_TITLE = 90
 _LONGEST_TITLE_IN_CAPITALS = 420
 _FEWEST_TITLES = 3
-OPENING_MARKS = "\"“”'‘’«»„*[(-–—"
+QUOTATION_MARKS = "\"“”'‘’«»„‹›「」『』"
+OPENING_MARKS = f"{QUOTATION_MARKS}*[(-–—"
 _STOPS = ".,;:!?…。，；：！？।"
 _NO_TITLE = re.compile(
     r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*"
@@ -354,14 +349,7 @@ _NO_TITLE = re.compile(
 _SHORT_WORD = 3
 _VERSE = re.compile(r"\d{1,3}:\d")
 _SHORTEST_PARAGRAPH_CJK = 40
-_ANNOUNCING_WORDS = """
-    in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
-    in welchem, in dem, worin, wie, wo, von, vom, was, handelt von,
-    où, comment, de, du, des, ce que, ce qui, dans lequel, qui,
-    que, donde, del, en que, en el que, en donde, cómo, como, lo que, prosigue,
-    nel quale, in cui, dove, come, di, della, em que, о том, в которой, как
-"""
-_ANNOUNCING = tuple(f"{words.strip()} " for words in _ANNOUNCING_WORDS.split(","))
+_ANNOUNCING = tuple(f"{words} " for words in ", ".join(WORDS["names"]["announcing"]).split(", "))
 """How titles begin that announce what a chapter tells."""
 
 
@@ -387,6 +375,7 @@ def with_title_lines(
     named = {heading.start for heading in listed}
     titles: dict[int, Block] = {}
     less_certain: dict[int, Block] = {}
+    quoted: dict[int, Block] = {}
     bare = 0
     for each in candidates:
         heading = each.heading
@@ -408,14 +397,21 @@ def with_title_lines(
             continue  # "Enter Hamlet."
         elif _announces(below) or _is_line_above_prose(*blocks[at : at + 2]):
             less_certain[heading.start] = below
+        elif below.is_short and is_quoted(below.text) and reads_as_title(below.text, may_be_quoted=True):
+            quoted[heading.start] = below
+    titles |= quoted if len(titles) * 2 >= bare else {}
     fewest = 1 if len(titles) * 2 >= bare else _FEWEST_TITLES
     if len(less_certain) >= fewest and (len(titles) + len(less_certain)) * 10 >= bare * 6:
         titles |= less_certain
     usual = len(titles) * 10 >= bare * 6
+    certain = {at: each for at, each in titles.items() if usual or each.start in named or in_capitals(each.text)}
+    return _titled((each.heading for each in candidates), certain)
+
+
+def _titled(headings: Iterable[Heading], titles: Mapping[int, Block]) -> list[Heading]:
     found: list[Heading] = []
-    for each in candidates:
-        heading = each.heading
-        if (title := titles.get(heading.start)) and (usual or title.start in named or in_capitals(title.text)):
+    for heading in headings:
+        if title := titles.get(heading.start):
             heading = replace(heading, end=title.end, title=with_subtitle(calm(heading.title), calm(title.text)))
         if not found or heading.start >= found[-1].end:  # "A Letter" may be the title of "Chapter IV"
             found.append(heading)
@@ -482,13 +478,21 @@ def may_be_title(block: Block) -> bool:
     return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
 
 
-def reads_as_title(text: str) -> bool:
-    """Whether a short block may be a title: no speech, unfinished sentence, speaker in a play, or number."""
+def reads_as_title(text: str, *, may_be_quoted: bool = False) -> bool:
+    """Whether a short block may be a title, perhaps "“Who Goes There?”": no speech, half a sentence, or number."""
+    if may_be_quoted and is_quoted(text):
+        said = text.strip(f"{QUOTATION_MARKS} ")
+        return said[-1:] not in ("", ".", ",") and text[-1] != "." and reads_as_title(said)
     if len(text) > LONGEST_TITLE or text[0] in OPENING_MARKS or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
     return not (
         text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text) or _VERSE.match(text)
     )
+
+
+def is_quoted(text: str) -> bool:
+    """Whether it opens with a quotation mark, as speech does."""
+    return text[0] in QUOTATION_MARKS
 
 
 def goes_on(text: str) -> bool:

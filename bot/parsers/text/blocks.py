@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from bot.parsers.chapters import MOST_CHAPTERS, chapters_from
 from bot.parsers.draft import Block, has_words, middle, width_of
 from bot.parsers.headings import LISTS, Heading, Label, Rank, by_a_word, is_label, parse_numeral
-from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, in_capitals, is_date, is_year, reads_as_title
+from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, in_capitals, is_date, is_quoted, is_year, reads_as_title
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")
@@ -120,8 +120,6 @@ _SHORTEST_SECTION = 400
 _FEWEST_TALES = 5
 _SHORTEST_TALE = 2_000
 _LONGEST_PAGE = 4_000
-
-
 _FEWEST_DATES = 5
 
 
@@ -204,9 +202,12 @@ def _without_captions(text: str, headings: Sequence[Heading]) -> list[Heading]:
 
 def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
     """Titles in capitals, as in a collection of tales: with more white space around them than paragraphs have."""
-    titles = [block for block in blocks if block.is_short and _is_shouted_title(block.text)]
+    shouted = [block for block in blocks if block.is_short and in_capitals(block.text)]
+    titles = [block for block in shouted if reads_as_title(block.text)]
     usual = usual_gap(blocks)
-    apart = [block for block in titles if block.gap > usual]
+    apart = _with_few_quotations(
+        [block for block in shouted if block.gap > usual and reads_as_title(block.text, may_be_quoted=True)]
+    )
     if len(apart) < _FEWEST + 1:
         starts_the_book = bool(titles) and titles[0] is blocks[0]
         plain = [block for block in titles if block.text[-1] not in ".!?,"]
@@ -237,17 +238,20 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
     """Titles with much more white space above them than almost anything else has."""
     usual = usual_gap(blocks)
     below = [*(block.gap for block in blocks), _FEWEST][1:]
+    short = (block for block in blocks if block.is_short and len(block.lines) <= 2)
+    titled = {block for block in short if reads_as_title(block.text, may_be_quoted=True)}
     for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
         apart: list[Block] = []
         titles: list[Block] = []
         for above, block, under in zip([None, *blocks], blocks, below, strict=False):
             if block.gap < gap or _is_ornament(block):
                 continue
-            if block.is_short and under > 0 and len(block.lines) <= 2 and reads_as_title(block.text):
+            if under > 0 and block in titled:
                 titles.append(block)
             elif titles and above is titles[-1]:
                 continue  # what begins under a title
             apart.append(block)
+        titles = _with_few_quotations(titles)
         alike = titles if _are_in_one_style(titles) else [title for title in titles if title is not blocks[0]]
         fewest = _FEWEST_TITLES if _are_in_one_style(alike) else _FEWEST_OF_MANY_STYLES
         if len(alike) >= fewest and len(titles) * 10 >= len(apart) * 8:
@@ -296,8 +300,10 @@ def _sections(text: str, titles: Sequence[Block]) -> list[Heading]:
     return found if _are_names_of_chapters(text, found, _FEWEST, _SHORTEST_SECTION) else []
 
 
-def _is_shouted_title(text: str) -> bool:
-    return in_capitals(text) and reads_as_title(text)
+def _with_few_quotations(titles: list[Block]) -> list[Block]:
+    """The titles; those in quotation marks are rather speech, unless they are at most half of them."""
+    plain = [title for title in titles if not is_quoted(title.text)]
+    return titles if len(plain) * 2 >= len(titles) else plain
 
 
 _SHORTEST_LINE_OF_PROSE = 50

@@ -23,7 +23,7 @@ from bot.parsers.headings import (
     parse_any_label,
     parse_numeral,
 )
-from bot.parsers.titles import letters
+from bot.parsers.titles import QUOTATION_MARKS, letters
 
 _DENSE = 320
 """Characters between lines of a table that have titles of their own below them."""
@@ -403,7 +403,7 @@ def _places(
     for block in blocks:
         if not block.lines or block.end - block.start > longest or any(a <= block.start < b for a, b in spans):
             continue
-        first = block.lines[0].lstrip("_*= \t")[:1].casefold()
+        first = block.lines[0].lstrip(f"_*= \t{QUOTATION_MARKS}")[:1].casefold()
         may_be_number = first.isdigit() or first in "ivxlc"
         if len(block.lines) > 4 or not (may_be_number or first in firsts or block.start in titles):
             continue

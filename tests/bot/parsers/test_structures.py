@@ -891,3 +891,39 @@ def test_an_article_that_prose_speaks_of_is_no_chapter() -> None:
     treaty = "Article {}\n\nof the treaty was the one that mattered, he said, and he read it aloud."
     told = [f"CHAPTER {_ROMAN[n]}\n\n{prose(9 * n)}\n\n{treaty.format(n + 1)}\n\n{prose(9 * n + 5)}" for n in range(3)]
     assert printed(check(read_plain("\n\n\n\n".join(told)))) == ["I", "II", "III"]
+
+
+QUOTED = {
+    "English": (
+        "The Letter",
+        "“Not Without My Hat”",
+        "A Cold Supper",
+        "“Who Goes There?”",
+        "The Ferry",
+        "“Yes,” She Said",
+    ),
+    "German": ("Ein Brief", "„Der gute Kamerad“", "Im Nebel", "„Wer da?“", "Die Fähre", "»Nach Hause!«"),
+    "French": ("Une lettre", "« Qui vive ? »", "Le brouillard", "« À la maison ! »", "Le bac", "Le retour"),
+    "capitals": ("THE LETTER", "“NOT WITHOUT MY HAT”", "A COLD SUPPER", "“WHO GOES THERE?”", "THE FERRY", "HOME"),
+}
+
+
+@pytest.mark.parametrize("contents", [False, True])
+@pytest.mark.parametrize("book", QUOTED)
+def test_titles_may_be_in_quotation_marks(book: str, contents: bool) -> None:
+    listed = "\n".join(["CONTENTS\n", *QUOTED[book]]) if contents else ""
+    found = [title.casefold() for title in titles(plain(*QUOTED[book], contents=listed))]
+    assert found == [title.casefold() for title in QUOTED[book]]
+
+
+def test_speech_at_the_head_of_chapters_is_no_title() -> None:
+    names = ("The Harbour", "A Stranger", "The Quarrel", "Night", "The Ferry")
+    assert titles(plain(*(f"{name}\n\n“Is it you?”" for name in names))) == [*names]
+    numbers = [f"CHAPTER {number}\n\n“Is it you?”" for number in ("I", "II", "III", "IV", "V")]
+    assert titles(plain(*numbers)) == ["Chapter I", "Chapter II", "Chapter III", "Chapter IV", "Chapter V"]
+
+
+def test_a_title_under_a_label_may_be_a_quotation_where_most_labels_have_titles() -> None:
+    called = ("The Letter", "“Who Goes There?”", "A Cold Supper", "The Ferry", "“Home!”")
+    book = plain(*(f"CHAPTER {number}\n\n{title}" for number, title in zip(_ROMAN, called, strict=False)))
+    assert titles(book) == [f"Chapter {number}. {title}" for number, title in zip(_ROMAN, called, strict=False)]
