@@ -96,8 +96,10 @@ ASKS_FOR_ONE = re.compile(
     re.IGNORECASE,
 )
 """Words with which one is asked for that may be the whole answer: "In which chapter?" "21." """
-ASKS_FOR_A_SHARE = re.compile(rf"\b(?:{any_of('shares')}|{any_of('rates')})")
-"""Words with which a share is asked for; as a text reads."""
+ASKS_FOR_A_SHARE = re.compile(
+    rf"(?s)\A(?!.*\b(?:{any_of('progress')}|(?:far\b|weit\b|book|buch|livre|libro))).*\b(?:{any_of('shares')}|{any_of('rates')})"
+)
+"""Questions for a share, not for how far into the book something stands; as a text reads."""
 MAY_BE_A_PAGE = re.compile(r"number|answer|total|\b(?:one|of|far|when|line|wann|weit|cu[aá]ndo|quando|когда)\b", re.I)
 """Where a number is asked for, what may mean a page as well: "which number?", but not "how old?"."""
 AGE_IN_BRACKETS = re.compile(

@@ -791,6 +791,8 @@ async def test_a_share_that_is_asked_for_stays(asked: str, answer: str) -> None:
         ("What percentage of them came back?", "It stands at 33%."),
         ("What proportion of them came back?", "He eats it 33% of the way through the book."),
         ("How far into the book, in percent?", "33%."),
+        ("As a percentage, where does he die?", "33%."),
+        ("Bei wie viel Prozent des Buchs stirbt er?", "33 %."),
     ],
 )
 async def test_how_far_into_a_book_something_stands_is_no_share_that_was_asked_for(asked: str, answer: str) -> None:
