@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from yarl import URL
 
 from domain.book import DownloadedFile
-from domain.errors import DownloadError, DownloadErrorCode, SettingsError, Worded
+from domain.errors import DownloadError, DownloadErrorCode, SettingsError, Worded, listed
 from domain.ports import Progress
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> Worded:
     places = [*hosts.domains, *(f"{name}:{port}" for name, port in sorted(hosts.places))]
     named = Worded("Downloads are turned off here.")
     if places:
-        named = Worded("I can download books from {places}.", places=", ".join(places))
+        named = Worded("I can download books from {places}.", places=listed(places))
     if redirected:
         return Worded(
             "This address redirects to {host}, and I'm not allowed to download from there. {named}",

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import discord
 from discord import app_commands
 
-from cogs.cards import clipped, day_of, names_of, question_line, titled
+from cogs.cards import clipped, names_of, question_line, titled
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, later, speech_of
 from cogs.permissions import (
@@ -436,7 +436,8 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
 
 def _conversation_name(conversation: Conversation, book: str, say: Speech) -> str:
     """Title, book and day, because several may have the same title."""
-    tail = f" · {clipped(book, 30)} · {day_of(conversation.created_at, say)}"
+    begun = say.ago(conversation.created_at) or say.day(conversation.created_at)
+    tail = f" · {clipped(book, 30)} · {begun}"
     return clipped(titled(conversation, say), LONGEST_NAME - len(tail)) + tail
 
 

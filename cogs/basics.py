@@ -36,7 +36,6 @@ from cogs.threads import cards_in
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
-from domain.library.progress import position_line
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -404,11 +403,9 @@ class FirstSteps(commands.Cog):
         if bool(page) == bool(chapter):
             raise Refusal(say("Please fill in either the page or the chapter."))
         book, positions = await self._book(interaction, book_id), self._use_cases.positions
-        position = await (
-            positions.set_page(reader, book, page) if page else positions.set_chapter(reader, book, chapter)
-        )
+        await (positions.set_page(reader, book, page) if page else positions.set_chapter(reader, book, chapter))
         self._bot.dispatch("position_moved", reader, book.id)
-        line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
+        line = "\n".join(map(plain, await positions.lines(reader, book, say)))
         await interaction.edit_original_response(content=f"**{plain(book.title)}**\n{line}")
 
     @commands.Cog.listener()

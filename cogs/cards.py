@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 
 import discord
 from discord import ButtonStyle
@@ -14,12 +13,13 @@ from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.answers import page_name
 from cogs.rendering.inline import inert
 from cogs.rendering.splitting import MARK
-from domain.book import Book, Chapter, OfferedBook, Page, ReadingPosition, shown_chapter
+from domain.book import Book, Chapter, OfferedBook, Page, ReadingPosition, one_line, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import label_at, position_line, title_is_read
 from domain.library.shelf import AddedBook
 from domain.reading.questions import FirstQuestion, FirstQuestionKind
+from domain.spoilers.filter import without_covers
 from domain.usage import UsageTotal
 
 PAPER = discord.Colour(0xE8D9B5)
@@ -62,11 +62,6 @@ def book_title(book: Book, say: Speech) -> str:
 def titled(conversation: Conversation, say: Speech) -> str:
     """A conversation's title, or the words for an untitled one in the person's language."""
     return say(NO_TITLE) if conversation.title == UNTITLED else conversation.title
-
-
-def day_of(moment: datetime, say: Speech) -> str:
-    """A date where Discord shows no timestamps."""
-    return moment.strftime(say("%Y-%m-%d"))
 
 
 def clipped(text: str, length: int) -> str:
@@ -289,17 +284,28 @@ def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
     return f"{position} {change}" if conversation.private else f"{position} {change}\n-# {company}"
 
 
-def earlier_menu(book: Book, earlier: Sequence[Conversation], say: Speech) -> View:
-    """A menu of earlier conversations on a book, and a button that starts another."""
-    menu = action_menu(
-        "chat-resume", "", options=[_option(each, say) for each in earlier], placeholder=say("Continue with …")
-    )
+def of_shared_names(conversations: Sequence[Conversation], say: Speech) -> list[Conversation]:
+    """Those that another one is called like."""
+    often = Counter(titled(each, say) for each in conversations)
+    return [each for each in conversations if often[titled(each, say)] > 1]
+
+
+def earlier_menu(book: Book, earlier: Sequence[Conversation], asked: Mapping[str, str], say: Speech) -> View:
+    """A menu of earlier conversations on a book, and a button that starts another.
+
+    `asked` has the questions by which conversations of one name are told apart, by the ids of these.
+    """
+    options = [_option(each, asked.get(each.id, ""), say) for each in earlier]
+    menu = action_menu("chat-resume", "", options=options, placeholder=say("Continue with …"))
     return row(menu, action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary))
 
 
-def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:
-    label, day = clipped(titled(conversation, say), 100), day_of(conversation.created_at, say)
-    return discord.SelectOption(label=label, value=conversation.id, description=say("started {date}", date=day))
+def _option(conversation: Conversation, asked: str, say: Speech) -> discord.SelectOption:
+    moment, quoted = conversation.created_at, say("“{title}”", title=one_line(without_covers(asked))) if asked else ""
+    ago = say.ago(moment)
+    begun = say("started {ago}", ago=ago) if ago else say("started on {date}", date=say.day(moment))
+    label, description = clipped(titled(conversation, say), 100), clipped(_joined(begun, quoted), 100)
+    return discord.SelectOption(label=label, value=conversation.id, description=description)
 
 
 def usage_line(total: UsageTotal, say: Speech) -> str:

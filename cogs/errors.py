@@ -7,6 +7,7 @@ import logging
 import math
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import timedelta
 from enum import IntEnum
 from functools import partial
 from typing import Any, TypeVar
@@ -212,6 +213,18 @@ def is_away(error: BaseException) -> bool:
 
 
 _OUTAGE = later("I can't get at my notes just now. I'll answer as soon as I can.")
+
+
+def too_many_opened(limit: int, wait: timedelta, say: Speech) -> str:
+    """The refusal of another conversation to somebody who has opened as many as a person may within a day."""
+    return say.counted(
+        limit,
+        "You've opened {number} conversation within a day, which is the limit for one person. You can open the "
+        "next one {when}. The bot's operator sets this limit.",
+        "You've opened {number} conversations within a day, which is the limit for one person. You can open the "
+        "next one {when}. The bot's operator sets this limit.",
+        when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
+    )
 
 
 def waiting_sentence(error: BaseException, say: Speech) -> str:

@@ -6,7 +6,6 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -15,7 +14,7 @@ import discord
 from discord.ui import View
 
 from cogs.access import assert_may_write_in, first_questions, visibility_of
-from cogs.cards import conversation_card, earlier_menu, plain, repeated, titled, welcome_buttons
+from cogs.cards import conversation_card, earlier_menu, of_shared_names, plain, repeated, titled, welcome_buttons
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
 from cogs.errors import (
     DISCORD_ERRORS,
@@ -25,12 +24,13 @@ from cogs.errors import (
     retry_transient,
     sentence_for,
     tell_kept,
+    too_many_opened,
 )
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import acknowledge, confirmation, defer_if_slow, reply
 from cogs.permissions import lacking_to_post
 from cogs.removals import Removals
-from cogs.services import Conversing, server_of
+from cogs.services import Conversing, server_of, use_cases_of
 from cogs.threads import (
     announce,
     announced,
@@ -218,7 +218,8 @@ class Opening:
             Refusal: the person has reached their limit.
         """
         if wait := await self._use_cases.allowances.take(str(interaction.user.id), LimitedAction.OPEN_CONVERSATION):
-            raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
+            limit = self._use_cases.facts.limits.conversations_per_day
+            raise Refusal(too_many_opened(limit, wait, speech_of(interaction)))
 
     async def resume(
         self,
@@ -445,17 +446,6 @@ def _is_talk(conversation: Conversation) -> bool:
     return not conversation.is_aside and conversation.read_to is None
 
 
-def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
-    return say.counted(
-        limit,
-        "You've opened {number} conversation within a day, which is the limit for one person. You can open the "
-        "next one {when}. The bot's operator sets this limit.",
-        "You've opened {number} conversations within a day, which is the limit for one person. You can open the "
-        "next one {when}. The bot's operator sets this limit.",
-        when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
-    )
-
-
 def _talking_line(title: str, say: Speech) -> str:
     return say("We're talking about “{title}” now. Just write here.", title=plain(title))
 
@@ -496,4 +486,6 @@ async def offer(interaction: discord.Interaction[Any], book: Book, earlier: Sequ
     """Let a reader choose whether to continue one of their earlier conversations on a book."""
     say = speech_of(interaction)
     text = say("You've talked about “{title}” before.", title=plain(book.title))
-    await reply(interaction, content=text, view=earlier_menu(book, earlier, say))
+    alike, person = [each.id for each in of_shared_names(earlier, say)], str(interaction.user.id)
+    asked = await defer_if_slow(interaction, use_cases_of(interaction).transcripts.last_questions(alike, person))
+    await reply(interaction, content=text, view=earlier_menu(book, earlier, asked, say))

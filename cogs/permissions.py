@@ -82,7 +82,7 @@ def permission_names(names: Iterable[str], say: Speech) -> str:
     """Permissions by their names in Discord's settings."""
     known = PERMISSION_NAMES | FOR_CLUBS
     called = (say(known.get(name, name.replace("_", " ").title())) for name in names)
-    return ", ".join(say("“{title}”", title=each) for each in called)
+    return say.listed([say("“{title}”", title=each) for each in called])
 
 
 def granted_to(who: discord.Member, channel: discord.abc.GuildChannel) -> discord.Permissions:

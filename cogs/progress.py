@@ -24,10 +24,9 @@ from cogs.permissions import everywhere, may_change
 from cogs.rendering.answers import binding_note, page_name
 from cogs.services import ServingBot, record_action, server_of, shelf_of, use_cases_of
 from cogs.threads import dismiss_absent, has_left, thread_of
-from domain.book import Binding, BindingKind, Book, ReadingPosition
+from domain.book import Binding, BindingKind, Book
 from domain.clubs.plan import Club
 from domain.conversation import Conversation
-from domain.library.progress import position_line
 from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100
@@ -86,10 +85,9 @@ class Progress(commands.Cog):
         found, say, reader = await resolve_book(interaction, book), speech_of(interaction), str(interaction.user.id)
         if sum((page is not None, chapter is not None, bool(finished), bool(clear))) > 1:
             raise Refusal(say("Please use only one of `page`, `chapter`, `finished` and `clear`."))
-        position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
+        await self._move(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
         interaction.client.dispatch("position_moved", reader, found.id)
-        file = await self._use_cases.shelf.open(found)
-        line = position_line(position, found, await file.pages(), say)
+        line = "\n".join(map(plain, await self._use_cases.positions.lines(reader, found, say)))
         view = await self._way_to_who_binds(interaction, found)
         lines = [f"**{plain(found.title)}**", line, await self._bound_here(interaction, found)]
         await interaction.edit_original_response(content="\n".join(filter(None, lines)), view=view)
@@ -139,9 +137,20 @@ class Progress(commands.Cog):
             line = say("I stop where the slowest reader here is. They hide their place, so I won't say where that is.")
         elif page := await positions.page_at(book, read_to):
             page = page_name(page, say, estimated=book.pages_estimated)
-            line = say("I stop at {page} here, as far as {who} has read.", page=page, who=who)
+            line = say.counted(
+                len(named),
+                "I stop at {page} here, as far as {who} has read.",
+                "I stop at {page} here, as far as {who} have read.",
+                page=page,
+                who=who,
+            )
         else:
-            line = say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
+            line = say.counted(
+                len(named),
+                "I won't reveal anything here yet, because {who} hasn't started reading.",
+                "I won't reveal anything here yet, because {who} haven't started reading.",
+                who=who,
+            )
         others = {person: await _name(server, person, say) for person in named if person != str(interaction.user.id)}
         waited_for = [*others.items()][:MOST_OFFERED]
         if not named and {*last} - {str(interaction.user.id)}:
@@ -204,22 +213,23 @@ class Progress(commands.Cog):
             )
         return conversation
 
-    async def _moved(
+    async def _move(
         self, reader: str, book: Book, page: str | None, chapter: str | None, *, finished: bool, clear: bool
-    ) -> ReadingPosition:
-        """The position after applying the options; unchanged without any.
+    ) -> None:
+        """Apply the options; without any, the position stays.
 
         Raises:
             BookError: NOT_FOUND, there is no such page or chapter.
         """
         positions = self._use_cases.positions
         if page is not None:
-            return await positions.set_page(reader, book, page)
-        if chapter is not None:
-            return await positions.set_chapter(reader, book, chapter)
-        if finished:
-            return await positions.finish(reader, book)
-        return await (positions.clear(reader, book) if clear else positions.get(reader, book))
+            await positions.set_page(reader, book, page)
+        elif chapter is not None:
+            await positions.set_chapter(reader, book, chapter)
+        elif finished:
+            await positions.finish(reader, book)
+        elif clear:
+            await positions.clear(reader, book)
 
 
 def _named(person: str, say: Speech) -> str:

@@ -343,7 +343,7 @@ class ReadingCog(commands.Cog):
         """Answer a question of /ask again for its asker; the new answer replaces the one above the button."""
         say, stored = speech_of(interaction), await self._use_cases.transcripts.turn(turn_id)
         if stored is None or not stored.is_answered:
-            raise Refusal(say("This answer is no longer stored, so it can't be made again."))
+            raise Refusal(say("This answer is no longer available, so it can't be made again."))
         question = stored.messages[0]
         interaction.extras[BEFORE] = stored.turn.reply_ids
         scope = await self._pressed(interaction, stored.conversation, question)
@@ -362,7 +362,7 @@ class ReadingCog(commands.Cog):
         question = await transcripts.question(question_id)
         conversation = await self._use_cases.conversations.find(question.conversation_id) if question else None
         if question is None or conversation is None:
-            raise Refusal(speech_of(interaction)("This question is no longer stored. Please ask it again."))
+            raise Refusal(speech_of(interaction)("This question is no longer available. Please ask it again."))
         stored = await transcripts.turn(question.turn_id) if question.turn_id else None
         interaction.extras[BEFORE] = stored.turn.reply_ids if stored else ()
         scope = await self._pressed(interaction, conversation, question)
@@ -383,7 +383,7 @@ class ReadingCog(commands.Cog):
         """
         say = speech_of(interaction)
         if conversation.guild_id != shelf_of(interaction) or not conversation.is_aside:
-            raise Refusal(say("This answer is no longer stored, so it can't be made again."))
+            raise Refusal(say("This answer is no longer available, so it can't be made again."))
         if question.author_id != str(interaction.user.id):
             raise Refusal(say("Only the person who asked can have this answered again."))
         public = interaction.message is not None and not interaction.message.flags.ephemeral

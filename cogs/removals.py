@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import discord
 
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, DiscordCode, log_failures, retry_transient
-from cogs.i18n import Speech, speech_for, speech_in
+from cogs.i18n import ENGLISH, Speech, speech_in
 from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
 from cogs.threads import NAME_LENGTH, others_wrote_in
@@ -245,7 +245,7 @@ class Removals:
     def _speech_in(self, place: str) -> Speech:
         """The language of a server; that of direct messages is not known here."""
         guild = self._bot.get_guild(int(place)) if place.isdecimal() else None
-        return speech_in(guild) if guild else speech_for(discord.Locale.american_english)
+        return speech_in(guild) if guild else ENGLISH
 
 
 def _by_place(removals: Iterable[Removal]) -> dict[str, list[Removal]]:

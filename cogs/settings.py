@@ -14,7 +14,7 @@ from discord.ext import commands
 from cogs.access import matching
 from cogs.cards import INK
 from cogs.errors import DISCORD_ERRORS, Refusal
-from cogs.i18n import Speech, choose_language, later, set_languages, speech_for, speech_in, speech_of
+from cogs.i18n import ENGLISH, Speech, choose_language, later, set_languages, speech_in, speech_of
 from cogs.interactions import defer_if_slow, reply
 from cogs.permissions import (
     FOR_A_PUBLIC_THREAD,
@@ -37,7 +37,6 @@ TROUBLES_SHOWN = 10
 TROUBLE_AGAIN_AFTER_S = 600.0
 """How long the same failure is not logged again: while the model cannot be reached, every question meets it."""
 
-_IN_ENGLISH: Speech = speech_for(discord.Locale.american_english)
 ON, OFF = "on", "off"
 AS_DISCORD_SAYS = "discord"
 MOST_TOKENS = 1_000_000_000
@@ -87,7 +86,7 @@ class AuditLog:
                 return
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.info("guild %s: its moderators' log cannot be written to: %s", guild.id, error)
-        logger.warning("guild %s: %s", guild.id, _IN_ENGLISH(text, **values))
+        logger.warning("guild %s: %s", guild.id, ENGLISH(text, **values))
 
     async def _post(self, guild: discord.Guild, channel_id: str, line: str) -> bool:
         """Write a line to a channel; returns whether the server has it."""

@@ -13,8 +13,9 @@ ends print as it is. Adapters translate the exceptions of SDKs, files and databa
     └── SettingsError       the environment the program was started in
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import reduce
 from string import Formatter
 from types import MappingProxyType
 from typing import Protocol
@@ -53,6 +54,24 @@ class Worded(str):
     def __deepcopy__(self, memo: dict[int, object]) -> "Worded":
         """Itself, as for other strings: `dataclasses.asdict` copies every value."""
         return self
+
+
+def listed(parts: Sequence[str], unnamed: int = 0) -> str:
+    """Parts of a sentence, joined by commas and, before the last, by "and"; `unnamed` others are only counted.
+
+    Raises:
+        ValueError: there are no parts.
+    """
+    if not parts:
+        raise ValueError("there is nothing to list")
+    *before, last = parts
+    if unnamed:
+        return Worded("{parts} and {number} more", parts=_with_commas(parts), number=unnamed)
+    return Worded("{parts} and {part}", parts=_with_commas(before), part=last) if before else last
+
+
+def _with_commas(parts: Sequence[str]) -> str:
+    return reduce(lambda joined, part: Worded("{parts}, {part}", parts=joined, part=part), parts)
 
 
 class Say(Protocol):

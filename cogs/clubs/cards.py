@@ -350,7 +350,7 @@ def result_line(vote: Vote, votes: Sequence[int], say: Speech) -> str:
     if len(first) > 1:
         return say(
             "The vote is over: a tie between {choices}, with {best} of {all} votes each.",
-            choices=", ".join(f"“{each}”" for each in first),
+            choices=say.listed([say("“{title}”", title=each) for each in first]),
             best=best,
             all=sum(votes),
         )

@@ -373,14 +373,14 @@ class ConversationCog(commands.Cog):
         if (about_files := text_in_files(message, say)) and not whole_text(message, self._bot_id):
             await hint(message, about_files)
             return
-        if server and channel_for_threads(message.channel) is None:  # a book that is chosen could not be talked about
-            await hint(message, say(NO_THREADS_HERE))
-            return
         try:
             shelf = str(server.id) if server else personal_shelf(str(message.author.id))
             books = (await self._use_cases.shelf.list(shelf))[:BOOKS_IN_A_MENU]
         except StorageError as error:
             await hint(message, sentence_for(error, say))
+            return
+        if books and server and channel_for_threads(message.channel) is None:  # a chosen book could not be talked about
+            await hint(message, say(NO_THREADS_HERE))
             return
         if books:
             view = row(books_menu(TALK_ABOUT, "", books, say("Choose the book"), say))

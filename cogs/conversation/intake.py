@@ -459,7 +459,7 @@ def _hint_for(result: IntakeResult, message: discord.Message, say: Speech, bot_i
 
 def conversation_gone(say: Speech) -> str:
     """The reply to somebody who writes in a thread of the bot whose conversation has been erased."""
-    return say("This thread's conversation is no longer stored, so I can't answer here. Start a new one with /chat.")
+    return say("This thread's conversation is no longer available, so I can't answer here. Start a new one with /chat.")
 
 
 def _how_to_start_directly(say: Speech, *, has_books: bool, asks: bool) -> str:

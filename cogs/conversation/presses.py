@@ -10,6 +10,7 @@ import discord
 from discord.ui import DynamicItem
 
 from cogs.access import assert_may_post, reach_of, within_reach
+from cogs.cards import plain
 from cogs.conversation.buttons import (
     AGAIN,
     ALLOW,
@@ -47,11 +48,11 @@ from cogs.rendering.answers import source_pages
 from cogs.rendering.export import TRACE_NAME, trace_markdown
 from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, server_of, shelf_of
-from domain.book import Book, Citation, ReadingPosition, Surroundings
+from domain.book import Book, Citation, Surroundings
 from domain.conversation import Conversation, TurnState
 from domain.errors import BookError
 from domain.event import PositionProposed
-from domain.library.progress import has_said, position_line
+from domain.library.progress import has_said
 from domain.turn.chat_with_book import Reader
 from domain.turn.history import StoredTurn
 from domain.turn.state import Decision
@@ -121,7 +122,7 @@ class AnswerButtons:
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or not shown.turn.has_answer:
-            raise Refusal(say("This answer is no longer stored, so it can't be made again."))
+            raise Refusal(say("This answer is no longer available, so it can't be made again."))
         if str(interaction.user.id) not in shown.askers:
             raise Refusal(say("Only the person who asked can have this answered again."))
         if shown.conversation.place_id != str(interaction.channel_id):
@@ -150,7 +151,7 @@ class AnswerButtons:
         turning = interaction.message is not None and interaction.message.flags.ephemeral
         shown = await defer_if_slow(interaction, self._shown(interaction, turn_id), thinking=not turning)
         if shown is None:
-            raise Refusal(say("This answer and its sources are no longer stored."))
+            raise Refusal(say("This answer and its sources are no longer available."))
         citations = shown.citations
         reach, around = await defer_if_slow(
             interaction, self._around(interaction, shown.conversation, citations), thinking=not turning
@@ -181,28 +182,29 @@ class AnswerButtons:
         await interaction.response.defer()
         shown = await self._shown(interaction, turn_id)
         if shown is None:
-            raise Refusal(say("This answer is no longer stored. Set your page with /progress."))
+            raise Refusal(say("This answer is no longer available. Set your page with /progress."))
         if not has_said(shown.messages, proposal):
             raise Refusal(say("You didn't write that. Set your page with /progress."))
         book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
-        position = await self._moved(proposal, book)
+        await self._move(proposal, book)
         interaction.client.dispatch("position_moved", reader_id, book.id)
-        line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
+        line = "\n".join(map(plain, await self._use_cases.positions.lines(reader_id, book, say)))
         assert interaction.message is not None
         left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
         await interaction.edit_original_response(view=view_of(left) if left else None)
         await interaction.followup.send(line, ephemeral=True)
 
-    async def _moved(self, proposal: PositionProposed, book: Book) -> ReadingPosition:
+    async def _move(self, proposal: PositionProposed, book: Book) -> None:
         positions = self._use_cases.positions
         if proposal.chapter:
-            return await positions.set_chapter(proposal.reader_id, book, proposal.chapter)
-        if proposal.finished:
-            return await positions.finish(proposal.reader_id, book)
-        return await positions.set_page(proposal.reader_id, book, proposal.page)
+            await positions.set_chapter(proposal.reader_id, book, proposal.chapter)
+        elif proposal.finished:
+            await positions.finish(proposal.reader_id, book)
+        else:
+            await positions.set_page(proposal.reader_id, book, proposal.page)
 
     async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> StoredTurn | None:
-        """The turn that a button belongs to; None if it is no longer stored, or the person may not see it."""
+        """The turn that a button belongs to; None if it is no longer available, or the person may not see it."""
         stored = await self._use_cases.transcripts.turn(turn_id)
         if stored is None:
             return None
@@ -256,14 +258,14 @@ class ToolCallButtons:
         """The calls as they happen, or as they were stored.
 
         Raises:
-            Refusal: they are no longer stored, the person may not see them, or they show more of the book than the
+            Refusal: they are no longer available, the person may not see them, or they show more of the book than the
             person has read.
         """
         live = self._under_way(press.turn_id)
         kept = (live.conversation, live.presenter.calls, None) if live else await self._kept(press.turn_id)
         conversation, calls, depends_to = kept
         if conversation is None or not calls or not await within_reach(interaction, conversation):
-            raise Refusal(speech_of(interaction)("These lookups are no longer stored."))
+            raise Refusal(speech_of(interaction)("These lookups are no longer available."))
         if press.opens(calls):
             await self._refuse_beyond(interaction, conversation, depends_to, alone=press.wants_trace)
         return calls

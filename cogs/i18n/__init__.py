@@ -7,6 +7,7 @@ key in the catalogues, `locale/*.po`. A test collects the texts and compares.
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
@@ -17,6 +18,7 @@ from typing import Any
 
 import babel
 import discord
+from babel.dates import format_date, format_time, format_timedelta
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -24,7 +26,7 @@ from discord import Locale, app_commands
 from discord.app_commands import TranslationContextLocation as Location
 from discord.app_commands import TranslationContextTypes, locale_str
 
-from domain.errors import MarginaliaError, StorageError, StorageErrorCode, Worded
+from domain.errors import MarginaliaError, StorageError, StorageErrorCode, Worded, listed
 from domain.use_cases import UseCases
 
 LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
@@ -33,6 +35,8 @@ LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
 _FOLDERS = re.compile(r"(?<!\S)/.*/")
 """Only the operator is told the folder of a file, by `marginalia check`; readers are told its name."""
 _SWAPPED = str.maketrans(",.", ".,")
+_LATELY = timedelta(days=1)
+"""How long people say that something was hours ago, before they name the day."""
 LISTED_LENGTH = 900
 """Characters of a list; a field of a card holds 1024, and has other words beside some lists."""
 _CHOSEN: dict[int, discord.Locale] = {}
@@ -41,6 +45,7 @@ NAMES = frozenset({Location.command_name, Location.group_name, Location.paramete
 """What people type is the same in every language, so that they can tell each other commands. Menus are not typed."""
 
 
+@cache
 def read_catalogue(language: str) -> Catalog:
     """The catalogue as in its file. The short forms of failures have the name of their class as context."""
     return read_po(BytesIO(_bytes_of(language)), locale=language)
@@ -82,7 +87,11 @@ class Speech:
 
     def __init__(self, locale: discord.Locale) -> None:
         self._translations = _translations(locale)
+        self._catalogue = read_catalogue(LANGUAGES[locale]) if locale in LANGUAGES else None
         self._formatter = FORMATTERS.get(locale, Formatter())
+        american = locale is discord.Locale.american_english
+        self._dates = LANGUAGES.get(locale, "en_US" if american else "en_GB")
+        """How dates are written: texts in English are read by many others than Americans, who put the day first."""
 
     def __call__(self, text: str, /, **values: object) -> str:
         return self._formatter.vformat(self._translations.gettext(text), (), values)
@@ -92,13 +101,28 @@ class Speech:
         text = self._translations.ngettext(one, many, number)
         return self._formatter.vformat(text, (), {"number": number, **values})
 
+    def day(self, moment: datetime) -> str:
+        """The date, where Discord shows no timestamps; in UTC, because nobody's time zone is known."""
+        return format_date(moment.astimezone(UTC), "long", locale=self._dates)
+
+    def minute(self, moment: datetime) -> str:
+        """The date and the time, in UTC."""
+        time = format_time(moment.astimezone(UTC).timetz(), "short", locale=self._dates)
+        return f"{self.day(moment)}, {time} UTC"
+
+    def ago(self, moment: datetime) -> str:
+        """How long ago it was, for as long as people say so; empty once they name the day."""
+        passed = datetime.now(UTC) - moment
+        if passed >= _LATELY:
+            return ""
+        return format_timedelta(-passed, granularity="minute", add_direction=True, locale=self._dates)
+
     def listed(self, parts: Sequence[str]) -> str:
-        """The parts, joined by commas, as many as fit into a field of a card; then how many more there are."""
+        """As many of the parts as fit into a field of a card, and how many more there are; empty without parts."""
         ends = accumulate(len(f"{part}, ") for part in parts)
         shown = [part for part, end in zip(parts, ends, strict=True) if end <= LISTED_LENGTH]
-        if more := len(parts) - len(shown):
-            shown.append(self.counted(more, "{number} more", "{number} more"))
-        return ", ".join(shown)
+        told = listed(shown, len(parts) - len(shown)) if shown else ""
+        return self.sentence(told) if isinstance(told, Worded) else told
 
     def failure(self, code: str, message: str) -> str:
         """A failure's sentence in this language; where the catalogue does not have it, the gist of its code.
@@ -124,9 +148,9 @@ class Speech:
         if not isinstance(text, Worded):
             translated = self._translations.gettext(text)
             return "" if translated == text else translated
-        translated = self._translations.gettext(text.template)
-        if translated == text.template:
+        if self._catalogue is None or text.template not in self._catalogue:
             return ""
+        translated = self._translations.gettext(text.template)
         values = {
             name: (self._worded(value) or value) if isinstance(value, Worded) else value
             for name, value in text.fields.items()
@@ -135,11 +159,12 @@ class Speech:
 
 
 _SPEECHES = {locale: Speech(locale) for locale in discord.Locale}
+ENGLISH = _SPEECHES[discord.Locale.american_english]
 
 
 def speech_for(locale: discord.Locale) -> Speech:
     """The texts for a locale; locales that the library does not know yet are served in English."""
-    return _SPEECHES.get(locale) or _SPEECHES[discord.Locale.american_english]
+    return _SPEECHES.get(locale, ENGLISH)
 
 
 def speeches_in_all_languages() -> Sequence[Speech]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
+from cogs.i18n import ENGLISH, Speech
 from cogs.rendering.inline import inert_in_files
 from cogs.rendering.splitting import closed_code
 from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration, outcome_in_words
@@ -68,7 +69,7 @@ def export_conversation(
     book_title: str,
     messages: Sequence[ChatMessage],
     form: ExportFormat,
-    say: Say = in_english,
+    say: Speech = ENGLISH,
 ) -> bytes:
     """The conversation in the order it was held. JSON is for programs, and the same in every language."""
     if form is ExportFormat.JSON:
@@ -105,8 +106,8 @@ def export_name(conversation: Conversation, form: ExportFormat) -> str:
     return f"{stem or 'conversation'}.{'json' if form is ExportFormat.JSON else 'md'}"
 
 
-def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage], say: Say) -> bytes:
-    date = conversation.created_at.strftime(say("%d %B %Y"))
+def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage], say: Speech) -> bytes:
+    date = say.day(conversation.created_at)
     parts = [
         f"# {conversation.title}",
         say("A conversation about *{title}*, begun {date}.", title=book_title, date=date),
@@ -118,7 +119,7 @@ def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence
             parts += [call_section(call, say, level=3) for call in calls_of(messages, message.turn_id)]
         if is_said(message):
             content = in_language(message.content, message.citations, say)
-            written = message.created_at.strftime(f"{say('%Y-%m-%d')} %H:%M")
+            written = say.minute(message.created_at)
             parts += [f"## {speaker(message)}, {written}", _enclosed(content, message.role)]
             parts += [_cited(message.citations, say)] if message.citations else []
     return inert_in_files("\n\n".join(part.rstrip() for part in parts) + "\n").encode()

@@ -428,7 +428,7 @@ def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookE
         one, many = Worded("about 1 page"), Worded("about {pages} pages", pages=len(pages))
     count = one if len(pages) == 1 else many
     if not _LIKE_A_NUMBER.search(named):
-        told = Worded("“{page}” is not a page's number (the book has {count}).", page=named, count=count)
+        told = Worded("“{page}” is not a page number (the book has {count}).", page=named, count=count)
         return BookError(BookErrorCode.NOT_FOUND, told)
     message = Worded("There's no page {page} in this book (it has {count}).", page=named, count=count)
     if pages and pages[0].label != "1":

@@ -321,10 +321,21 @@ class ManagePositions:
     async def describe(self, reader_id: str, book: Book) -> str:
         """See position_line; in English, and with the title of the chapter in which the reader is."""
         position = await self.get(reader_id, book)
-        read_to = position.bound(book.length)
-        begun = [each for each in await self._chapters(book) if title_is_read(each, read_to) and read_to <= each.end]
-        inside = f" (in “{begun[-1].title}”)" if begun and begun[-1].title else ""
+        chapter = _chapter_at(await self._chapters(book), position.bound(book.length))
+        inside = f" (in “{chapter.title}”)" if chapter and chapter.title else ""
         return position_line(position, book, await self._pages(book), in_english, inside=inside)
+
+    async def lines(self, reader_id: str, book: Book, say: Say) -> Sequence[str]:
+        """See position_line; and another line with the title of the chapter in which the reader is, if it has one."""
+        position = await self.get(reader_id, book)
+        line = position_line(position, book, await self._pages(book), say)
+        read_to = position.bound(book.length)
+        chapter = _chapter_at(await self._chapters(book), read_to)
+        if position.state is not PositionState.READING or chapter is None or not chapter.title:
+            return [line]
+        if read_to == chapter.end:
+            return [line, say("That's the end of “{title}”.", title=chapter.title)]
+        return [line, say("That's in “{title}”.", title=chapter.title)]
 
     async def _pages(self, book: Book) -> Sequence[Page]:
         return await (await self._files.open(book)).pages()
@@ -345,6 +356,11 @@ _DONE = re.compile(
     r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
     r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
 )
+
+
+def _chapter_at(chapters: Sequence[Chapter], read_to: int) -> Chapter | None:
+    """The innermost chapter that somebody who has read so far has begun and not left; None if there is none."""
+    return next((each for each in reversed(chapters) if title_is_read(each, read_to) and read_to <= each.end), None)
 
 
 def _end_of_chapter(chapters: Sequence[Chapter], name: str, read_to: int) -> int:

@@ -12,7 +12,7 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from domain.book import Book, BookText, ShelfLimits, one_line
-from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
+from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded, listed
 from domain.library.search.words import fold
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress
 
@@ -324,13 +324,9 @@ MOST_NAMED = 8
 """Books that are named to somebody who names none of them."""
 
 
-def _with_ids(books: Sequence[Book]) -> Worded:
+def _with_ids(books: Sequence[Book]) -> str:
     """The first of some books, each with the beginning of its id."""
-    named = [Worded("“{title}” ({id})", title=book.title, id=book.id[:8]) for book in books[:MOST_FITTING]]
-    listed = named[0]
-    for each in named[1:]:
-        listed = Worded("{books}, {book}", books=listed, book=each)
-    return listed
+    return listed([Worded("“{title}” ({id})", title=book.title, id=book.id[:8]) for book in books[:MOST_FITTING]])
 
 
 def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
@@ -339,11 +335,8 @@ def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
         if is_id:
             return Worded("That book isn't on this shelf, which is empty. Add one first.")
         return Worded("There's no book called “{reference}”: the shelf is empty. Add one first.", reference=reference)
-    titles = Worded("“{title}”", title=books[0].title)
-    for book in books[1:MOST_NAMED]:
-        titles = Worded("{titles}, “{title}”", titles=titles, title=book.title)
-    if len(books) > MOST_NAMED:
-        titles = Worded("{titles} and {number} more", titles=titles, number=len(books) - MOST_NAMED)
+    named = [Worded("“{title}”", title=book.title) for book in books[:MOST_NAMED]]
+    titles = listed(named, len(books) - len(named))
     if is_id:
         return Worded("That book isn't on this shelf, only {titles}.", titles=titles)
     return Worded(

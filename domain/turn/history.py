@@ -40,6 +40,10 @@ past turns are left out from the start, or there would be a cut at almost every 
 """
 
 
+_LATELY = 5
+"""The newest turns of a conversation among which somebody's last question is looked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Cut:
     """Where a conversation was cut: its first turn, and the turns that are included without tool results.
@@ -274,6 +278,15 @@ class Transcripts:
     async def authors(self, conversation_id: str) -> Sequence[str]:
         """The ids of those who have written to the bot."""
         return await self._messages.list_authors(conversation_id)
+
+    async def last_questions(self, conversation_ids: Sequence[str], reader_id: str) -> dict[str, str]:
+        """What a reader has last asked in these conversations, by their ids, if it is in one of the newest turns."""
+        last = {}
+        for conversation_id in conversation_ids:
+            for message in await self._messages.get_recent(conversation_id, _LATELY):
+                if message.role is MessageRole.USER and message.author_id == reader_id:
+                    last[conversation_id] = message.content
+        return last
 
     async def last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
         """When somebody last wrote about a book, not counting the message with that platform id."""

@@ -89,6 +89,21 @@ async def test_earlier_conversations_are_offered_before_a_new_one_is_opened(stag
     assert len(stage.channel.threads) == 1
 
 
+async def test_earlier_conversations_of_one_name_are_told_apart_by_what_was_asked_last(stage: Stage) -> None:
+    book = await stage.book()
+    for question in ("Who put the **lamp** out?", "Who is Hobb?"):
+        thread = await stage.chat(book, title="The lamp")
+        stage.model.say("Hobb.")
+        await stage.ann.send(thread, question)
+    await stage.chat(book, title="Another")
+    offer = await stage.ann.slash(stage.channel, "chat", book=book.id)
+    assert offer.response
+    menu = offer.response.components[0]["components"][0]
+    begun, *asked = zip(*(option["description"].split(" ago") for option in menu["options"]), strict=True)
+    assert {each.split(" ")[0] for each in begun} == {"started"}
+    assert asked == [("", " · “Who is Hobb?”", " · “Who put the **lamp** out?”")]
+
+
 async def test_a_new_one_may_be_started_all_the_same_even_after_a_restart(stage: Stage) -> None:
     book = await stage.book()
     await stage.chat(book, title="First")
@@ -229,6 +244,15 @@ async def test_who_mentions_the_bot_there_is_told_so_and_offered_no_book(stage: 
     assert voice.last_message is not None
     assert text_of(voice.last_message).startswith("I can't open a thread here. Please use a text channel, or /ask")
     assert not voice.last_message.components
+
+
+async def test_who_mentions_the_bot_there_without_a_book_on_the_shelf_is_told_how_to_get_one(stage: Stage) -> None:
+    voice, own = stage.guild.create_voice_channel("listening"), stage.env.bot.user
+    assert own is not None
+    await stage.ann.send(voice, f"{own.mention} who is Hobb?")
+    await stage.env.settle()
+    assert voice.last_message is not None
+    assert text_of(voice.last_message).startswith("The shelf is empty. Find a free book")
 
 
 async def test_a_conversation_is_gone_again_if_discord_opens_no_thread(stage: Stage) -> None:

@@ -32,9 +32,20 @@ async def test_a_page_is_read_to_its_end(stage: Stage) -> None:
 async def test_a_chapter_is_read_to_its_end(stage: Stage) -> None:
     book = await stage.book()
     told = await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="1")
-    assert "page 1" in text_of(told)
+    assert text_of(told).splitlines()[1:] == [
+        "You're at page 1. I won't reveal anything after it.",
+        "That's the end of “I. The Arrival”.",
+    ]
     chapters = await (await stage.app.shelf.open(book)).chapters()
     assert (await position(stage, book)).read_to == chapters[0].end
+
+
+async def test_a_page_in_the_middle_of_a_chapter_is_said_to_be_in_it(stage: Stage) -> None:
+    book = await stage.book()
+    chapters = await (await stage.app.shelf.open(book)).chapters()
+    await stage.app.positions.reach(str(stage.ben.id), book, chapters[1].end - 1)
+    told = await stage.ben.slash(stage.channel, "progress", book=book.id)
+    assert text_of(told).splitlines()[2] == "That's in “II. The Lamp”."
 
 
 async def test_finished_and_unset_are_states_of_their_own(stage: Stage) -> None:

@@ -388,7 +388,7 @@ class TestAsk:
         await stage.app.people.erase(str(stage.ann.id))
         assert failed.response is not None
         told = await stage.ann.click(failed.response, label="Retry")
-        assert "This question is no longer stored. Please ask it again." in text_of(told)
+        assert "This question is no longer available. Please ask it again." in text_of(told)
         assert len(stage.model.requests) == 1
 
     async def test_a_long_answer_is_split_or_comes_as_a_file(self, stage: Stage) -> None:

@@ -102,7 +102,7 @@ class TestTakingPart:
         await reading.start()
         assert "You're in." in text_of(await reading.press(reading.ben, "Join"))
         assert "You're in already." in text_of(await reading.ben.slash(reading.channel, "club join"))
-        assert reading.card().embeds[0].fields[0].value == f"{reading.ann.mention}, {reading.ben.mention}"
+        assert reading.card().embeds[0].fields[0].value == f"{reading.ann.mention} and {reading.ben.mention}"
         assert "You've left the club." in text_of(await reading.ben.slash(reading.channel, "club leave"))
         assert "You aren't in this club." in text_of(await reading.ben.slash(reading.channel, "club leave"))
         assert reading.card().embeds[0].fields[0].value == reading.ann.mention

@@ -33,9 +33,9 @@ async def test_sources_and_tool_calls_stay_in_their_server(room: Scene, eve: Act
     await answered(room)
     card, answer = [each for each in room.replies() if each.buttons]
     for message, label, refusal in (
-        (answer, "Sources", "no longer stored"),
-        (card, "Show search 1", "no longer stored"),
-        (card, "Show everything", "no longer stored"),
+        (answer, "Sources", "no longer available"),
+        (card, "Show search 1", "no longer available"),
+        (card, "Show everything", "no longer available"),
     ):
         copy = carried_over(room, message, eve)
         pressed = await eve.click(copy, label=label)

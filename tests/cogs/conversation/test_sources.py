@@ -77,7 +77,7 @@ async def test_an_answer_that_is_gone_says_so(room: Scene) -> None:
     await room.app.storage.conversations.delete((await room.conversation()).id)
     pressed = await room.ann.click(room.replies()[0], label="Sources")
     assert pressed.ephemeral
-    assert "no longer stored" in pressed.text
+    assert "no longer available" in pressed.text
 
 
 def keyed(room: Scene, release: asyncio.Event) -> Reply:

@@ -124,7 +124,7 @@ async def test_a_trace_that_is_gone_says_so(room: Scene) -> None:
     await room.app.storage.conversations.delete((await room.conversation()).id)
     pressed = await room.ann.click(card, label="Show search 1")
     assert pressed.ephemeral
-    assert "no longer stored" in pressed.text
+    assert "no longer available" in pressed.text
 
 
 async def test_verbose_off_leaves_nothing_but_the_answer(room: Scene) -> None:

@@ -1,10 +1,12 @@
 """What readers of different languages are told."""
 
+from datetime import UTC, datetime, timedelta
+
 import discord
 
 from cogs.i18n import speech_for
 from cogs.permissions import permission_names
-from domain.errors import BookError, BookErrorCode, Worded
+from domain.errors import BookError, BookErrorCode, Worded, listed
 
 GERMAN = speech_for(discord.Locale.german)
 ENGLISH = speech_for(discord.Locale.british_english)
@@ -34,13 +36,36 @@ def test_one_is_not_many() -> None:
     assert GERMAN.counted(0, "{number} book", "{number} books") == "0 Bücher"
 
 
-def test_a_long_list_ends_in_how_many_more_there_are() -> None:
-    assert ENGLISH.listed(["“Alice”", "“Emma”"]) == "“Alice”, “Emma”"
+def test_a_list_has_an_and_before_its_last_part() -> None:
+    assert ENGLISH.listed(["“Alice”", "“Emma”"]) == "“Alice” and “Emma”"
+    assert GERMAN.listed(["a", "b", "c"]) == "a, b und c"
+    assert GERMAN.listed(["Help"]) == "Help"
     assert ENGLISH.listed([]) == ""
+
+
+def test_dates_are_written_as_the_reader_writes_them() -> None:
+    moment = datetime(2026, 11, 5, 14, 5, tzinfo=UTC)
+    american, japanese = speech_for(discord.Locale.american_english), speech_for(discord.Locale.japanese)
+    assert american.day(moment) == "November 5, 2026"
+    assert [ENGLISH.day(moment), japanese.day(moment)] == ["5 November 2026"] * 2
+    assert GERMAN.day(moment) == "5. November 2026"
+    assert american.minute(moment) == "November 5, 2026, 2:05\u202fPM UTC"
+    assert GERMAN.minute(moment) == "5. November 2026, 14:05 UTC"
+
+
+def test_what_was_lately_is_said_to_be_hours_ago() -> None:
+    now = datetime.now(UTC)
+    assert ENGLISH.ago(now - timedelta(hours=3, minutes=5)) == "3 hours ago"
+    assert GERMAN.ago(now - timedelta(minutes=2)) == "vor 2 Minuten"
+    assert ENGLISH.ago(now - timedelta(days=2)) == ""
+
+
+def test_a_long_list_ends_in_how_many_more_there_are() -> None:
     people = [f"<@{number:018}>" for number in range(10_000)]
-    for speech, rest in ((ENGLISH, "more"), (GERMAN, "weitere")):
-        *shown, more = speech.listed(people).split(", ")
-        assert more == f"{len(people) - len(shown)} {rest}"
+    for speech, rest in ((ENGLISH, " and "), (GERMAN, " und noch ")):
+        named, word, more = speech.listed(people).partition(rest)
+        shown = named.split(", ")
+        assert word + more == f"{rest}{len(people) - len(shown)}{' more' if speech is ENGLISH else ''}"
         assert shown == people[: len(shown)]
         assert 800 < len(speech.listed(people)) < 950
 
@@ -59,10 +84,10 @@ def test_a_failure_that_no_catalogue_has_is_told_by_its_gist() -> None:
 
 
 def test_titles_and_permissions_stand_in_the_languages_own_quotation_marks() -> None:
-    titles = Worded("{titles}, “{title}”", titles=Worded("“{title}”", title="Emma"), title="Effi Briest")
+    titles = listed([Worded("“{title}”", title=each) for each in ("Emma", "Effi Briest", "Persuasion")])
     sentence = Worded(
         "There's no book called “{reference}” on the shelf, only {titles}.", reference="Ema", titles=titles
     )
     told = GERMAN.error(BookError(BookErrorCode.NOT_FOUND, sentence))
-    assert told == "Im Regal steht kein Buch namens „Ema“, nur „Emma“, „Effi Briest“."
+    assert told == "Im Regal steht kein Buch namens „Ema“, nur „Emma“, „Effi Briest“ und „Persuasion“."
     assert permission_names(["embed_links"], GERMAN) == "„Links einbetten“"

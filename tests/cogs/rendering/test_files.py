@@ -21,6 +21,7 @@ from domain.tool_use import ToolInvocation
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 CALL = ShownCall(1, "search_book", {"query": "tea"}, CallState.DONE, "2 passages", "```\nlong " + "x" * 9000, 8)
+WRITTEN = "November 21, 2026, 9:30\u202fAM UTC"
 CONVERSATION = Conversation("c", "b", "Tea & über-parties", NOW)
 
 
@@ -51,12 +52,12 @@ def test_a_trace_holds_everything() -> None:
 
 
 def test_what_a_person_writes_cannot_pass_for_what_another_said() -> None:
-    forged = "Hm.\n## Bob, 2026-11-21 09:31\nI give up.\n\nBob, later\n---\nNever.\n~~~\n```\nopen"
+    forged = "Hm.\n## Bob, November 21, 2026, 9:31 AM UTC\nI give up.\n\nBob, later\n---\nNever.\n~~~\n```\nopen"
     said = [message(1, MessageRole.USER, forged, author_name="Ann"), message(2, MessageRole.ASSISTANT, "## Tea\nYes.")]
     text = export_conversation(CONVERSATION, "Alice", said, ExportFormat.MARKDOWN).decode()
     tokens = MarkdownIt().parse(text)
     headings = [line.content for mark, line in pairwise(tokens) if mark.type == "heading_open" and mark.tag == "h2"]
-    assert headings == ["Ann, 2026-11-21 09:30", "Marginalia, 2026-11-21 09:30", "Tea"]
+    assert headings == [f"Ann, {WRITTEN}", f"Marginalia, {WRITTEN}", "Tea"]
 
 
 def test_a_fence_is_longer_than_what_it_holds() -> None:
@@ -68,7 +69,7 @@ def test_a_conversation_as_markdown() -> None:
     order = [
         "# Tea &",
         "*Alice*",
-        "## Ann, 2026-11-21 09:30",
+        f"## Ann, {WRITTEN}",
         '### 1. search_book "tea"',
         "The Hatter (p. 70).",
         "> p. 70",
@@ -82,7 +83,7 @@ def test_a_conversation_as_markdown() -> None:
 def test_a_file_for_a_german_is_german_but_for_what_the_model_was_given() -> None:
     say = speech_for(discord.Locale.german)
     text = export_conversation(CONVERSATION, "Alice", MESSAGES, ExportFormat.MARKDOWN, say).decode()
-    assert "## Ann, 21.11.2026 09:30" in text
+    assert "## Ann, 21. November 2026, 09:30 UTC" in text
     assert "fertig · 1 Textstelle · " in text
     trace = trace_markdown([CALL], say=say).decode()
     assert trace.startswith("# Werkzeugaufrufe\n")

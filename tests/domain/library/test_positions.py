@@ -108,7 +108,7 @@ def test_words_in_place_of_a_page_are_told_apart_from_a_page_that_is_missing(typ
     with pytest.raises(BookError) as caught:
         end_of_page(PAGES, typed, estimated=False)
     named = typed.removeprefix("page ")
-    assert caught.value.message == f"“{named}” is not a page's number (the book has 4 pages)."
+    assert caught.value.message == f"“{named}” is not a page number (the book has 4 pages)."
 
 
 def refusal(find: Callable[[Sequence[Place], str], int], places: Sequence[Place]) -> str:
@@ -131,7 +131,7 @@ async def test_a_place_with_many_blanks_in_it_is_read_in_time_by_its_length(blan
         typed = f"finished{blank * length}x"
         started = time.thread_time()
         assert page_named(typed) is None
-        with pytest.raises(BookError, match="“finished x” is not a page's number"):
+        with pytest.raises(BookError, match="“finished x” is not a page number"):
             end_of_page(PAGES, typed, estimated=False)
         with pytest.raises(BookError, match="I don't understand “finished x”"):
             await positions.follow("ann", nothing, typed)
