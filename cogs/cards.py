@@ -301,8 +301,8 @@ def earlier_menu(book: Book, earlier: Sequence[Conversation], asked: Mapping[str
 
 
 def _option(conversation: Conversation, asked: str, say: Speech) -> discord.SelectOption:
-    moment, quoted = conversation.created_at, say("“{title}”", title=one_line(without_covers(asked))) if asked else ""
-    ago = say.ago(moment)
+    moment, ago, last = conversation.created_at, say.ago(conversation.created_at), one_line(without_covers(asked))
+    quoted = say("“{title}”", title=last) if last not in ("", conversation.title) else ""
     begun = say("started {ago}", ago=ago) if ago else say("started on {date}", date=say.day(moment))
     label, description = clipped(titled(conversation, say), 100), clipped(_joined(begun, quoted), 100)
     return discord.SelectOption(label=label, value=conversation.id, description=description)

@@ -103,7 +103,7 @@ class Opening:
             Refusal, ConversationError: as `start` and `resume`.
         """
         async with self._order.setdefault((interaction.user.id, book.id), asyncio.Lock()):
-            earlier = [each for each in await self.earlier(interaction, book) if _is_talk(each)]
+            earlier = await self.earlier(interaction, book)
             if earlier and not question:
                 await offer(interaction, book, earlier)
                 return
@@ -117,9 +117,9 @@ class Opening:
         await self._answer(interaction, asked)
 
     async def earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
-        """The reader's own conversations on the book, newest first."""
+        """The conversations on the book that the reader has begun, newest first."""
         known = await self._use_cases.conversations.list_by_book(book.id)
-        own = [each for each in known if each.owner_id == str(interaction.user.id)]
+        own = [each for each in known if each.owner_id == str(interaction.user.id) and _is_talk(each)]
         return (await visibility_of(interaction).at_a_glance(own))[:MOST_OFFERED]
 
     async def _was_asked(

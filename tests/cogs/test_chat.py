@@ -89,9 +89,16 @@ async def test_earlier_conversations_are_offered_before_a_new_one_is_opened(stag
     assert len(stage.channel.threads) == 1
 
 
+async def test_what_was_asked_privately_is_no_conversation_to_continue(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?", book=book.id)
+    await stage.ann.slash(stage.channel, "chat", book=book.id)
+    assert len(stage.channel.threads) == 1, "it is opened at once"
+
+
 async def test_earlier_conversations_of_one_name_are_told_apart_by_what_was_asked_last(stage: Stage) -> None:
     book = await stage.book()
-    for question in ("Who put the **lamp** out?", "Who is Hobb?"):
+    for question in ("The lamp", "Who put the **lamp** out?", "Who is Hobb?"):
         thread = await stage.chat(book, title="The lamp")
         stage.model.say("Hobb.")
         await stage.ann.send(thread, question)
@@ -101,7 +108,7 @@ async def test_earlier_conversations_of_one_name_are_told_apart_by_what_was_aske
     menu = offer.response.components[0]["components"][0]
     begun, *asked = zip(*(option["description"].split(" ago") for option in menu["options"]), strict=True)
     assert {each.split(" ")[0] for each in begun} == {"started"}
-    assert asked == [("", " · “Who is Hobb?”", " · “Who put the **lamp** out?”")]
+    assert asked == [("", " · “Who is Hobb?”", " · “Who put the **lamp** out?”", "")]
 
 
 async def test_a_new_one_may_be_started_all_the_same_even_after_a_restart(stage: Stage) -> None:
