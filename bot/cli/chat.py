@@ -15,7 +15,7 @@ from rich.text import Text
 
 from bot.app import QUOTES_ONLY, SAMPLE, App, answerer_name
 from bot.cli.books import add_path
-from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_fields, leaves
+from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, Orders, conversation_fields, leaves
 from bot.cli.search import end_of, page_number
 from bot.cli.terminal import (
     console,
@@ -48,6 +48,8 @@ EXAMPLE_QUESTIONS = (
     "Who says “You can cross at five to”?",
     "How often does “Return on the ebb” occur, and where first?",
 )
+QUESTIONS = 3
+"""Questions to discuss, unless another number is asked for."""
 TRIES = 3
 """Invalid choices after which a new conversation is started anyway."""
 
@@ -206,9 +208,27 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
         await app.tools_ready()
         return app.missing_tools()
 
+    async def read(command: str, about: str) -> None:
+        read_to = (await app.positions.get(TERMINAL_READER.id, book)).bound(book.length)
+        event = command.removeprefix("/")
+        match command:
+            case "/recap":
+                await _tell_recap(app, book, read_to, about, as_json=as_json, event=event)
+            case "/who":
+                await _tell_who(app, book, read_to, about, as_json=as_json, event=event)
+            case _:
+                await _tell_discussion(app, book, read_to, about, QUESTIONS, as_json=as_json, event=event)
+
     confirm = said_yes if sys.stdin.isatty() and not as_json else None
     return ConsoleChat(
-        app.chat, talk, console, move=move, missing=missing, confirm=confirm, verbose=verbose, as_json=as_json
+        app.chat,
+        talk,
+        console,
+        orders=Orders(move, read),
+        missing=missing,
+        confirm=confirm,
+        verbose=verbose,
+        as_json=as_json,
     )
 
 
@@ -273,9 +293,7 @@ def recap(
 
     async def work() -> None:
         async with opened(with_model=True) as app:
-            found, read_to = await _read_so_far(app, book, page)
-            told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
-        _tell(told, "There's too little to recap so far.", as_json=as_json)
+            await _tell_recap(app, *await _read_so_far(app, book, page), since, as_json=as_json)
 
     run_async(work)
 
@@ -292,9 +310,7 @@ def who(
 
     async def work() -> None:
         async with opened(with_model=True) as app:
-            found, read_to = await _read_so_far(app, book, page)
-            told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
-        _tell(told, not_met(shortened(name), is_complete=found.is_all_before(read_to)), as_json=as_json)
+            await _tell_who(app, *await _read_so_far(app, book, page), name, as_json=as_json)
 
     run_async(work)
 
@@ -302,7 +318,7 @@ def who(
 def discuss(
     book: BOOK,
     section: Annotated[str, typer.Option(help="This chapter or part, as printed; by default the last three")] = "",
-    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, metavar="N", help="How many questions")] = 3,
+    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, metavar="N", help="How many questions")] = QUESTIONS,
     page: PAGE = None,
     as_json: AS_JSON = False,
 ) -> None:
@@ -310,15 +326,7 @@ def discuss(
 
     async def work() -> None:
         async with opened(with_model=True) as app:
-            found, read_to = await _read_so_far(app, book, page)
-            since, end = await app.reading.lately(found, read_to), read_to
-            if section:
-                since, end = await app.reading.stretch(found, read_to, section)
-            discussion = await app.reading.discuss(found, end, since, count, TERMINAL_ASKER)
-        if as_json:
-            print_json(_discussion_fields(discussion))
-        else:
-            _tell_in_words(discussion.text(), discussion.trouble, "There's too little to discuss so far.")
+            await _tell_discussion(app, *await _read_so_far(app, book, page), section, count, as_json=as_json)
 
     run_async(work)
 
@@ -335,11 +343,35 @@ async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int
     return found, read_to
 
 
-def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
+async def _tell_recap(app: App, book: Book, read_to: int, since: str, *, as_json: bool, **about: object) -> None:
+    told = await app.reading.recap(book, read_to, since or 0, TERMINAL_ASKER)
+    _tell(told, "There's too little to recap so far.", as_json=as_json, **about)
+
+
+async def _tell_who(app: App, book: Book, read_to: int, name: str, *, as_json: bool, **about: object) -> None:
+    told = await app.reading.who(book, read_to, name, TERMINAL_ASKER)
+    nothing = not_met(shortened(name), is_complete=book.is_all_before(read_to))
+    _tell(told, nothing, as_json=as_json, **about)
+
+
+async def _tell_discussion(
+    app: App, book: Book, read_to: int, section: str, count: int, *, as_json: bool, **about: object
+) -> None:
+    since, end = await app.reading.lately(book, read_to), read_to
+    if section:
+        since, end = await app.reading.stretch(book, read_to, section)
+    discussion = await app.reading.discuss(book, end, since, count, TERMINAL_ASKER)
+    if as_json:
+        print_json({**about, **_discussion_fields(discussion)})
+    else:
+        _tell_in_words(discussion.text(), discussion.trouble, "There's too little to discuss so far.")
+
+
+def _tell(told: Told, nothing: str, *, as_json: bool, **about: object) -> None:
     if as_json:
         citations = [_citation_fields(each) for each in told.citations]
         note = told.trouble.message if told.trouble else ""
-        print_json({"text": told.text, "citations": citations, "note": note})
+        print_json({**about, "text": told.text, "citations": citations, "note": note})
     else:
         _tell_in_words(told.text, told.trouble, nothing)
 

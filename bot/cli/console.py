@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import starmap
 from typing import Self
 
@@ -61,6 +61,7 @@ HIDDEN_NOTE = "I've hidden part of this answer: it seems to give away something 
 PROGRESS = "/progress"
 HELP = f"""Type a question about the book, or one of these:
 {PROGRESS} page N · chapter N · finished · clear: how far you've read; nothing after it is revealed
+/recap [FROM] · /who NAME · /discuss [PART]: what has happened, who somebody is, questions to discuss
 /verbose on · off: show what is looked up, and what is found
 /sources: the sentences behind the last answer
 /retry: ask your last question again
@@ -69,7 +70,9 @@ quit, exit: leave
 To read a book of your own: marginalia chat FILE"""
 _KEYS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?|[\ufeff\u200b-\u200f\u2060]")
 """What arrow keys and the like type into a line, and characters without width, as in front of files from Windows."""
-_COMMANDS = frozenset((PROGRESS, "/verbose", "/sources", "/retry", "/help", "/quit", "/exit"))
+_COMMANDS = frozenset(
+    (PROGRESS, "/recap", "/who", "/discuss", "/verbose", "/sources", "/retry", "/help", "/quit", "/exit")
+)
 _FULL_WIDTH = {0x3000: " "} | {code + 0xFEE0: chr(code) for code in range(ord("!"), ord("~") + 1)}
 """What Japanese and Chinese keyboards type in place of ASCII, and what they mean."""
 _SLASH_KEY = re.compile("^[、・]")
@@ -80,12 +83,23 @@ INDENT = 2
 """Columns before small print."""
 
 
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """Carries out what a reader types behind commands.
+
+    `move` carries out /progress and returns the new position and a sentence about it. `read` carries out /recap, /who
+    or /discuss, and prints the result; None where they are not offered.
+    """
+
+    move: Callable[[str], Awaitable[tuple[ReadingPosition, str]]]
+    read: Callable[[str, str], Awaitable[None]] | None = None
+
+
 class ConsoleChat:
     """Answers lines from a person or a pipe. `failures` counts the questions without an answer.
 
-    `move` carries out the arguments of /progress and returns the new position and a sentence about it. `missing` names
-    the tool servers that cannot be reached, and why; it may wait a moment for them. `confirm` asks the person at the
-    keyboard a question; None if there is nobody.
+    `missing` names the tool servers that cannot be reached, and why; it may wait a moment for them. `confirm` asks the
+    person at the keyboard a question; None if there is nobody.
     """
 
     def __init__(
@@ -94,7 +108,7 @@ class ConsoleChat:
         conversation: Conversation,
         console: Console,
         *,
-        move: Callable[[str], Awaitable[tuple[ReadingPosition, str]]],
+        orders: Orders,
         missing: Callable[[], Awaitable[Mapping[str, str]]] | None = None,
         confirm: Callable[[str], Awaitable[bool]] | None = None,
         verbose: bool,
@@ -103,7 +117,7 @@ class ConsoleChat:
         self._chat = chat
         self._conversation = conversation
         self._console = console
-        self._move = move
+        self._orders = orders
         self._missing = missing
         self._told_missing: set[str] = set()
         self._confirm = confirm
@@ -142,13 +156,19 @@ class ConsoleChat:
         """Carry out a command that begins with a slash; it never goes to the model."""
         match command:
             case "/progress":
-                self._show_progress(*await self._move(order))
+                self._show_progress(*await self._orders.move(order))
             case "/verbose" if order.casefold() not in ("", "on", "off"):
                 self._tell("refused", "Type /verbose on or /verbose off.")
             case "/verbose":
                 self._verbose = order.casefold() == "on" if order else not self._verbose
                 see = "you'll see" if self._verbose else "you won't see"
                 self._tell("verbose", f"From now on, {see} what is looked up.", on=self._verbose)
+            case "/who" if not order:
+                self._tell("refused", "Say whom you mean: /who NAME.")
+            case "/recap" | "/who" | "/discuss" if self._orders.read:
+                await self._orders.read(command, order)
+                if not self._as_json:
+                    self._console.print()
             case "/sources":
                 self._show_sources()
             case "/retry" if self._question:

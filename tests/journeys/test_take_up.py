@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from bot.cli.console import ConsoleChat
+from bot.cli.console import ConsoleChat, Orders
 from domain.book import PositionState, ReadingPosition
 from domain.conversation import Conversation, TurnState
 from tests.doubles.scripted_chat import ScriptedChat
@@ -28,7 +28,7 @@ async def shown(room: ReadingRoom, talk: Conversation) -> str:
         raise AssertionError("nobody has typed anything")
 
     screen = Console(file=StringIO(), width=200)
-    await ConsoleChat(room.chat, talk, screen, move=move, verbose=False, as_json=False).take_up()
+    await ConsoleChat(room.chat, talk, screen, orders=Orders(move), verbose=False, as_json=False).take_up()
     return cast(StringIO, screen.file).getvalue()
 
 

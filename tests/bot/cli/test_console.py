@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from bot.cli.console import DETAIL_LINES, ConsoleChat, position_fields
+from bot.cli.console import DETAIL_LINES, ConsoleChat, Orders, position_fields
 from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
@@ -67,7 +67,7 @@ async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool 
 
     out = Console(file=StringIO(), width=200)
     chat = cast(ChatWithBook, Played(*events))
-    await ConsoleChat(chat, TALK, out, move=move, verbose=verbose, as_json=as_json).run(typed())
+    await ConsoleChat(chat, TALK, out, orders=Orders(move), verbose=verbose, as_json=as_json).run(typed())
     return cast(StringIO, out.file).getvalue()
 
 
@@ -103,7 +103,9 @@ async def test_missing_tools_are_named_once_in_help_and_when_they_are_back() -> 
 
     out = Console(file=StringIO(), width=200)
     chat = cast(ChatWithBook, Played(TextDelta("An answer."), Answer("1", "An answer.")))
-    await ConsoleChat(chat, TALK, out, move=no_move, missing=missing, verbose=False, as_json=False).run(typed())
+    await ConsoleChat(chat, TALK, out, orders=Orders(no_move), missing=missing, verbose=False, as_json=False).run(
+        typed()
+    )
     shown = cast(StringIO, out.file).getvalue()
     first, rest = shown.split("An answer.", 1)
     assert first == "The tools of notes are missing: it is still starting.\n"
@@ -185,7 +187,9 @@ async def typing(*lines: str, events: tuple[TurnEvent, ...] = ()) -> tuple[str, 
             yield line
 
     out, asked = Console(file=StringIO(), width=200), Asked(*events)
-    await ConsoleChat(cast(ChatWithBook, asked), TALK, out, move=move, verbose=False, as_json=False).run(typed())
+    await ConsoleChat(cast(ChatWithBook, asked), TALK, out, orders=Orders(move), verbose=False, as_json=False).run(
+        typed()
+    )
     return cast(StringIO, out.file).getvalue(), asked.questions
 
 
@@ -210,14 +214,31 @@ async def test_slash_commands_never_go_to_the_model() -> None:
         assert told in shown
 
 
+async def test_recaps_portraits_and_questions_are_asked_for_with_what_is_typed_behind_them() -> None:
+    asked: list[tuple[str, str]] = []
+
+    async def read(command: str, about: str) -> None:
+        asked.append((command, about))
+
+    async def lines() -> AsyncIterator[str]:
+        for line in ("/recap", "/RECAP chapter 2", "/who  Mr. Varley", "/who", "/discuss 3"):
+            yield line
+
+    out = Console(file=StringIO(), width=200)
+    chat = cast(ChatWithBook, Played())
+    await ConsoleChat(chat, TALK, out, orders=Orders(no_move, read), verbose=False, as_json=False).run(lines())
+    assert asked == [("/recap", ""), ("/recap", "chapter 2"), ("/who", "Mr. Varley"), ("/discuss", "3")]
+    assert "Say whom you mean: /who NAME." in cast(StringIO, out.file).getvalue()
+
+
 async def test_japanese_and_chinese_keyboards_type_commands_too() -> None:
     shown, asked = await typing("／ｈｅｌｐ", "、sources", "・ＨＥＬＰ", "／ｖｅｒｂｏｓｅ　ｏｎ", "／ｎｏｎｅ")
     assert not asked
     assert shown.count("/retry: ask") == 2
     assert "you'll see what" in shown
     assert "no command /none." in shown
-    _, asked = await typing("、ｗｈｏ came?", "・誰？", "／quit", "Too late?")
-    assert asked == ["、ｗｈｏ came?", "・誰？"], "what only looks like one goes to the model as it was typed"
+    _, asked = await typing("、ｗｈｙ so late?", "・誰？", "／quit", "Too late?")
+    assert asked == ["、ｗｈｙ so late?", "・誰？"], "what only looks like one goes to the model as it was typed"
 
 
 async def test_a_question_that_begins_with_a_slash_is_told_how_to_be_asked() -> None:
@@ -258,7 +279,7 @@ async def test_a_long_result_fills_no_more_of_a_terminal_than_its_first_lines() 
 
     out = Console(file=StringIO(), width=60, force_terminal=True)
     chat = cast(ChatWithBook, Played(long, CITED))
-    await ConsoleChat(chat, TALK, out, move=no_move, verbose=True, as_json=False).run(typed())
+    await ConsoleChat(chat, TALK, out, orders=Orders(no_move), verbose=True, as_json=False).run(typed())
     shown = cast(StringIO, out.file).getvalue()
     assert sum("It rained." in line for line in shown.splitlines()) == DETAIL_LINES
     assert re.search(r"… \d+ more lines", shown)
@@ -287,7 +308,7 @@ async def test_a_tool_that_may_change_something_is_shown_and_asked_for(typed: bo
     out = Console(file=StringIO(), width=200)
     chat = cast(ChatWithBook, Deciding(TurnStarted("1"), asked, Answer("1", "Done.")))
     asks = None if typed is None else confirm
-    await ConsoleChat(chat, TALK, out, move=move, confirm=asks, verbose=False, as_json=False).run(lines())
+    await ConsoleChat(chat, TALK, out, orders=Orders(move), confirm=asks, verbose=False, as_json=False).run(lines())
     shown = cast(StringIO, out.file).getvalue()
     assert 'notes_add {"text": "a note"}' in shown
     assert decided == [allowed]
