@@ -175,6 +175,8 @@ async def _read(
     say, took = speech_for_all(interaction), use_cases.clock() - since
     own = added.book.added_by == str(interaction.user.id) and added.book.created_at >= since
     added = replace(added, is_new=added.is_new or own)
+    if added.is_back:
+        interaction.client.dispatch("book_restored", added.book.id)
     card = added_card(added, took.total_seconds(), say)
     questions = await access.first_questions(interaction, added.book, say)
     view = added_buttons(added.book, questions, say, can_talk=not is_guest(interaction))

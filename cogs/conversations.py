@@ -1,6 +1,7 @@
 """/chat and /conversations, and following the changes that people make to threads."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,8 +16,8 @@ from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, QUESTION_LENGTH, clipped, plain, titled
 from cogs.conversation.recovery import OPENING, WORK, tell_restarted
-from cogs.errors import DISCORD_ERRORS, Refusal, edit_reply, sentence_for
-from cogs.i18n import Speech, later, speech_of
+from cogs.errors import DISCORD_ERRORS, Refusal, edit_reply, retry_transient, sentence_for
+from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import (
     assert_fresh,
     confirmation,
@@ -49,6 +50,8 @@ from domain.conversation import Conversation
 from domain.errors import BookError, MarginaliaError
 from domain.usage import Removal
 from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
 
 RENAMING = "renaming"
 """The action of a reply that tells of a new title; a start can continue it."""
@@ -325,6 +328,16 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
             await self._bot.storage_retries.now_or_later(rename, f"the name of thread {message.channel.id}")
 
     @commands.Cog.listener()
+    async def on_book_restored(self, book_id: str) -> None:
+        """Say in the threads about a book that they go on; they were told that they had ended when it was removed."""
+        with suppress(BookError):  # it has been removed again
+            book = await self._use_cases.shelf.get(book_id)
+            for conversation in await self._use_cases.conversations.list_by_book(book_id):
+                server = self._bot.get_guild(int(conversation.server_id or 0))
+                if server is not None and (thread := await thread_of(server, conversation)):
+                    await _say_it_goes_on(thread, book)
+
+    @commands.Cog.listener()
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
         """The same if Discord's message about it is missing, because somebody has deleted it."""
         if before.name == after.name:
@@ -346,6 +359,15 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     async def _take_over_name(self, message: discord.Message) -> None:
         if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
             await take_over_name([message], conversation, self._use_cases.conversations)
+
+
+async def _say_it_goes_on(thread: discord.Thread, book: Book) -> None:
+    say = speech_in(thread.guild)
+    back = say("“{title}” is back on the shelf, so this conversation goes on.", title=plain(book.title))
+    try:
+        await retry_transient(partial(thread.send, back, silent=True, nonce=f"back:{thread.id}"))
+    except DISCORD_ERRORS as error:
+        logger.info("in thread %s it was not said that it goes on: %s", thread.id, error)
 
 
 def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:

@@ -207,6 +207,10 @@ class TestRestoring:
         assert "“The Dark Lamp” is back on the shelf" in text_of(back)
         assert await stage.app.shelf.list(str(stage.guild.id)) == [book]
         assert "Of Ben" in text_of(await stage.ben.slash(stage.channel, "conversations list"))
+        assert thread.history()[-1].content == "“The Dark Lamp” is back on the shelf, so this conversation goes on."
+        stage.model.say("Hobb.")
+        await stage.ben.send(thread, "Who is Hobb?")
+        assert thread.history()[-1].content.startswith("Hobb.")
 
     async def test_a_manager_is_told_that_there_is_no_such_book(self, stage: Stage) -> None:
         book, _, cat = await self._removed_by_a_manager(stage)
