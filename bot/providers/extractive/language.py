@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from domain.library.search.languages import in_one_spelling
+from domain.library.search.languages import in_one_spelling, is_strong_german
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, without_possessive, words_of
 
 SAMPLE_CHARACTERS = 4_000  # from which a text's language is determined; a page is plenty
@@ -117,6 +117,17 @@ def _written(language: Language) -> dict[str, str]:
 def written(stems: Collection[str], language: Language) -> list[str]:
     """Words with these stems, to search for, since a search has stems of its own."""
     return [_written(language).get(each, each) for each in sorted(stems)]
+
+
+_VERB_FIRST = re.compile(r"\W*([A-ZÄÖÜ])(\w+)(?= (?:[A-ZÄÖÜ]|[a-zäöü]+\b).*\?\W*$)", re.DOTALL)
+
+
+def with_small_verb(text: str) -> str:
+    """A German question with the verb that opens it in small letters, as it is no name: "Weint Effi?"."""
+    found = _VERB_FIRST.match(text)
+    word = f"{found[1]}{found[2]}".lower() if found else ""
+    is_verb = word.endswith("t") or is_strong_german(word)
+    return f"{text[: found.start(1)]}{word}{text[found.end() :]}" if found and is_verb else text
 
 
 _PARTICLE_REACH = 8

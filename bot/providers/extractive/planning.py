@@ -135,6 +135,10 @@ class Choices:
         language = self.book_language
         return language if language and asked_in(question.text, language) is language else question.language
 
+    def native(self, question: Question) -> Question:
+        """The question in the book's language, if it may as well be in that."""
+        return self._in_book(question) if self.spoken(question) is self.book_language else question
+
     @cached_property
     def book_language(self) -> Language | None:
         """The language of the passages; None if there are none, or too little text to tell."""
@@ -184,7 +188,8 @@ class Choices:
 
     def _gone(self, question: Question) -> list[Term]:
         stems = ((*each.stems, *stems_of(each.words, question.language)) for each in self.of(question).candidates)
-        return wording.absent(question, self.transcript.missing, {*chain.from_iterable(stems)})
+        gone = wording.absent(question, self.transcript.missing, {*chain.from_iterable(stems)})
+        return [term for term in gone if not question.has_as_verb(term)]
 
 
 _CONTEXT_WORDS = 30

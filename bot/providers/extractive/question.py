@@ -1,11 +1,10 @@
 """The analysis of a question."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 
 from bot.providers.extractive.language import (
     BEARERS,
@@ -30,6 +29,7 @@ from bot.providers.extractive.language import (
     split_words,
     stem,
     stems_of,
+    with_small_verb,
 )
 from bot.providers.extractive.signs import defines, is_place, names_in, relation_in
 from domain.library.search.languages import german_forms, separable_german
@@ -130,6 +130,11 @@ class Question:
         own = {fold(term.word) for term in self.terms if is_foreign or term.stem not in self.names}
         is_of_names = self.names and not self.asks_about_a_line
         return frozenset() if is_of_names or self.leans_on_past else frozenset(own - POINTING)
+
+    def has_as_verb(self, term: Term) -> bool:
+        """Whether a word is small in a German question that has capitals: no name, and no noun of what it is about."""
+        is_small = self.language is Language.GERMAN and term.word.islower()
+        return is_small and _LATER_CAPITAL.search(self.text) is not None
 
     def searched(self, word: str) -> str:
         """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""
@@ -260,6 +265,7 @@ def analyse(text: str, language: Language | None = None) -> Question:
     """Analyse a question, whose words tell its language if none is given."""
     plain = _plainly(text)
     language = language or asked_in(plain)
+    plain = with_small_verb(plain) if language is Language.GERMAN else plain
     terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(plain)), language) or _terms(plain, language)
     stems = {term.stem for term in terms}
     kind = kind_of(plain, language)
@@ -466,34 +472,3 @@ def in_language(question: Question, language: Language, missing: Mapping[str, Se
 
 def _translated(term: Term, language: Language) -> Term:
     return _term(term.word, language, term.weight)
-
-
-_FEW_PLACES = 3
-"""Texts in which a line stands at most that somebody means; what stands in more is a turn of phrase."""
-
-
-def texts_with_line(question: Question, texts: Iterable[Sequence[str]]) -> frozenset[int]:
-    """The texts (folded words), by their places in the list, with the longest run of a question's words that has all
-    those of a line, if it stands in few of them.
-    """
-    asked, telling = words_of(fold(question.text)), question.of_a_line
-    runs = [_shared_run(asked, words) for words in texts] if telling else []
-    longest = max((run for run in runs if telling <= {*run}), key=len, default=())
-    places = frozenset(at for at, run in enumerate(runs) if longest and run == longest)
-    return places if len(places) <= _FEW_PLACES else frozenset()
-
-
-def _shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    """The longest run of these words that others have too; empty if that is too short to be a run."""
-    starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for at in range(len(words) - LEAST_RUN + 1):
-        starts[tuple(words[at : at + LEAST_RUN])].append(at)
-    longest: tuple[str, ...] = ()
-    for first in range(len(others) - LEAST_RUN + 1):
-        for at in starts.get(tuple(others[first : first + LEAST_RUN]), ()):
-            if at and first and words[at - 1] == others[first - 1]:
-                continue  # it began earlier; where a word is repeated, that is nearly everywhere
-            pairs = zip(words[at:], others[first:], strict=False)
-            same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            longest = max(longest, same, key=len)
-    return longest

@@ -442,6 +442,7 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 
 
 def _lookup(question: Question, choices: Choices) -> str:
+    question = choices.native(question)
     if asks_nothing(question):
         phrases = PHRASES[question.language]
         return phrases.who_is_meant if question.means_nobody else phrases.unclear

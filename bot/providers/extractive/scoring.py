@@ -24,7 +24,6 @@ from bot.providers.extractive.question import (
     QuestionKind,
     is_title,
     kind_of,
-    texts_with_line,
 )
 from bot.providers.extractive.quotation import NOTHING, Candidate, Choice, Confidence, is_telling, without_others
 from bot.providers.extractive.signs import (
@@ -48,6 +47,7 @@ from bot.providers.extractive.signs import (
     relative_named,
     role_holders,
     says_where,
+    texts_with_line,
     where_told,
 )
 from domain.book import Sentence
@@ -87,7 +87,7 @@ class Evidence:
         self.runs = question.runs
         self.quoted = [each for each in question.quoted if any(has_run(each, other.stems) for other in candidates)]
         texts = (each.words.split() for each in self.candidates)
-        self.lines = texts_with_line(question, texts)
+        self.lines = texts_with_line(words_of(fold(question.text)), question.of_a_line, texts)
         self.asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
         is_what = QuestionKind.WHAT in (question.kind, kind_of(question.text, question.language))
         own = {*stems_of(question.text, question.language)}

@@ -1,11 +1,11 @@
 """Signs of answers in a sentence: numbers and measures, times and places, names, what somebody is and to whom."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import product
+from itertools import product, takewhile
 
 from bot.providers.extractive.language import (
     CUE_WORDS,
@@ -19,6 +19,7 @@ from bot.providers.extractive.language import (
     stems_of,
 )
 from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer
+from domain.library.search.phrases import LEAST_RUN
 from domain.library.search.words import IRREGULAR_FORMS, fold, without_possessive, words_of
 from domain.reading.recap import NO_LINK, is_role
 
@@ -327,3 +328,33 @@ def where_told(share: float, asked: str) -> float:
     return max(
         0.0, 5 * share - 4 if _AT_THE_END.search(asked) else 1 - 5 * share if _AT_THE_START.search(asked) else 0.0
     )
+
+
+_FEW_PLACES = 3
+"""Texts in which a line stands at most that somebody means; what stands in more is a turn of phrase."""
+
+
+def texts_with_line(asked: Sequence[str], telling: frozenset[str], texts: Iterable[Sequence[str]]) -> frozenset[int]:
+    """The texts, by their places in the list, with the longest run of the words `asked` that has all the `telling` ones
+    of a line, if it stands in few of them; all words are folded.
+    """
+    runs = [_shared_run(asked, words) for words in texts] if telling else []
+    longest = max((run for run in runs if telling <= {*run}), key=len, default=())
+    places = frozenset(at for at, run in enumerate(runs) if longest and run == longest)
+    return places if len(places) <= _FEW_PLACES else frozenset()
+
+
+def _shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """The longest run of these words that others have too; empty if that is too short to be a run."""
+    starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at in range(len(words) - LEAST_RUN + 1):
+        starts[tuple(words[at : at + LEAST_RUN])].append(at)
+    longest: tuple[str, ...] = ()
+    for first in range(len(others) - LEAST_RUN + 1):
+        for at in starts.get(tuple(others[first : first + LEAST_RUN]), ()):
+            if at and first and words[at - 1] == others[first - 1]:
+                continue  # it began earlier; where a word is repeated, that is nearly everywhere
+            pairs = zip(words[at:], others[first:], strict=False)
+            same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            longest = max(longest, same, key=len)
+    return longest

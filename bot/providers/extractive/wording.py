@@ -237,7 +237,9 @@ def respelt(question: Question, missing: Mapping[str, Sequence[str]]) -> dict[st
     spelt = {word: missing.get(word) or missing.get(word.lower(), ()) for word in own}
     is_strange = any(missing.get(word) == spelt[word] == [] for word in own)
     names = {word for word, term in own.items() if is_strange or term.stem in question.names}
-    meant = {word: [s for s in each if s[0].isupper() or word not in names] for word, each in spelt.items()}
+    verbs = {word for word, term in own.items() if question.has_as_verb(term)}
+    alike = {word: [s for s in each if s[0].islower() or word not in verbs] for word, each in spelt.items()}
+    meant = {word: [s for s in each if s[0].isupper() or word not in names] for word, each in alike.items()}
     found = {word: each[0] for word, each in meant.items() if each}
     common = [word for word, each in found.items() if each.islower()]  # "harry potter" is no hurried porter
     pairs = {word for pair in permutations(common, 2) if " ".join(pair) in question.text for word in pair}

@@ -478,6 +478,16 @@ async def test_what_occurs_once_is_not_shown_twice(talk: Talk) -> None:
     assert turn.text == f"“Quill” appears once: “{quoted}” (p. 1)"
 
 
+@pytest.mark.parametrize("question", ["Weint Hans?", "Lügt Hans?", "Flieht der Turm?", "Wer verkauft den Schlüssel?"])
+async def test_a_german_verb_is_not_named_as_what_the_book_has_nothing_about(tmp_path: Path, question: str) -> None:
+    told = "Der Turm war alt. Der junge Hans fand den Schlüssel unter der Treppe. Es regnete den ganzen Tag, und "
+    told += "niemand kam über die Heide. Am Abend saß Hans am Fenster, und die Mutter sagte, dass Hans schlafen soll."
+    async with reading(tmp_path, {"Der Turm": told}) as talk:
+        answer = (await talk.ask(question)).text.lower()
+    assert not any(f"*{verb}" in answer for verb in ("weint", "lügt", "flieht", "verkauft"))
+    assert "meinst du" not in answer
+
+
 async def test_what_never_occurs(talk: Talk) -> None:
     assert (await talk.ask("How often is Zebulon mentioned?")).text == SAY.never.format("Zebulon")
 
@@ -806,7 +816,7 @@ async def test_the_language_of_the_question_is_answered(tmp_path: Path) -> None:
     chapters = {"Der Turm": "Der Turm war alt. Hans fand den Schlüssel unter der Treppe. Es regnete den ganzen Tag."}
     async with reading(tmp_path, chapters) as talk:
         assert "Hans fand den Schlüssel unter der Treppe." in (await talk.ask("Wer hat den Schlüssel gefunden?")).text
-        nothing = PHRASES[Language.GERMAN].nothing_about.format("*kosten*, *Ziegen*, *Kaiserin*")
+        nothing = PHRASES[Language.GERMAN].nothing_about.format("*Ziegen*, *Kaiserin*")
         assert (await talk.ask("Was kosten die Ziegen der Kaiserin?")).text == nothing
 
 
