@@ -57,6 +57,12 @@ def test_where_nobody_has_a_name_things_are_asked_about(text: str, things: list[
     assert kinds(text)[1:] == [(FirstQuestionKind.THING, thing) for thing in things]
 
 
+def test_what_stands_in_any_book_is_nothing_to_ask_about() -> None:
+    opening = "We live in the country. The country is flat, and the glacier is far. The glacier shines. "
+    asked = kinds(opening + "From the house one sees the glacier; the house is old, and the country wide. The house!")
+    assert [about for kind, about in asked if kind is FirstQuestionKind.THING] == ["the glacier"]
+
+
 def test_where_nothing_stands_out_pages_are_asked_about() -> None:
     assert kinds("A grey morning. Rain.")[1:] == [(FirstQuestionKind.PAGE, "2"), (FirstQuestionKind.PAGE, "3")]
 
