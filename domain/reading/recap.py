@@ -272,19 +272,25 @@ _BEFORE_ROLE = (
 )
 _A_ROLE = f"(?P<role>[{_ANYBODY}{_SOMEBODY}])"
 _DESCRIBED = rf"(?:{NO_LINK}[\w{_ANYBODY}{_SOMEBODY}-]+,? ){{0,4}}{_A_ROLE}"
+_APPOSED = rf"(?:,(?=[^,.;:!?]*{_NAME}(?:[^\w\s’']|$| and\b| who\b)))?"
+"""A comma in front of a name with another behind: "his friend, Crake, left", not "after the friend, Crake left"."""
+_MARK = "[“‘\"']?"
 _NO_OBJECT = r"(?<!\bof )(?<!\bto )"
 _IS_ONE = "(?:,|,? who|,? being)? (?:is|was|were|had been|has been|became|war|ist|sei|soll)"
 _GIVEN = [
     re.compile(pattern)
     for pattern in (
-        rf"\b{_BEFORE_ROLE} {_DESCRIBED},? (?:(?:named|called|by the name of|namens) )?(?:{_CAPITALISED} ){{0,2}}"
-        rf"{_NAME}(?!['’]s)",
+        rf"\b{_BEFORE_ROLE} {_DESCRIBED}{_APPOSED} (?:(?:named|called|by the name of|namens) )?{_MARK}"
+        rf"(?:{_CAPITALISED} ){{0,2}}{_NAME}(?!['’]s)",
         rf"{_NO_OBJECT}{_NAME}(?: {_CAPITALISED}){{0,2}}(?:{_IS_ONE}|,(?: who| being)?)"
         rf"(?: \w+ly| nämlich| ja| auch)? (?:{_BEFORE_ROLE}|only|eldest|youngest|second) {_DESCRIBED}",
         rf"{_NAME} (?:an?|the) {_A_ROLE}",
         rf"{_NAME}(?: {_CAPITALISED}){{0,2}}, (?:[a-z{_ANYBODY}{_SOMEBODY}-]+ )?{_A_ROLE} (?:of|to|at|von|de)\b",
     )
 ]
+
+
+_ADVERBS = "after|before|with|without|during|since|despite|instead of|unlike|having|nach|vor|mit|ohne|seit|après|avant"
 
 
 def is_role(word: str) -> bool:
@@ -296,7 +302,15 @@ def role_given(name: str, text: str) -> int:
     """What a sentence says that the bearer of a name (a pattern) is: 0 nothing, 1 what anybody can be ("Crake, a young
     man"), 2 more than that ("the painter Crake").
     """
-    return _role_in(re.sub(name, _NAME, text, flags=re.IGNORECASE))
+    return _role_in(re.sub(name, _NAME, without_adverbial(name, text), flags=re.IGNORECASE))
+
+
+def without_adverbial(name: str, text: str) -> str:
+    """A sentence without what opens it and says nothing of a name (a pattern) that is its subject: "After a talk with
+    his wife Pierre left".
+    """
+    opening = rf"\A\W*(?i:{_ADVERBS})\b[^,.;:!?—]*?(?={name} (?!{SEPARATORS}|who|whose|is|was)[a-z])"
+    return re.sub(opening, "", text)
 
 
 def _role_in(named: str) -> int:
@@ -326,7 +340,7 @@ _INTRODUCTIONS = [
         r"\0,? (?:who|whose)\b",
         r"\0, (?:an?|one of|the (?:elder|younger|eldest|youngest|only|new|first|last|famous|well-known)) \w+",
         rf"{_NO_OBJECT}\0 (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
-        r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?\0",
+        rf"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) {_MARK}(?:\w+\.? )?\0",
         rf"\b{_ONE_OF_A_KIND} {NO_LINK}\w+(?: {NO_LINK}\w+)? \0(?!['’]s)",
         r"\0,? (?:(?:war|ist|wurde) (?:\w+ )?)?(?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
         r"\0,? (?:qui|le|la|un|une|son|sa|était|est|el|una|su|era|es|que) \w+",
@@ -340,6 +354,9 @@ _ANOTHER_NAME = re.compile(
 )
 
 
+_DIRECTION = ("[", "(", "_[", "_(")
+"""Opens a stage direction: who enters or is looked at was introduced before."""
+
 _ROLE_COUNTS = (0, 2, 5)
 """How many of these forms the words for what somebody is are worth, by how much they tell."""
 
@@ -351,13 +368,14 @@ def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[
     named = re.compile(name_pattern(name), re.IGNORECASE)
 
     def score_of(sentence: Sentence) -> float:
-        text = _FOND.sub("", named.sub(_NAME, " ".join(sentence.text.split())))
+        told = without_adverbial(named.pattern, " ".join(sentence.text.split()))
+        text = _FOND.sub("", named.sub(_NAME, told))
         found = _ROLE_COUNTS[_role_in(text)] + sum(bool(each.search(text)) for each in _INTRODUCTIONS)
         return found / 2 if found and len(words_of(text)) > MOST_WORDS else found
 
-    scores = {sentence: score_of(sentence) for sentence in sentences}
+    scores = {each: score_of(each) for each in sentences if not each.text.startswith(_DIRECTION)}
     least = max(max(scores.values(), default=0) / 2, 1)
-    ranked = sorted((each for each in sentences if scores[each] >= least), key=lambda each: -scores[each])
+    ranked = sorted((each for each in scores if scores[each] >= least), key=lambda each: -scores[each])
     return sorted(ranked[:count], key=lambda sentence: sentence.start)
 
 

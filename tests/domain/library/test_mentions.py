@@ -32,6 +32,19 @@ def test_a_sentence_that_introduces_somebody_is_known_by_its_form(text: str) -> 
     assert [sentence.text for sentence in introductions("Hobb", sentences(plain, text, plain), 3)] == [text]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Catches sight of Hobb, who has fixed him with a stony glare.]",
+        "After a talk with his friend Hobb left for the mainland.",
+        "She was kind, but beneath her pity for her brother, Hobb noticed her joy.",
+    ],
+)
+def test_a_stage_direction_and_what_happens_near_others_introduce_nobody(text: str) -> None:
+    tells = "The ferryman Hobb lived by the quay."
+    assert introductions("Hobb", sentences(text, tells), 1) == sentences(text, tells)[1:]
+
+
 def test_the_best_introductions_are_chosen_and_stand_in_order() -> None:
     told = sentences(
         "Hobb was a poor man.",
@@ -50,6 +63,7 @@ def test_the_best_introductions_are_chosen_and_stand_in_order() -> None:
         ("All knew the apothecary Hobb.", "Hobb was a man whom all knew."),
         ("It was Hobb, chief clerk of the bank.", "My dear Hobb, a man has to eat."),
         ("Das war ihr Onkel Hobb.", "Hobb war ein guter Mann."),
+        ("It was funny to hear my uncle called “Uncle Hobb”.", "Hobb was a man whom all knew."),
     ],
 )
 def test_what_somebody_is_introduces_them_best(tells: str, less: str) -> None:
