@@ -366,7 +366,7 @@ _TOGETHER, _MOSTLY_TOGETHER = 0.63, 0.5
 
 def least_together(question: Question, told: str) -> float:
     """The share of a question's words that has to stand in one scene, since it may be about the world in general."""
-    is_general = is_indefinite(question) or _PRESENT.search(question.text)
+    is_general = (is_indefinite(question) or _PRESENT.search(question.text)) and not world_fact_in(question.text)
     if not (is_general and _is_whole(question)) or _PAST.search(question.text) or _names_somebody(question, told):
         return 0.0
     return _TOGETHER if is_indefinite(question) else _MOSTLY_TOGETHER

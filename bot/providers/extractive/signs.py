@@ -14,14 +14,17 @@ from bot.providers.extractive.language import (
     SIGNS,
     WORDINGS,
     Language,
+    alike,
     any_accents,
     is_little,
+    stem,
     stems_of,
+    written,
 )
 from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer
 from domain.library.search.phrases import LEAST_RUN
 from domain.library.search.words import IRREGULAR_FORMS, fold, without_possessive, words_of
-from domain.reading.recap import NO_LINK, is_role
+from domain.reading.recap import NO_LINK, is_role, without_adverbial
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +74,11 @@ LARGE = re.compile(
 
 def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
     """Whether a sentence says more about a name (a pattern): "the painter Crake", "one named Crake"."""
-    before = rf"\b(?:the|an?|his|her|my)(?: {NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
+    before = rf"\b(?:the|an?|his|her|my)(?: {NO_LINK}\w+){{1,2}}(?:,(?= {name}(?:[^\w\s’']|$)))? {name}(?!['’]s)"
     after = rf"{name}, (?:the|an?|his|her|my|our|their)\b|{name},? whose?\b"
     link = rf"(?:{naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
-    return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", text, re.IGNORECASE))
+    told = without_adverbial(name, text)
+    return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", told, re.IGNORECASE))
 
 
 _SHARE_OF_A_PLACE, _FEWEST_OF_A_PLACE = 0.12, 3
@@ -115,18 +119,22 @@ _PEOPLE = re.compile(
 )
 
 
-def matter_in(asked: str) -> str:
-    """What is to be defined, if it is something that everybody knows: "love" in "What is love?"."""
-    found = _DEFINED.fullmatch(asked)
-    return next(filter(None, found.groups())) if found else ""
+def matters_in(asked: str) -> list[str]:
+    """What is to be defined, if it is something that everybody knows, and what else it is called: "liberty" and
+    "freedom" in "What is liberty?"; empty if there is none.
+    """
+    if not (found := _DEFINED.fullmatch(asked)):
+        return []
+    matter, spoken = next(filter(None, found.groups())), Language.ENGLISH
+    return [matter, *written(alike([stem(matter, spoken)], spoken), spoken)]
 
 
 def world_fact_in(asked: str) -> Callable[[str], bool] | None:
     """Whether a text states the fact that is asked for, if the world knows it and a novel hardly: what love is, or how
     many people live in London.
     """
-    if matter := matter_in(asked):
-        return partial(defines, re.escape(matter))
+    if matters := matters_in(asked):
+        return partial(defines, rf"(?:{'|'.join(map(re.escape, matters))})")
     if found := _PEOPLED.fullmatch(asked):
         place = fold(next(filter(None, found.groups())).strip())
         return lambda text: place in fold(text) and _PEOPLE.search(text) is not None

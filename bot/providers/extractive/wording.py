@@ -19,7 +19,7 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Choice, Confidence
-from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, matter_in, measure_in, relation_in
+from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, matters_in, measure_in, relation_in
 from domain.errors import shortened
 from domain.library.search.languages import german_forms, is_strong_german
 from domain.library.search.phrases import LEAST_RUN, quoted_in
@@ -269,6 +269,7 @@ def answer_queries(question: Question) -> list[str]:
         and not (question.kind is QuestionKind.HOW_MUCH and term.weight == MEASURED)
     ]
     own += [other for term in question.terms if term.stem in relation for other in _instead_of(term, question)]
+    own = [word for word in own if word not in words.split()]
     queries = (" ".join([*names, *own, words]) for names in ([], question.name_words))
     return list(dict.fromkeys(queries)) if words else []
 
@@ -304,11 +305,12 @@ def other_phrasings(question: Question) -> list[str]:
         answer = [question.searched(word) for word in answer]
     if any(term.others for term in question.terms):
         parts.append(answer)
-    defined = [f'"{matter} is"', f'"{matter} ist"'] if (matter := matter_in(question.text)) else []
+    is_one = "ist" if question.language is Language.GERMAN else "is"
+    defined = [f'"{each} {is_one}"' for each in matters_in(question.text)]
     quoted = (*defined, *(f'"{" ".join(words)}"' for words in quoted_in(question.text)))
     is_long = len(words_of(question.text)) >= LEAST_RUN + 2  # it may have a run of a book in another language
     may_quote = question.of_a_line if question.language is Language.ENGLISH else is_long
-    typed = [without_fillers(question.text)] if may_quote else []
+    typed = [without_fillers(question.text)] if may_quote and not defined else []
     phrasings = dict.fromkeys([*quoted, *typed, *(" ".join(words) for words in parts)])
     return [phrasing for phrasing in phrasings if phrasing != question.query]
 

@@ -567,6 +567,9 @@ def test_a_place_is_described_by_what_is_to_be_seen_there() -> None:
         ("When the Professor saw Crake a smile came, and the old man rubbed his hands.", False),
         ("Crake guided the stranger through the streets.", False),
         ("And Crake kissed her brother and ran away.", False),
+        ("After his interview with his wife Crake left for the coast.", False),
+        ("Beneath her sympathy for her brother, Crake noticed her relief.", False),
+        ("She came with her brother, Crake, and the dog.", True),
     ],
 )
 def test_what_somebody_is_stands_beside_their_name(text: str, is_told: bool) -> None:

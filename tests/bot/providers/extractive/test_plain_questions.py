@@ -715,6 +715,7 @@ async def test_what_all_the_world_knows_is_not_answered_by_a_story_that_has_only
         ("what is love", "“Love, my dear, is what one pays for,” said the cook."),
         ("what is the meaning of war", "He had come to think that war is an evil."),
         ("What is happiness?", "“Happiness is rest!” cried Bob."),
+        ("what is liberty", "“Freedom, Bob, is one of the most precious gifts,” said the clerk."),
         ("What causes the tides?", "“Nothing but the moon causes the tides,” said the clerk."),
         ("How do birds fly?", "“The birds fly by beating the air,” said Bob."),
         ("How many people live in London?", "In London, with its six million souls, nobody knew him."),
