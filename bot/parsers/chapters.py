@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 
 from bot.parsers.draft import has_words, middle, tells
 from bot.parsers.headings import (
-    CLOSING,
+    LISTS,
     Heading,
     Label,
     Rank,
@@ -128,7 +128,7 @@ def _without_lists_of_sections(text: str, headings: Sequence[Heading]) -> Sequen
         for above, below in pairwise(headings)
         if is_contents(below.title) and label_of(above) and not has_words(text, above.end, below.start)
     }
-    notes = {heading for heading in headings if letters(heading.title) in CLOSING}
+    notes = {heading for heading in headings if letters(heading.title) in LISTS["closing"]}
     left_out = {heading for several in (lists, notes) if len(several) > 1 for heading in several}
     return [heading for heading in headings if heading not in left_out]
 

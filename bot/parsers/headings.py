@@ -32,7 +32,6 @@ class Rank(IntEnum):
 WORDS = json.loads(Path(__file__).with_name("headings.json").read_text(encoding="utf-8"))
 """Words of headings in many languages; a list has several words a line."""
 LISTS = {name: dict.fromkeys(" ".join(lines).split()) for name, lines in WORDS.items() if isinstance(lines, list)}
-CLOSING = LISTS["closing"]
 
 NO_AUTHORS = frozenset(", ".join(WORDS["names"]["no_authors"]).split(", "))
 """What programs fill in for the author: the name that the machine's account had from the beginning."""
@@ -261,10 +260,10 @@ def _value_of(number: str) -> int | None:
 
 def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
     """The number after a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
-    start = at + 1
-    if start < len(words) and words[start].group().casefold() in LISTS["articles"] and start + 1 < len(words):
-        start += 1
-    if start >= len(words) or not _JOINT.fullmatch(text, words[at].end(), words[at + 1].start()):
+    start = at + 1 + (at + 2 < len(words) and words[at + 1].group().casefold() in LISTS["articles"])
+    if start >= len(words) or words[start].group().casefold() in LISTS["no_numbers"]:  # "di" would be 501
+        return None
+    if not _JOINT.fullmatch(text, words[at].end(), words[at + 1].start()):
         return None
     best = None
     for end in range(start, min(start + _MOST_WORDS_OF_NUMBER, len(words))):
@@ -276,7 +275,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         elif end == start and letter_value(printed) is not None:
             signs = SIGNS_OF_NUMERAL.match(text, words[end].end())
             best = (printed, signs.end() if signs else words[end].end(), True)
-    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in LISTS["no_numbers"]:
+    if best or start + _MOST_UNKNOWN_WORDS < len(words):
         return best
     end_of_line = words[-1].end()
     unknown = text[words[start].start() : end_of_line]

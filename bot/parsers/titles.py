@@ -340,12 +340,9 @@ _LONGEST_TITLE_IN_CAPITALS = 420
 _FEWEST_TITLES = 3
 QUOTATION_MARKS = "\"“”'‘’«»„‹›「」『』"
 OPENING_MARKS = f"{QUOTATION_MARKS}*[(-–—"
-_STOPS = ".,;:!?…。，；：！？।"
-_NO_TITLE = re.compile(
-    r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*"
-    r"|(?-i:INT|EXT|EST|I/E)[./ ].*",  # where a scene of a film takes place: "INT. MILL - NIGHT"
-    re.IGNORECASE,
-)
+_ENDS_OF_SENTENCES = (*".!?…。！？।؟",)
+_STOPS = (*_ENDS_OF_SENTENCES, *",;:，；：،؛")
+_NO_TITLE = re.compile(PATTERNS["stand_for_themselves"], re.IGNORECASE)
 _SHORT_WORD = 3
 _VERSE = re.compile(r"\d{1,3}:\d")
 _SHORTEST_PARAGRAPH_CJK = 40
@@ -401,7 +398,7 @@ def with_title_lines(
             quoted[heading.start] = below
     titles |= quoted if len(titles) * 2 >= bare else {}
     fewest = 1 if len(titles) * 2 >= bare else _FEWEST_TITLES
-    if len(less_certain) >= fewest and (len(titles) + len(less_certain)) * 10 >= bare * 6:
+    if len(titles) + len(less_certain) >= max(fewest, bare * 6 / 10):
         titles |= less_certain
     usual = len(titles) * 10 >= bare * 6
     certain = {at: each for at, each in titles.items() if usual or each.start in named or in_capitals(each.text)}
@@ -449,7 +446,9 @@ def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
     """Whether a block is one line, neither speech nor a sentence, with a paragraph below it rather than a verse."""
     text = _unemphasised(block)
     shortest = _SHORTEST_PARAGRAPH_CJK if text[:1] >= "\u2e80" else LONGEST_TITLE
-    if not text or len(block.lines) != 1 or below is None or below.end - below.start <= shortest:
+    is_sentence = below is not None and below.text.rstrip(QUOTATION_MARKS)[-1:] in _ENDS_OF_SENTENCES
+    is_prose = below is not None and (below.end - below.start > shortest or is_sentence)
+    if not text or len(block.lines) != 1 or not is_prose:
         return False
     if len(text) > LONGEST_TITLE or not text[0].isalpha() or (text[-1] in _STOPS and not _is_capitalised(text)):
         return False

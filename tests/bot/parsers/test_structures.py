@@ -927,3 +927,27 @@ def test_a_title_under_a_label_may_be_a_quotation_where_most_labels_have_titles(
     called = ("The Letter", "“Who Goes There?”", "A Cold Supper", "The Ferry", "“Home!”")
     book = plain(*(f"CHAPTER {number}\n\n{title}" for number, title in zip(_ROMAN, called, strict=False)))
     assert titles(book) == [f"Chapter {number}. {title}" for number, title in zip(_ROMAN, called, strict=False)]
+
+
+TITLES_BELOW = {
+    "Italian": ("CAPITOLO {}", "Il porto", "La lettera di Maria", "Il ritorno a casa", "Nessuno lo sapeva allora."),
+    "French": ("Chapitre {}", "Le port", "Le vieux pont", "Le retour", "Personne ne le savait encore."),
+    "Spanish": ("CAPÍTULO {}", "El puerto", "El puente viejo", "La vuelta a casa", "Nadie lo sabía todavía."),
+    "Hungarian": ("{}. fejezet", "A kikötő", "A régi híd", "Haza", "Akkor még senki sem tudta ezt."),
+    "Arabic": ("الفصل {}", "الميناء", "الجسر القديم", "العودة", "لم يكن أحد يعرف ذلك في تلك الأيام."),
+    "Hebrew": ("פרק {}", "הנמל", "הגשר הישן", "הביתה", "איש לא ידע על כך בימים ההם."),
+    "Japanese": ("第{}章", "港", "古い橋", "帰郷", "そのことは誰も知らなかった。"),
+}
+
+
+@pytest.mark.parametrize("language", TITLES_BELOW)
+def test_a_title_below_its_label_may_be_above_a_short_sentence(language: str) -> None:
+    label, *called, sentence = TITLES_BELOW[language]
+    book = plain(*(f"{label.format(number)}\n\n{title}\n\n{sentence}" for number, title in enumerate(called, start=1)))
+    assert all(title in found for title, found in zip(called, titles(book), strict=True)), titles(book)
+
+
+def test_a_short_sentence_below_a_label_is_no_title() -> None:
+    told = ("It rained that day.", "Nobody came at all.", "He waited for the ebb.", "The door opened again.")
+    book = plain(*(f"Chapter {number}\n\n{sentence}" for number, sentence in enumerate(told, start=1)))
+    assert titles(book) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
