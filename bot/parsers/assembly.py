@@ -24,6 +24,7 @@ from bot.parsers.draft import (
 )
 from bot.parsers.headings import (
     LISTS,
+    PATTERNS,
     Heading,
     Rank,
     is_bare_label,
@@ -60,13 +61,8 @@ _READ = 3_000
 _LONGEST_LINE = 120
 _MOST_TITLE_BLOCKS = 4
 _FEWEST_ALIKE = 3  # titles, numbers, lines of a list
-_CREDITS = re.compile(
-    r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version|digiti[sz]ed by|https?://).*",
-    re.IGNORECASE,
-)
-_IMPRINT = re.compile(
-    r"(?:copyright\b.{0,60}?\d{4}|.{0,30}?(?:©|\(c\))\s{0,3}\d{4}|all rights reserved\b|abstract\W*$)", re.IGNORECASE
-)
+_CREDITS = re.compile(PATTERNS["credits"], re.IGNORECASE)
+_IMPRINT = re.compile(PATTERNS["imprint"], re.IGNORECASE)
 _DECLARED = re.compile(
     r"^[ \t]*(?:(?P<title>title|titel|titre|título|titolo|titulo|название)"
     r"|(?:author|autor|auteur|autore|автор)s?)[ \t]*:\s*(?P<value>\S.*)",
@@ -75,7 +71,7 @@ _DECLARED = re.compile(
 """A line of what manuscripts and screenplays declare at their top: "Title: The Weir"."""
 _IN_ASCIIDOC = re.compile(r"= (?P<title>\S[^\n]*)(?:\n(?P<author>[^\n<:]{4,80}?)(?: <[^<>\n]+>)?$)?", re.MULTILINE)
 _OF_A_KIND = rf"(?P<kind>(?:an? |ein |un |une )?(?:[^\W\d_]+ )?(?:{'|'.join(LISTS['kinds'])})\s+)?"
-_WRITTEN_BY = r"(?:written )?by:?\s+|(?:作者|著者?|지은이|글)\s*[：:]\s*"
+_WRITTEN_BY = PATTERNS["written_by"]
 _NAMED = r"(?P<name>[^\W\d_].{1,80})"
 _BY_A_PERSON = re.compile(rf"{_OF_A_KIND}(?:{_WRITTEN_BY}){_NAMED}", re.IGNORECASE)
 _BY_NAME = re.compile(rf"{_OF_A_KIND}(?:{_WRITTEN_BY}|(?:{BY_ELSEWHERE}):?\s+){_NAMED}", re.IGNORECASE)
@@ -87,7 +83,10 @@ _CJK_TITLE_AND_AUTHOR = re.compile(
     r"《(?P<title>[^《》]{1,60})》\s*(?:作者\s*[：:]\s*)?(?P<author>[\u3400-\u9fff·]{2,8}?)\s*(?:[（(〔][^（）()〔〕]{1,6}[）)〕])?\s*[著撰]?"
 )
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
-_CJK_NAME = re.compile(r"(?!.*[卷巻冊册部集編编版譯译訳説说語语])[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,8}")
+_CJK_NAME = re.compile(
+    r"(?!.*[卷巻冊册部集編编版譯译訳説说語语詩诗])(?P<name>[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,8}?)"
+    r"(?:\s?(?:著|지음)|\s(?:作|글|저))?"
+)
 _NO_NAME = frozenset([*LISTS["kinds"], *LISTS["no_names"]])
 
 
@@ -110,10 +109,20 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
         return named
     if has_prose or not all(map(_fits_a_title_page, blocks)):
         return (calm(_underlined(front)), "")
+    return calm(blocks[0].text), _author_below(blocks)
+
+
+def _author_below(blocks: Sequence[Block]) -> str:
+    """The name below a title; in a script without capitals, only what alone is there may be one."""
     name = _name_below([block.text for block in blocks])
-    is_below = len(blocks) > 1 and blocks[1].start == blocks[0].start and _CJK_NAME.fullmatch(name)
-    is_name = (_is_name(name) or is_below) and letters(name) != letters(blocks[0].text)
-    return calm(blocks[0].text), name if is_name else ""
+    if _is_name(name) or not name:
+        return name if letters(name) != letters(blocks[0].text) else ""
+    is_alone = len(blocks) == 2 or blocks[0].start == blocks[1].start
+    if not is_alone or name.upper() != name.lower() or is_label(name) or is_not_the_book(name):
+        return ""
+    cjk = _CJK_NAME.fullmatch(name)
+    is_name = _NAME.fullmatch(name) and _NO_NAME.isdisjoint(name.split())
+    return cjk["name"] if cjk else name if is_name else ""
 
 
 def _ends_title_page(text: str) -> bool:

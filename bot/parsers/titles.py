@@ -57,7 +57,7 @@ _GUTENBERG_BEHIND = re.compile(
 )
 _FULL_TEXT = re.compile(r"Full text of [\"“](.+)[\"”]")
 """A title as the Internet Archive puts it."""
-BY_ELSEWHERE = "von|par|por|di|door|av"
+BY_ELSEWHERE = r"von|par|por|di|door|av|af|kirj\.|írta|yazan|napisał|napsal"
 """What stands before an author's name in other languages than English, as a pattern."""
 _BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
 _BY_A_NAME = re.compile(

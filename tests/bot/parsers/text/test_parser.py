@@ -93,6 +93,17 @@ def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
         ("The Adventures of\nSherlock Holmes", "The Adventures of Sherlock Holmes", ""),
         ("Sherlock Holmes\nSelected Stories", "Sherlock Holmes Selected Stories", ""),
         ("Der Graf\nvon Monte Christo", "Der Graf von Monte Christo", ""),
+        ("硝子の渡し\n\n山田太郎", "硝子の渡し", "山田太郎"),
+        ("玻璃渡船\n\n王小明 著", "玻璃渡船", "王小明"),
+        ("유리 나룻배\n\n김민수 지음", "유리 나룻배", "김민수"),
+        ("العبارة الزجاجية\n\nسمير حداد", "العبارة الزجاجية", "سمير حداد"),
+        ("מעבורת הזכוכית\n\nמאת דוד לוי", "מעבורת הזכוכית", "דוד לוי"),
+        ("LASILAUTTA\n\nKirj. Aino Virtanen", "Lasilautta", "Aino Virtanen"),
+        ("AZ ÜVEGKOMP\n\nÍrta: Kovács Péter", "Az Üvegkomp", "Kovács Péter"),
+        ("A BALSA\n\nde Rui Tavares", "A Balsa", "Rui Tavares"),
+        ("硝子の渡し\n\n短編小説", "硝子の渡し", ""),
+        ("العبارة الزجاجية\n\nمجموعة قصصية", "العبارة الزجاجية", ""),
+        ("LE BAC\n\nde la Terre à la Lune", "Le Bac", ""),
     ],
 )
 def test_a_title_with_a_name_below_and_contents(front: str, title: str, author: str) -> None:
