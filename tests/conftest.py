@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ def _mixed(*parts: Sequence[pytest.Item]) -> list[pytest.Item]:
     return [parts[number][at] for _, number, at in sorted(placed)]
 
 
+@cache
 def _mostly_waits(path: Path) -> bool:
     """Whether the file holds journeys, talks with Discord, or tries what the documents say in processes of its own."""
     return not {"journeys", "cogs"}.isdisjoint(path.parts) or path.parent == Path(__file__).parent

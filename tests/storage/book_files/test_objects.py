@@ -11,7 +11,6 @@ from unittest.mock import AsyncMock
 
 import obstore
 import pytest
-from moto.server import ThreadedMotoServer
 from obstore.exceptions import GenericError
 from obstore.store import ObjectStore, S3Store
 
@@ -27,7 +26,9 @@ BOOK = a_book(TEXT)
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """The address of an S3 server."""
+    """The address of an S3 server. It takes half a second to load, which not every worker needs that only collects."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

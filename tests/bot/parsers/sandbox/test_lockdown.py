@@ -34,11 +34,17 @@ _IMPORTS = (
     "from tests.bot.parsers.sandbox import attacks; "
 )
 _NO_LANDLOCK = "lockdown._landlock_version = lambda: 0; "
-_GIVEN = pool.probe_confinement() if sys.platform == "linux" else Confinement()
 
-needs_everything = pytest.mark.skipif(
-    _GIVEN.landlock == 0 or not _GIVEN.seccomp, reason=f"this kernel gives {_GIVEN} to confine a process with"
-)
+
+@pytest.fixture(scope="module")
+def everything() -> None:
+    """All that a process can be confined with. Two processes are started to find out what this kernel has of it."""
+    given = pool.probe_confinement() if sys.platform == "linux" else Confinement()
+    if given.landlock == 0 or not given.seccomp:
+        pytest.skip(f"this kernel gives {given} to confine a process with")
+
+
+needs_everything = pytest.mark.usefixtures("everything")
 
 
 @pytest.fixture(scope="module")
