@@ -217,8 +217,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """A blank value means the default; for settings where it means "off", special sources keep it."""
         assert isinstance(dotenv_settings, DotEnvSettingsSource)
-        in_file = _BlankInFile(cls, dotenv_settings.env_file)
-        return init_settings, env_settings, _BlankInEnvironment(cls), dotenv_settings, in_file
+        blank_in_file = _BlankInFile(cls, dotenv_settings.env_file)
+        # a file that says nothing is not asked for each setting, which takes as long as the environment does
+        from_file = (dotenv_settings, blank_in_file) if blank_in_file.env_vars else ()
+        return init_settings, env_settings, _BlankInEnvironment(cls), *from_file
 
     @property
     def secrets(self) -> tuple[str, ...]:
