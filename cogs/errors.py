@@ -215,6 +215,11 @@ def is_away(error: BaseException) -> bool:
 _OUTAGE = later("I can't get at my notes just now. I'll answer as soon as I can.")
 
 
+def conversation_gone(say: Speech) -> str:
+    """The reply to somebody who writes in a thread of the bot whose conversation is gone."""
+    return say("This thread's conversation is no longer available, so I can't answer here. Start a new one with /chat.")
+
+
 def too_many_opened(limit: int, wait: timedelta, say: Speech) -> str:
     """The refusal of another conversation to somebody who has opened as many as a person may within a day."""
     return say.counted(

@@ -21,7 +21,6 @@ from cogs.conversation.intake import (
     IntakeResult,
     MessageIntake,
     Thread,
-    conversation_gone,
     is_from_a_person,
     mentions,
     text_in_files,
@@ -34,6 +33,7 @@ from cogs.delivery.writer import ChannelWriters
 from cogs.errors import (
     DISCORD_ERRORS,
     Refusal,
+    conversation_gone,
     hint,
     is_away,
     remove_notice,

@@ -14,8 +14,8 @@ import discord
 from cogs.access import EMPTY_SHELF
 from cogs.cards import repeated
 from cogs.conversation.buttons import tells_of_waiting
-from cogs.errors import remove_notice, retry_transient
-from cogs.i18n import Speech
+from cogs.errors import hint, remove_notice, retry_transient
+from cogs.i18n import Speech, speech_at
 from cogs.interactions import not_here
 from cogs.rendering.inline import as_compared
 from cogs.threads import take_over_name
@@ -311,8 +311,9 @@ class MessageIntake:
     ) -> CaughtUp:
         """Take in what was written in a thread while the bot was away, and find out what was changed there.
 
-        Call it while holding the channel's `order`. Messages that are no questions are skipped silently. A name that a
-        person has given the thread meanwhile becomes the conversation's title.
+        Call it while holding the channel's `order`. Messages that are no questions are skipped silently, but if people
+        began to write among themselves, they are told how to ask. A name that a person has given the thread meanwhile
+        becomes the conversation's title.
 
         Raises:
             StorageError: something could not be stored.
@@ -337,6 +338,8 @@ class MessageIntake:
         for message in written:
             result = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= result is IntakeResult.ASKED
+            if result is IntakeResult.FIRST_OVERHEARD:
+                await hint(message, _hint_for(result, message, await speech_at(self._use_cases, message), bot_id))
             conversation = replace(conversation, shared=conversation.shared or result is IntakeResult.FIRST_OVERHEARD)
         await take_over_name(written, conversation, self._use_cases.conversations)
         self._up_to_date.add(thread.id)
@@ -455,11 +458,6 @@ def _hint_for(result: IntakeResult, message: discord.Message, say: Speech, bot_i
             return say("There's more than one of you here now, so I'll only answer when you mention me or reply to me.")
         case _:
             return ""
-
-
-def conversation_gone(say: Speech) -> str:
-    """The reply to somebody who writes in a thread of the bot whose conversation has been erased."""
-    return say("This thread's conversation is no longer available, so I can't answer here. Start a new one with /chat.")
 
 
 def _how_to_start_directly(say: Speech, *, has_books: bool, asks: bool) -> str:

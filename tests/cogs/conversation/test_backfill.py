@@ -17,6 +17,7 @@ from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
 from tests.doubles.scripted_chat import call, calls
 
+TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
 
 
@@ -46,6 +47,15 @@ class TestAbsence:
             await settled(room, 2)
             assert await room.kept() == ["Were you here?", "Before.", "Are you here?", "Hello?", "I do not know."]
 
+    async def test_people_who_have_joined_meanwhile_are_told_how_to_ask(self, gone: Scene) -> None:
+        await gone.ann.say(gone.thread, "Are you here?")
+        await gone.ben.say(gone.thread, "It is away.")
+        await gone.ann.say(gone.thread, "Hello?")
+        async with again(gone) as room:
+            await room.until_said("Before.", TOGETHER, "I do not know.")
+            await settled(room, 2)
+            assert await room.kept() == ["Were you here?", "Before.", "Are you here?", "I do not know."]
+
     async def test_where_nothing_was_written_nothing_is_said(self, gone: Scene) -> None:
         async with again(gone) as room:
             await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
@@ -60,7 +70,7 @@ class TestAbsence:
             await gone.ann.say(gone.thread, f"Talk {number}")
         await gone.ben.say(gone.thread, "who was it?", mention=gone.double.bot)
         async with again(gone) as room:
-            await room.until_said("Before.", "I do not know.")
+            await room.until_said("Before.", TOGETHER, "I do not know.")
             await settled(room, 2)
             assert await room.kept() == ["Were you here?", "Before.", "who was it?", "I do not know."]
 
@@ -139,7 +149,7 @@ class TestAbsence:
         await gone.ann.say(gone.thread, "So it is.")
         await gone.ben.say(gone.thread, "who was it?", mention=gone.double.bot)
         async with again(gone) as room:
-            await room.until_said("Before.", "I do not know.")
+            await room.until_said("Before.", TOGETHER, "I do not know.")
             await settled(room, 2)
             assert await room.kept() == ["Were you here?", "Before.", "who was it?", "I do not know."]
 

@@ -410,7 +410,7 @@ async def test_a_refusal_names_only_what_is_missing(room: Scene, lost: Permissio
 @pytest.mark.parametrize(
     ("lost", "rename", "delete"),
     [
-        (Permission.VIEW_CHANNEL, "need “View Channels”.", "need “View Channels”, “Manage Threads”."),
+        (Permission.VIEW_CHANNEL, "need “View Channels”.", "need “View Channels” and “Manage Threads”."),
         (Permission(0), "need “Manage Threads”.", "need “Manage Threads”."),
     ],
 )
