@@ -214,6 +214,8 @@ def _costs(word: str, heard: int) -> list[int]:
 
 
 _SOUNDS_AS = (
+    ("ough", "o"),
+    ("igh", "i"),
     ("ph", "f"),
     ("eau", "o"),
     ("ck", "k"),

@@ -45,6 +45,12 @@ def test_a_name_of_three_letters_may_be_a_longer_one(asked: str, meant: list[str
     assert reading_of("There Ahab met Finn, and Rob sat by.").missing_words(asked) == {asked: meant}
 
 
+@pytest.mark.parametrize("asked", ["willoby", "Willoby", "Wiloughby", "Willowby"])
+def test_a_name_is_meant_that_is_spelt_as_it_is_heard(asked: str) -> None:
+    told = "In May Willoughby came, and Willoughby sang. All liked Willoughby."
+    assert reading_of(told).missing_words(asked) == {asked: ["Willoughby"]}
+
+
 HARKER = "Jonathan Harker met Jane Bennet, and John sat by. Will Jane come? The Cheshire Cat saw a cat, and Mr. Drew."
 
 
