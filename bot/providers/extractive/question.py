@@ -132,9 +132,12 @@ class Question:
         return frozenset() if is_of_names or self.leans_on_past else frozenset(own - POINTING)
 
     def has_as_verb(self, term: Term) -> bool:
-        """Whether a word is small in a German question that has capitals: no name, and no noun of what it is about."""
+        """Whether a word is a verb in a German question, no name, and no noun of what it is about: it is small where
+        others have capitals, or follows "wer" or the like.
+        """
         is_small = self.language is Language.GERMAN and term.word.islower()
-        return is_small and _LATER_CAPITAL.search(self.text) is not None
+        is_second = self.text.split()[1:2] == [term.word] and is_little(self.text.split()[0], self.language)
+        return is_small and (is_second or _LATER_CAPITAL.search(self.text) is not None)
 
     def searched(self, word: str) -> str:
         """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""

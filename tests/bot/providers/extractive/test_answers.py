@@ -478,7 +478,9 @@ async def test_what_occurs_once_is_not_shown_twice(talk: Talk) -> None:
     assert turn.text == f"“Quill” appears once: “{quoted}” (p. 1)"
 
 
-@pytest.mark.parametrize("question", ["Weint Hans?", "Lügt Hans?", "Flieht der Turm?", "Wer verkauft den Schlüssel?"])
+@pytest.mark.parametrize(
+    "question", ["Weint Hans?", "Lügt Hans?", "Flieht der Turm?", "Wer verkauft den Schlüssel?", "was lügt hans"]
+)
 async def test_a_german_verb_is_not_named_as_what_the_book_has_nothing_about(tmp_path: Path, question: str) -> None:
     told = "Der Turm war alt. Der junge Hans fand den Schlüssel unter der Treppe. Es regnete den ganzen Tag, und "
     told += "niemand kam über die Heide. Am Abend saß Hans am Fenster, und die Mutter sagte, dass Hans schlafen soll."
