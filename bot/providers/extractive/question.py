@@ -403,6 +403,7 @@ def _is_name_too(words: Sequence[str], at: int, language: Language) -> bool:
 
 _LATER_CAPITAL = re.compile(r"(?<!^)[A-ZÀ-ÞА-ЯЁ]\w")
 _TYPED = re.compile(r"[^\W\d_]+(?:['’]s?\b)?")
+_DOUBLED = re.compile(r"(\w)\1")
 
 
 def as_printed(text: str, told: str) -> str:
@@ -421,11 +422,15 @@ def as_printed(text: str, told: str) -> str:
     names = names_in(told, language) if is_told else frozenset[str]()
     asked = f" {' '.join(words_of(fold(text)))} "
     names |= {word for name in names if " " in name and f" {name} " in asked for word in name.split()}
+    undoubled = {_DOUBLED.sub(r"\1", name): name for name in names}
 
     def printed(found: re.Match[str]) -> str:
         name = typed.get(found[0], "")
         if fold(name) in names:
             return found[0].capitalize()
+        spelt = undoubled.get(_DOUBLED.sub(r"\1", fold(name)), "")
+        if spelt and re.search(rf"\b{re.escape(found[0])}\b", told) is None:
+            return spelt.capitalize()  # "lady russel", who is found all the same
         owner = name.removesuffix("s") if language is Language.ENGLISH else ""
         return f"{owner}'s" if fold(owner) in names else found[0]  # "darcys sister"
 

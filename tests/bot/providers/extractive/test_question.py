@@ -170,6 +170,9 @@ def test_names_are_told_by_their_capitals() -> None:
 
 
 ANN = "“Come,” said Ann Marsh. So Ann went to the rose garden, and the rose was red. Then Ann and Will slept."
+RUSSELL = (
+    "They liked Lady Russell, and Lady Russell liked the Halls. No hal was named but Mr. Hall’s hal, said Russell."
+)
 EFFI = (
     "»Ja«, sagte Effi, und dann lachte Effi wieder. Da sah Annie auf, und Annie weinte. Als die Mutter kam, "
     "lief Annie fort. Die Tochter der Mutter blieb, und der Hund bellte. Eine Tochter ist ein Glück."
@@ -187,6 +190,9 @@ EFFI = (
         ("who is anns brother", ANN, "who is Ann's brother"),
         ("where are the roses", ANN, "where are the roses"),
         ("WHERE DID ANN MARSH FIND THE ROSE?", ANN, "where did Ann Marsh find the rose?"),
+        ("who is an marsh", ANN, "who is an Marsh"),
+        ("who is lady russel", RUSSELL, "who is lady Russell"),
+        ("what is the hal like", RUSSELL, "what is the hal like"),
         ("who is ann", "", "who is ann"),
     ],
 )
