@@ -52,10 +52,10 @@ _LONGEST_CJK_TITLE = 60
 _SHORT_WORD = 4
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
-_DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
+_DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+†‡❦❧☙❖◆◇★☆✦✧●■□♦⁂∽〜～"
 _TRAIL = _DECORATION + ".:;,—–-"
 _BRACKETS = "[](){}<>【】〔〕（）［］«»—–-"
-AROUND_A_NUMBER = f".{_DECORATION}{_BRACKETS}"
+AROUND_A_NUMBER = f".:…{_DECORATION}{_BRACKETS}"
 """Signs that may stand around a number that is a heading."""
 _JOINED = re.compile(r"(?P<word>[^\W\d_]{2,20})[-_]?(?=\d{1,3}(?!\w))")
 """The word of "Chapter12" and "Chapter-12"."""
@@ -210,7 +210,7 @@ def parse_numeral(line: str) -> Label | None:
     """
     if len(line) > _LONGEST_NUMERAL or (line[:1] == "(" and line.rstrip()[-1] in ".;:"):
         return None  # "(2) The ferry is free." is a paragraph of a law
-    text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
+    text = line.lstrip(AROUND_A_NUMBER).rstrip(_TRAIL + "…")
     text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and not set(text[:-1]) & set("[(（［«»") else text
     match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text) or _DECIMAL.fullmatch(text)
     if match and not (match["title"] or "")[:1].islower() and not _DATED.match(match["title"] or ""):

@@ -76,6 +76,7 @@ _YEAR = re.compile(r"[12]\d{3}(?:\s?[-–/]\s?\d{2,4})?")
 _CJK_DATE = re.compile(rf"(?:[^\W_]{{1,8}}[年년]\s?)?[\d{HAN}]{{1,3}}[月월]\s?[\d{HAN}]{{1,3}}[日일][^。，、]{{0,8}}")
 _DATE_IN_FIGURES = re.compile(
     r"(?:[^\W\d_]{2,12}\.?,?\s+)?(?:\d{4}([./-])\d{1,2}\1\d{1,2}|\d{1,2}([./])\s?\d{1,2}\2\s?\d{2,4})(?:,?\s+\d{1,2}[:.]\d\d.{0,12})?"
+    r"|\d{1,2}(?:[:.]\d\d)?\s?(?:[aApP]\.?[mM]\.?|Uhr|h)|\d{1,2}:\d\d"  # and times of the day
 )
 _MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
 _EMPHASISED = re.compile(r"_[^_]*_")
@@ -126,7 +127,7 @@ def is_year(line: str) -> bool:
 
 
 def is_date(line: str) -> bool:
-    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931", "2019-03-01", "三月五日"."""
+    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd", "1931", "三月五日"; or a time: "9:15 a.m."."""
     if is_year(line) or _CJK_DATE.fullmatch(line) or _DATE_IN_FIGURES.fullmatch(line):
         return True
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):

@@ -108,17 +108,19 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     if len(chapters_from(text, [heading for heading in ranked if heading.level >= Rank.ACT])) >= _FEWEST:
         found = _bridged(blocks, labelled, listed)
         return _levelled(text, [*titles_of_series(text, blocks, found), *found])
-    inner = outlined(blocks) or _numbered(text, blocks, labelled) or dated(text, blocks)
+    days = dated(text, blocks)
+    inner = outlined(blocks) or _numbered(text, blocks, labelled) or days
     stories = stories_above(blocks, inner, labelled)
     sections = inner if stories else []  # or the chapters of novels: their lengths tell
     apart = not_within(listed, inner)
     are_listed = len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories)
     inner = listed if are_listed else stories or inner
-    if len(inner) < _FEW_NUMBERED or _begin_again(inner):
+    if len(inner) < _FEW_NUMBERED or _begin_again(inner) or inner is days:
         finders = (titles_in_capitals, titles_set_apart, titles_among_paragraphs)
         titled = max((find(text, blocks) for find in finders), key=len)
         is_within = _are_in_one_tale if len(inner) < _FEW_NUMBERED else _are_steps
-        inner = titled if len(titled) > len(ranked) and is_within(inner, titled) else inner
+        are_among = inner is days and {day.start for day in days} <= {title.start for title in titled}
+        inner = titled if len(titled) > len(ranked) and (are_among or is_within(inner, titled)) else inner
     if len(inner) < _FEWEST_TITLES and not ranked:
         inner = _counted(text, blocks, labelled, 0, by_a_word) or inner
     taken = {heading.start for heading in labelled}

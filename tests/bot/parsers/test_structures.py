@@ -951,3 +951,27 @@ def test_a_short_sentence_below_a_label_is_no_title() -> None:
     told = ("It rained that day.", "Nobody came at all.", "He waited for the ebb.", "The door opened again.")
     book = plain(*(f"Chapter {number}\n\n{sentence}" for number, sentence in enumerate(told, start=1)))
     assert titles(book) == ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"]
+
+
+@pytest.mark.parametrize("form", ["::{}::", "~ {} ~", "- {} -", "† {} †", "〜{}〜", "...{}...", "❦ {} ❦", "<< {} >>"])
+def test_numbers_may_have_any_ornaments(form: str) -> None:
+    assert printed(plain(*(form.format(number) for number in range(1, 6)))) == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("9:15 a.m.", "9:40 a.m.", "11:05 a.m.", "12:30 p.m.", "2:00 p.m.", "11:59 p.m."),
+        ("08:15", "09:40", "11:05", "12:30", "14:00", "23:59"),
+        ("08.15 Uhr", "09.40 Uhr", "11.05 Uhr", "12.30 Uhr", "14 Uhr", "17.45 Uhr"),
+        ("6 AM", "7 AM", "8 AM", "9 AM", "10 AM", "11 AM", "NOON"),
+    ],
+)
+def test_times_of_the_day_are_chapters(times: tuple[str, ...]) -> None:
+    starts = [chapter.start for chapter in plain(*times).chapters]
+    assert [plain(*times).text[start:].partition("\n")[0] for start in starts] == [*times]
+
+
+def test_times_within_chapters_are_none() -> None:
+    told = [f"CHAPTER {_ROMAN[n]}\n\n9:15 a.m.\n\n{prose(9 * n)}\n\n2:00 p.m.\n\n{prose(9 * n + 5)}" for n in range(4)]
+    assert titles(check(read_plain("\n\n\n\n".join(told)))) == ["Chapter I", "Chapter II", "Chapter III", "Chapter IV"]
