@@ -156,6 +156,8 @@ _ENDS_OF_SENTENCES = '.!?…:;"”’»)'
 _GAP = re.compile(r"\s+")
 _CUT = re.compile(r"(?<=[^\W\d_])-[ \t]*\n[ \t]*(?=[^\W\d_])")
 """The end of a line that cuts a word."""
+_CUT_IN_TWO = re.compile(r"(?<![^\W\d_])([^\W\d_]++)-[ \t]*\n[ \t]*([^\W\d_]+)")
+_FEWEST_CUTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ class _PageTurn:
 
 def with_printed_pages(text: str) -> tuple[str, list[PageMark]]:
     """The text without the marks, heads and numbers of its pages, and where those pages begin. Where a program made it
-    from printed pages, the words that their lines cut are mended.
+    from printed pages, or a printer's lines cut words, these are mended.
     """
     turns = _marked_pages(text)
     is_typed = bool(turns)
@@ -183,10 +185,22 @@ def with_printed_pages(text: str) -> tuple[str, list[PageMark]]:
         sheets.append(before + "\n" * (min(gap, 1) if _goes_on(before, text[turn.end : turn.end + 1]) else gap))
         at = turn.end
     sheets.append(text[at:])
-    if turns and not is_typed:
+    if (turns or _cuts_words(text)) and not is_typed:
         sheets = mend_words([_CUT.sub(SPLIT, sheet) for sheet in sheets])
     starts = accumulate(map(len, sheets))
     return "".join(sheets), [PageMark(start, turn.label) for start, turn in zip(starts, turns, strict=False)]
+
+
+def _cuts_words(text: str) -> bool:
+    """Whether lines end within words, as a printer's do: the book has more of these elsewhere as a whole than with a
+    hyphen of their own, at which anybody may break a line.
+    """
+    if text.count("-\n") < _FEWEST_CUTS:
+        return False
+    words = set(text.lower().split())
+    pairs = {cut.groups() for cut in _CUT_IN_TWO.finditer(text.lower())}
+    whole, own = (sum(sign.join(pair) in words for pair in pairs) for sign in ("", "-"))
+    return whole > max(own, _FEWEST_CUTS)
 
 
 def _goes_on(before: str, after: str) -> bool:

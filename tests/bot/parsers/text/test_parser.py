@@ -231,6 +231,18 @@ def test_words_that_lines_of_scanned_pages_cut_are_mended(blank: str) -> None:
     assert parser.read(told.encode(), "weir.txt").text == told
 
 
+def test_words_that_a_printer_cut_are_mended_without_pages_too() -> None:
+    cut = "in the har-\nbour there was a sin-\ngle let-\nter for the kee-\nper, of no im-\nportance to a wan-\nderer"
+    whole = "a harbour, single harbour letter keeper of importance: wanderer single letter keeper wanderer importance"
+    book = check(parser.read(f"{cut}, a dear remem-\nbrance.\n\n{whole}".encode(), "scan.txt"))
+    assert "a single letter for the keeper, of no importance to a wanderer, a dear remembrance." in book.text
+
+
+def test_lines_may_end_behind_hyphens_that_are_the_author_s() -> None:
+    told = "a half-\nmoon, to-\nmorrow, a well-\nknown, sea-\ngoing, sun-\nburnt man of the half-moon, to-morrow"
+    assert parser.read(told.encode(), "weir.txt").text == told
+
+
 @pytest.mark.parametrize("mark", ["[Pg {}]", "[p. {}]", "{{P {}}}", "[Seite {}]"])
 def test_marks_of_pages_number_them_and_are_no_text(mark: str) -> None:
     told, plain = (
