@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.headings import PATTERNS, WORDS, Heading, Rank, parse_label
@@ -85,9 +86,7 @@ _INVISIBLE_SIGNS = (
 _INVISIBLE = re.compile(f"[{_INVISIBLE_SIGNS}{MARK}]+|(?<![\u0600-\u0dff])\u200c+")
 """In Arabic and Indian scripts, the sign that keeps two letters apart is a part of the spelling: Persian می‌رود."""
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
-"""Characters that can hide whole sentences. They are a separate pattern, because a set with characters beyond U+FFFF
-is searched twenty times as slowly.
-"""
+"""Characters that can hide sentences; a set with any beyond U+FFFF, as in one pattern, is searched far more slowly."""
 _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
 """Most blocks of most books: Latin letters and the usual signs, which need no cleaning."""
 _WORD = re.compile(r"\w")
@@ -481,12 +480,13 @@ _PREVIEW = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _LONGEST_PREVIEW = 0.4
+_MOST_PREVIEWS = 100
 _FRONT_OF_PREVIEW = 3_000
 
 
 def end_of_story(text: str) -> int:
     """Where a book ends: at the preview of another, "Turn the page for an excerpt from …", or with the text."""
-    for line in _PREVIEW.finditer(text, int(len(text) * (1 - _LONGEST_PREVIEW))):
+    for line in islice(_PREVIEW.finditer(text, int(len(text) * (1 - _LONGEST_PREVIEW))), _MOST_PREVIEWS):
         if line["announced"] or _begins_again(text, line.start(), line.end()):
             return line.start()
     return len(text)
