@@ -53,7 +53,10 @@ def _errors_in(path: Path) -> tuple[tuple[object, str], ...]:
 
 
 def _find_errors(path: Path) -> Iterator[tuple[object, str]]:
-    tree, module = ast.parse(path.read_text(encoding="utf-8")), str(path.relative_to(ROOT))
+    source, module = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
+    if not any(name in source for name in (*READERS_ERRORS, "PicturesOnlyError", "Worded")):
+        return
+    tree = ast.parse(source)
     constants = dict(_constants(tree))
     for node in ast.walk(tree):
         match node:
@@ -107,7 +110,13 @@ def _texts_in(path: Path) -> Iterator[tuple[str, str]]:
     yield from ((text, where) for text, where in _calls_in(path) if isinstance(text, str))
 
 
-def _calls_in(path: Path) -> Iterator[tuple[object, str]]:
+@cache
+def _calls_in(path: Path) -> tuple[tuple[object, str], ...]:
+    """The texts of what a module says."""
+    return tuple(_find_calls(path))
+
+
+def _find_calls(path: Path) -> Iterator[tuple[object, str]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and (name := _speaker(node.func)):
             for place in SPEAKERS[name]:
