@@ -17,17 +17,17 @@ def parsed(paths: Iterable[Path]) -> dict[Path, ast.Module]:
 
 def imported(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each module that is imported anywhere in the tree, in functions too, and the names taken from it."""
-    for statement in _statements(tree):
+    for statement in statements(tree):
         if isinstance(statement, ast.Import):
             yield from ((alias.name, ()) for alias in statement.names)
         elif isinstance(statement, ast.ImportFrom) and statement.module:
             yield statement.module, tuple(alias.name for alias in statement.names)
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
     """All statements of the tree. Expressions hold none, and are most of it."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt):
             yield node
         if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-            yield from _statements(node)
+            yield from statements(node)

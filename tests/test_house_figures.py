@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import imported, parsed
+from tests.source_tree import imported, parsed, statements
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "cogs", "domain", "storage")
@@ -67,7 +67,7 @@ def test_no_constructor_has_too_many_parameters(trees: Trees) -> None:
     wide = {
         f"{name_of(path)}: {node.name}"
         for path, tree in trees.items()
-        for node in ast.walk(tree)
+        for node in statements(tree)
         if isinstance(node, ast.ClassDef)
         for each in node.body
         if isinstance(each, ast.FunctionDef) and each.name == "__init__" and _parameters(each) > MOST_PARAMETERS
@@ -83,7 +83,7 @@ def _parameters(function: ast.FunctionDef) -> int:
 def test_no_two_packages_have_a_public_class_of_the_same_name(trees: Trees) -> None:
     homes: dict[str, set[Path]] = defaultdict(set)
     for path, tree in trees.items():
-        for node in ast.walk(tree):
+        for node in statements(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].add(path.parent)
     assert not {name for name, packages in homes.items() if len(packages) > 1}
