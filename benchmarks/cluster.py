@@ -31,8 +31,8 @@ from benchmarks.table import print_table
 from bot.client.sessions import IDENTIFY_S
 from domain.concurrency import CURRENT_LEASE
 from domain.conversation import TurnState
+from domain.records import UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord
 from storage.opening import Storage, open_storage
 from tests.postgres import Wire, a_database, wire_to
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, everything_said

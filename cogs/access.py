@@ -35,7 +35,7 @@ from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import is_counted, without_titles
 from domain.library.progress import title_is_read
 from domain.library.search.words import fold
-from domain.usage import LimitedAction
+from domain.records import LimitedAction
 from domain.use_cases import UseCases
 
 MEMBERSHIPS_ASKED = 50

@@ -19,8 +19,8 @@ from domain.library.addressing import is_counted
 from domain.library.progress import label_at, position_line, title_is_read
 from domain.library.shelf import AddedBook
 from domain.reading.questions import FirstQuestion, FirstQuestionKind
+from domain.records import UsageTotal
 from domain.spoilers.filter import without_covers
-from domain.usage import UsageTotal
 
 PAPER = discord.Colour(0xE8D9B5)
 INK = discord.Colour(0x2F4B66)

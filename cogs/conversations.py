@@ -48,7 +48,7 @@ from cogs.threads import (
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import BookError, MarginaliaError
-from domain.usage import Removal
+from domain.records import Removal
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

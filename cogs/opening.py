@@ -52,8 +52,8 @@ from domain.chat import ChatMessage, PlatformMessage
 from domain.conversation import UNTITLED, Conversation
 from domain.errors import MarginaliaError
 from domain.library.progress import position_line
+from domain.records import LimitedAction, PersonalPost
 from domain.turn.chat_with_book import Reader
-from domain.usage import LimitedAction, PersonalPost
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from cogs.permissions import everywhere, manages_shelf
 from cogs.removals import PostingPlaces, PostNotes, Removals
 from cogs.services import Conversing, ServingBot, record_action, server_of
 from domain.errors import MarginaliaError
-from domain.usage import Erasure, Removal
+from domain.records import Erasure, Removal
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

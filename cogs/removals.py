@@ -21,7 +21,7 @@ from cogs.services import ServingBot
 from cogs.threads import NAME_LENGTH, others_wrote_in
 from domain.chat import ChatMessage
 from domain.errors import MarginaliaError
-from domain.usage import PersonalPost, PostingPlace, Removal, RemovalKind
+from domain.records import PersonalPost, PostingPlace, Removal, RemovalKind
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

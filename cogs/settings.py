@@ -26,7 +26,7 @@ from cogs.permissions import (
 )
 from cogs.services import ServingBot, record_action, server_of
 from domain.errors import MarginaliaError
-from domain.usage import ServerSettings
+from domain.records import ServerSettings
 from domain.use_cases import UseCases
 
 logger = logging.getLogger("marginalia.audit")

@@ -10,7 +10,7 @@ from typing import Any
 from domain.errors import MarginaliaError
 from domain.library.shelf import Bookshelf
 from domain.ports import Clock, RetentionRepository, ServerRepository
-from domain.usage import ServerSettings, Sweep
+from domain.records import ServerSettings, Sweep
 
 logger = logging.getLogger(__name__)
 

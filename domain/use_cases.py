@@ -26,12 +26,12 @@ from domain.ports import (
     UsageRepository,
 )
 from domain.reading.companion import ReadingCompanion
+from domain.records import Erasure, PersonalPost, PostingPlace, Removal, UsageTotal
 from domain.servers import LeftServers, ManageServers
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import Company, ManageConversations, TitleWriter
 from domain.turn.history import Transcripts
 from domain.turn.quota import Allowances, Limits
-from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, UsageTotal
 
 LOCALES = 10_000
 """How many people's languages are remembered for when the database is away."""

@@ -50,7 +50,7 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
-from domain.usage import PersonalPost
+from domain.records import PersonalPost
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

@@ -39,8 +39,8 @@ from domain.errors import MarginaliaError
 from domain.event import Answer
 from domain.library.progress import proposals_in
 from domain.ports import OpenReplyRepository
+from domain.records import OpenReply
 from domain.turn.history import StoredTurn
-from domain.usage import OpenReply
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)

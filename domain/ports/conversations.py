@@ -8,7 +8,7 @@ from domain.book import ReadingPosition
 from domain.chat import ChatMessage, PlatformMessage
 from domain.concurrency import ALL, Shard
 from domain.conversation import Conversation, TitleSource, Turn
-from domain.usage import (
+from domain.records import (
     Erasure,
     OpenReply,
     PersonalPost,

@@ -7,8 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 from domain.chat import ChatMessage, PromptMessage
 from domain.concurrency import HeldLease
 from domain.event import StrategyEvent
+from domain.records import LimitedAction, UsageRecord, UsageTotal
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, ToolDefinition, ToolResult
-from domain.usage import LimitedAction, UsageRecord, UsageTotal
 
 
 @runtime_checkable

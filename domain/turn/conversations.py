@@ -21,11 +21,11 @@ from domain.ports import (
     Clock,
     ConversationRepository,
 )
+from domain.records import Removal
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import spans, without_covers
 from domain.tool_use import RequestUsage
 from domain.turn.quota import UsageMeter, complete_once
-from domain.usage import Removal
 
 logger = logging.getLogger(__name__)
 

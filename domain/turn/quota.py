@@ -16,11 +16,11 @@ from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError, Worded
 from domain.event import StrategyEvent, UsageReported
 from domain.ports import AllowanceRepository, ChatProvider, Clock, UsageRepository
+from domain.records import LimitedAction, ServerSettings, UsageRecord
 from domain.servers import ManageServers
 from domain.strategies.window import events_of_reply, reply_text
 from domain.tool_use import ChatResponse, ProviderEvent, RequestSent, RequestUsage, TokenUsage
 from domain.turn.state import Emit, TurnDraft
-from domain.usage import LimitedAction, ServerSettings, UsageRecord
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from itertools import chain
 from domain.chat import ChatMessage, PlatformMessage
 from domain.concurrency import ALL, Shard
 from domain.conversation import Conversation, TitleSource, checked_title
-from domain.usage import Removal
+from domain.records import Removal
 from storage.sql.books import NamesOnShelves
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.erasure import note_removals

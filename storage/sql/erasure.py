@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.chat import without_quotation
 from domain.conversation import title_from
-from domain.usage import Removal, RemovalKind
+from domain.records import Removal, RemovalKind
 from storage.sql.database import Database, Row, Transaction
 from storage.sql.people import KEEP_ERASURE, KEPT_FOR, add_spent, erased_person, salt_of_people
 from storage.sql.rows import day_of, strings_from_text, time_to_text, title_mark, utc_now

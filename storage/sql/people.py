@@ -13,8 +13,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from domain.book import PositionState, ReadingPosition
+from domain.records import LimitedAction, OpenReply, ServerSettings, UsageRecord, UsageTotal
 from domain.tool_use import TokenUsage
-from domain.usage import LimitedAction, OpenReply, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Result, Row, Transaction, Value
 from storage.sql.rows import day_of, entities, entity, listed, marks, time_from_text, time_to_text
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from domain.book import is_personal
 from domain.conversation import UNTITLED
-from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind
+from domain.records import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.erasure import keep_spent, note_erasure, note_removals, removals_of_turns, unquote, was_erased
 from storage.sql.rows import (

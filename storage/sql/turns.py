@@ -9,7 +9,7 @@ from domain.chat import ChatMessage
 from domain.concurrency import ALL, CURRENT_LEASE, Shard
 from domain.conversation import UNTITLED, WITH_AN_ANSWER, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
-from domain.usage import Removal, RemovalKind
+from domain.records import Removal, RemovalKind
 from storage.sql.conversations import REPETITIONS, saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.erasure import forget_lookups, note_removals, removals_of_turns

@@ -17,10 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from bot.metrics import LEVELS, TURN_LOG, Metrics, serving_metrics
 from domain.conversation import Turn, TurnState
 from domain.errors import SettingsError
+from domain.records import UsageRecord
 from domain.tool_use import RequestUsage, TokenUsage
 from domain.turn.quota import UsageMeter
 from domain.turn.state import TurnLog
-from domain.usage import UsageRecord
 from storage.book_files.objects import CachedBookFiles, open_store
 from storage.opening import open_storage
 from tests.doubles.ports import held_port

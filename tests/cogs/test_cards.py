@@ -10,8 +10,8 @@ from cogs.i18n import Speech, speech_for
 from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.library.progress import position_line
 from domain.library.shelf import AddedBook
+from domain.records import UsageTotal
 from domain.tool_use import TokenUsage
-from domain.usage import UsageTotal
 from tests.cogs.stage import embed_text
 from tests.storage.values import a_book
 

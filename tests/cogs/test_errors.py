@@ -29,7 +29,7 @@ from domain.errors import (
     Worded,
 )
 from domain.library.addressing import page_missing
-from domain.usage import OpenReply
+from domain.records import OpenReply
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of
 from tests.storage.values import MIDNIGHT

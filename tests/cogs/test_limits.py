@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from simcord.actors import MemberActor
 
+from domain.records import LimitedAction
 from domain.turn.quota import Allowances, Limits
-from domain.usage import LimitedAction
 from tests.cogs.stage import Stage, text_of
 
 TALE = b"CHAPTER 1\n\n" + b"Marta came to the island on a Tuesday. " * 20

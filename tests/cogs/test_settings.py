@@ -5,8 +5,8 @@ import pytest
 from simcord.actors import MemberActor
 from simcord.results import InteractionResult
 
+from domain.records import UsageRecord
 from domain.tool_use import ChatResponse, TokenUsage
-from domain.usage import UsageRecord
 from tests.cogs.stage import Stage, text_of
 
 TALE = b"CHAPTER 1\n\n" + b"Marta came to the island on a Tuesday. " * 20

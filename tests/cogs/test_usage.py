@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from domain.records import UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord
 from tests.cogs.stage import Stage, text_of
 
 

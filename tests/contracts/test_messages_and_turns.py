@@ -8,8 +8,8 @@ import pytest
 from domain.chat import MessageRole, PlatformMessage
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError
+from domain.records import PersonalPost, Removal, RemovalKind
 from domain.tool_use import TokenUsage
-from domain.usage import PersonalPost, Removal, RemovalKind
 from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,

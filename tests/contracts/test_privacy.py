@@ -11,8 +11,8 @@ from domain.chat import ChatMessage
 from domain.clubs.plan import Club, Member, Stretch, ThreadGate, Vote, dated
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
+from domain.records import Erasure, OpenReply, PersonalPost, PostingPlace, Removal, RemovalKind, UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import Erasure, OpenReply, PersonalPost, PostingPlace, Removal, RemovalKind, UsageRecord
 from storage.opening import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
 

@@ -9,8 +9,8 @@ import pytest
 from domain.book import DerivedText, PositionState, ReadingPosition
 from domain.conversation import TitleSource, TurnState
 from domain.errors import BookError, BookErrorCode, ConversationError, StorageError, StorageErrorCode
+from domain.records import OpenReply, PersonalPost, Removal, RemovalKind, UsageRecord, UsageTotal
 from domain.tool_use import TokenUsage
-from domain.usage import OpenReply, PersonalPost, Removal, RemovalKind, UsageRecord, UsageTotal
 from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,

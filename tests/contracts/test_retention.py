@@ -8,8 +8,8 @@ import pytest
 
 from domain.clubs.plan import Section
 from domain.conversation import TurnState
+from domain.records import LimitedAction, UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import LimitedAction, UsageRecord
 from storage.opening import Storage
 from storage.sql.erasure import SQLRetention
 from tests.contracts.test_clubs import a_club

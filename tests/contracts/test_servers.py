@@ -9,9 +9,9 @@ import pytest
 
 from domain.book import ShelfLimits
 from domain.errors import BookError, BookErrorCode
+from domain.records import LimitedAction, ServerSettings, UsageRecord
 from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
-from domain.usage import LimitedAction, ServerSettings, UsageRecord
 from storage.opening import Storage
 from storage.sql import books
 from storage.sql.books import SQLBooks

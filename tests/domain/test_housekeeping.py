@@ -16,9 +16,9 @@ from bot.settings import Settings
 from domain.conversation import Conversation
 from domain.errors import StorageError, StorageErrorCode
 from domain.event import Answer
+from domain.records import Sweep
 from domain.servers import Housekeeping
 from domain.turn.chat_with_book import Reader
-from domain.usage import Sweep
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, say
 

@@ -16,8 +16,8 @@ from bot.settings import Settings
 from domain.book import DerivedText, PositionState, ReadingPosition
 from domain.chat import PlatformMessage
 from domain.concurrency import NODES
+from domain.records import UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import open_storage
 from storage.sql.books import BookObject

@@ -10,8 +10,8 @@ from cogs import removals
 from cogs.privacy import Privacy
 from cogs.removals import Removals
 from domain.conversation import UNTITLED
+from domain.records import Removal, RemovalKind, UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import Removal, RemovalKind, UsageRecord
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import in_storage
 from tests.cogs.conversation.test_readers_behind import stand_at

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from domain.errors import LLMError, LLMErrorCode
+from domain.records import UsageRecord
 from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
 from domain.turn.quota import Allowances, Limits, Quota
-from domain.usage import UsageRecord
 from storage.opening import Storage, open_storage
 from tests.storage.values import MIDNIGHT
 

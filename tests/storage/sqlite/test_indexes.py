@@ -5,8 +5,8 @@ from pathlib import Path
 
 from domain.book import DerivedText, ReadingPosition
 from domain.conversation import TurnState
+from domain.records import UsageRecord
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord
 from storage.opening import Storage, open_storage
 from storage.sql.books import _NEWEST_FIRST, _SELECT
 from storage.sqlite.database import SQLiteDatabase

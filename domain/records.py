@@ -1,4 +1,4 @@
-"""Values that are stored about people and servers: usage and its limits, settings, and the posts that show somebody."""
+"""What is recorded of people and servers: usage and its limits, settings, and the posts that show somebody."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
