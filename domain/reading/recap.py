@@ -290,7 +290,10 @@ _GIVEN = [
 ]
 
 
-_ADVERBS = "after|before|with|without|during|since|despite|instead of|unlike|having|nach|vor|mit|ohne|seit|après|avant"
+_ADVERBIAL = re.compile(
+    r"\W*(?:after|before|with|without|during|since|despite|instead of|unlike|having|nach|vor|mit|ohne|seit|après)\b",
+    re.IGNORECASE,
+)
 
 
 def is_role(word: str) -> bool:
@@ -309,7 +312,9 @@ def without_adverbial(name: str, text: str) -> str:
     """A sentence without what opens it and says nothing of a name (a pattern) that is its subject: "After a talk with
     his wife Pierre left".
     """
-    opening = rf"\A\W*(?i:{_ADVERBS})\b[^,.;:!?—]*?(?={name} (?!{SEPARATORS}|who|whose|is|was)[a-z])"
+    if _ADVERBIAL.match(text) is None:
+        return text
+    opening = rf"\A[^,.;:!?—]*?(?={name} (?!{SEPARATORS}|who|whose|is|was)[a-z])"
     return re.sub(opening, "", text)
 
 
