@@ -43,7 +43,7 @@ class TestBuiltIn:
         [offered, _] = await manager.autocomplete(stage.channel, "settings model", "name", "")
         assert (offered["name"], offered["value"]) == ("the built-in answerer", "extractive-1")
         refused = text_of(await manager.slash(stage.channel, "settings model", name="enormous"))
-        assert refused.endswith("You can choose: the built-in answerer, `quotes`.")
+        assert refused.endswith("You can choose: the built-in answerer and `quotes`.")
         assert "extractive-1" not in text_of(await manager.slash(stage.channel, "settings model", name="quotes"))
         shown = text_of(await manager.slash(stage.channel, "settings model", name="The built-in answerer"))
         assert "the built-in answerer" in shown

@@ -244,7 +244,7 @@ async def test_a_german_who_has_used_a_server_only_is_told_in_german_how_to_begi
     used = await ann.person.slash("help", channel=ann.double.channel)
     await used_says(ann.double, used, "Lesen mit Marginalia")
     await ann.person.say(ann.place, "Hallo?")
-    await ann.heard("Lesen wir zusammen ein Buch?")
+    await ann.heard("Lass uns zusammen ein Buch lesen.")
 
 
 async def test_a_message_is_read_without_the_message_content_intent(double: DiscordDouble, tmp_path: Path) -> None:
