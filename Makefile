@@ -9,7 +9,7 @@ export PYTHONUNBUFFERED := 1
 # Without bytecode on the disk, the many processes of the tests would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test tests bytecode lint types imports preview pictures coverage search requirements clean
+.PHONY: install run test tests lint types imports preview pictures coverage search requirements clean
 
 install: $(STAMP)  ## make .venv and install the project at its pinned versions; does nothing when up to date
 
@@ -37,16 +37,11 @@ preview: install  ## the bot in a Discord-like page in the browser, with no toke
 pictures: install  ## take the README's pictures from the preview; needs a Chromium
 	$(BIN)/python -m docs.pictures.take
 
-test: install  ## style, types, import rules, tests
-	@$(MAKE) --no-print-directory --jobs 2 lint imports bytecode
+test: lint imports  ## style, types, import rules, tests
 	@$(MAKE) --no-print-directory --jobs 2 types tests  # mypy keeps one core busy, and the journeys mostly wait
 
 tests: install  ## tests alone
 	$(BIN)/python -m pytest --numprocesses 7 --dist worksteal
-
-# Processes that collect the same tests at the same moment would each compile them all.
-bytecode: install
-	-@$(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1
 
 lint: install  ## style alone
 	$(BIN)/ruff check .
