@@ -205,27 +205,28 @@ _BEFORE_AN_HOUR, _BEHIND_AN_HOUR = (
     {words: int(minutes) for minutes, listed in _WORDS[kind].items() for words in listed}
     for kind in ("before_an_hour", "behind_an_hour")
 )
+_MINUTES_OF = _BEFORE_AN_HOUR | _BEHIND_AN_HOUR
 _WORD = r"[^\W\d_]{1,16}(?!\w)"
 _UNIT = rf"(?:\d{{1,2}}(?!\w)|{_WORD})"
 _HOUR = re.compile(
     rf"(?<!\w)(?:(?P<words>{'|'.join(_BEFORE_AN_HOUR)}) (?P<after_words>{_UNIT})"
     rf"|(?P<minutes>{_UNIT}(?:-{_WORD})?)(?: minutes)? (?:past|after|(?P<to>to|before)) (?P<after_minutes>{_UNIT})"
     rf"|(?P<before_words>{_UNIT}) (?:(?:heures?|h) )?(?P<more>{'|'.join(_BEHIND_AN_HOUR)})(?!\w)"
-    rf"|(?P<full>{_UNIT}) o['’]clock|(?P<before_figures>\d{{1,2}})[.:h](?P<figures>[0-5]\d)(?!\w|[.:]\d))",
-    re.IGNORECASE,
+    rf"|(?P<full>{_UNIT}) o['’]clock|(?P<before_figures>\d{{1,2}})[.:h](?P<figures>[0-5]\d)(?!\w|[.:]\d))"
 )
+"""In small letters: if the pattern ignored case, an old "ſ" would count as an "s", which no list has."""
 
 
 def hours_in(text: str) -> Iterator[tuple[int, int]]:
     """The hours of a clock that a text tells, in figures or words, as an hour below 12 and minutes: (9, 30) for "half
     past nine", "halb zehn", "21.30".
     """
-    for told in _HOUR.finditer(text):
+    for told in _HOUR.finditer(text.lower()):
         hours = told.group("after_words", "after_minutes", "before_words", "full", "before_figures")
         hour = number_value(next(filter(None, hours)))
         minutes = number_value(told["minutes"] or told["figures"] or "0")
         if words := told["words"] or told["more"]:
-            minutes = _BEFORE_AN_HOUR.get(words.lower()) or _BEHIND_AN_HOUR[words.lower()]
+            minutes = _MINUTES_OF[words]
         if hour is not None and minutes is not None and hour <= _LAST_HOUR and abs(minutes) < _HOUR_IN_MINUTES:
             minutes = -minutes if told["to"] else minutes
             yield divmod((hour * _HOUR_IN_MINUTES + minutes) % _HALF_A_DAY, _HOUR_IN_MINUTES)

@@ -865,6 +865,13 @@ async def test_an_hour_that_nobody_told_may_be_a_page() -> None:
     assert "2:17" not in await told_by_the_book("What happens?", "He dies, 2:17.", book="It was half past two.")
 
 
+@pytest.mark.parametrize(
+    "told", ["trois heures moinſ le quart", "um vıertel vor drei", "MENOſ CUARTO, a las seis menoſ cuarto"]
+)
+async def test_an_hour_in_letters_of_another_time_or_alphabet_ends_no_answer(told: str) -> None:
+    assert await told_by_the_book("What happens?", "Ann leaves on 8 May.", book=told) == "Ann leaves on 8 May."
+
+
 async def test_cents_are_no_hundreds() -> None:
     said = "It covered 40%, i.e. 40 cents; she gave deux cents francs."
     assert await told_by_the_book("What?", said, book="It paid forty cents on the dollar, and 200 francs.") == said
