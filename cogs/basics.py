@@ -12,7 +12,7 @@ from discord.ext import commands
 from discord.ui import Button, View
 
 from cogs.access import assert_may_post, bound_conversation
-from cogs.cards import INK, book_card, moved_card, plain, usage_line
+from cogs.cards import INK, book_card, moved_card, place_of, plain, usage_line
 from cogs.conversation.intake import TALK_ABOUT, message_text
 from cogs.errors import DISCORD_ERRORS, Refusal, is_away, remove_notice, retry_transient
 from cogs.i18n import Speech, later, speech_for_all, speech_in, speech_of, speeches_in_all_languages
@@ -405,7 +405,7 @@ class FirstSteps(commands.Cog):
         book, positions = await self._book(interaction, book_id), self._use_cases.positions
         await (positions.set_page(reader, book, page) if page else positions.set_chapter(reader, book, chapter))
         self._bot.dispatch("position_moved", reader, book.id)
-        line = "\n".join(map(plain, await positions.lines(reader, book, say)))
+        line = await place_of(reader, book, positions, say)
         await interaction.edit_original_response(content=f"**{plain(book.title)}**\n{line}")
 
     @commands.Cog.listener()

@@ -16,7 +16,7 @@ from cogs.rendering.splitting import MARK
 from domain.book import Book, Chapter, OfferedBook, Page, ReadingPosition, one_line, shown_chapter
 from domain.conversation import UNTITLED, Conversation
 from domain.library.addressing import is_counted
-from domain.library.progress import label_at, position_line, title_is_read
+from domain.library.progress import ManagePositions, label_at, position_line, title_is_read
 from domain.library.shelf import AddedBook
 from domain.reading.questions import FirstQuestion, FirstQuestionKind
 from domain.records import UsageTotal
@@ -306,6 +306,11 @@ def _option(conversation: Conversation, asked: str, say: Speech) -> discord.Sele
     begun = say("started {ago}", ago=ago) if ago else say("started on {date}", date=say.day(moment))
     label, description = clipped(titled(conversation, say), 100), clipped(_joined(begun, quoted), 100)
     return discord.SelectOption(label=label, value=conversation.id, description=description)
+
+
+async def place_of(reader_id: str, book: Book, positions: ManagePositions, say: Speech) -> str:
+    """How far somebody has read a book, and in which chapter that is, for their eyes."""
+    return "\n".join(map(plain, await positions.lines(reader_id, book, say)))
 
 
 def usage_line(total: UsageTotal, say: Speech) -> str:

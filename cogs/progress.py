@@ -16,7 +16,7 @@ from discord.ui import View
 
 from cogs import access
 from cogs.access import assert_may_post, bound_conversation, resolve_book, resolve_conversation
-from cogs.cards import clipped, plain
+from cogs.cards import clipped, place_of, plain
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
 from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import action_button, on_press, row
@@ -87,7 +87,7 @@ class Progress(commands.Cog):
             raise Refusal(say("Please use only one of `page`, `chapter`, `finished` and `clear`."))
         await self._move(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
         interaction.client.dispatch("position_moved", reader, found.id)
-        line = "\n".join(map(plain, await self._use_cases.positions.lines(reader, found, say)))
+        line = await place_of(reader, found, self._use_cases.positions, say)
         view = await self._way_to_who_binds(interaction, found)
         lines = [f"**{plain(found.title)}**", line, await self._bound_here(interaction, found)]
         await interaction.edit_original_response(content="\n".join(filter(None, lines)), view=view)

@@ -209,7 +209,7 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
         return app.missing_tools()
 
     async def read(command: str, about: str) -> None:
-        read_to = (await app.positions.get(TERMINAL_READER.id, book)).bound(book.length)
+        read_to = await _bound(app, book)
         event = command.removeprefix("/")
         match command:
             case "/recap":
@@ -339,8 +339,13 @@ async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int
     found = await app.shelf.find(book, shelf=None)
     read_to = await end_of(found, await app.shelf.open(found), page, None)
     if read_to is None:
-        read_to = (await app.positions.get(TERMINAL_READER.id, found)).bound(found.length)
+        read_to = await _bound(app, found)
     return found, read_to
+
+
+async def _bound(app: App, book: Book) -> int:
+    """How far the reader may look by their position."""
+    return (await app.positions.get(TERMINAL_READER.id, book)).bound(book.length)
 
 
 async def _tell_recap(app: App, book: Book, read_to: int, since: str, *, as_json: bool, **about: object) -> None:

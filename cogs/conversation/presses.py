@@ -10,7 +10,7 @@ import discord
 from discord.ui import DynamicItem
 
 from cogs.access import assert_may_post, reach_of, within_reach
-from cogs.cards import plain
+from cogs.cards import place_of
 from cogs.conversation.buttons import (
     AGAIN,
     ALLOW,
@@ -188,7 +188,7 @@ class AnswerButtons:
         book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
         await self._move(proposal, book)
         interaction.client.dispatch("position_moved", reader_id, book.id)
-        line = "\n".join(map(plain, await self._use_cases.positions.lines(reader_id, book, say)))
+        line = await place_of(reader_id, book, self._use_cases.positions, say)
         assert interaction.message is not None
         left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
         await interaction.edit_original_response(view=view_of(left) if left else None)

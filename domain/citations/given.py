@@ -221,8 +221,8 @@ class KnownNumbers:
         if not found or "\0" not in found[0]:
             return False
         part, whole = int(found["part"] or found["before"]), int(found["whole"])
-        told = self._values[ToldBy.BOOK] - self._values[ToldBy.READER] - self._values[ToldBy.TOOL]
-        return part <= whole and (whole, False) in told
+        tellers = [who for who in ToldBy if (whole, False) in self._values[who]]
+        return part <= whole and tellers == [ToldBy.BOOK]
 
     def _is_told_in_prose(self, number: Number, pages: Set[int]) -> bool:
         """Whether somebody has told it in other company, and it stands where no reference would."""

@@ -242,24 +242,26 @@ async def test_where_there_are_no_threads_people_are_told_what_works_there(stage
     assert "I do not know." in text_of(await stage.ann.slash(voice, "ask", question="Who is Hobb?"))
 
 
-async def test_who_mentions_the_bot_there_is_told_so_and_offered_no_book(stage: Stage) -> None:
-    await stage.book()
+async def reply_to_a_mention(stage: Stage) -> discord.Message:
+    """What the bot replies to a mention in a voice channel, where no thread can be opened."""
     voice, own = stage.guild.create_voice_channel("listening"), stage.env.bot.user
     assert own is not None
     await stage.ann.send(voice, f"{own.mention} who is Hobb?")
     await stage.env.settle()
     assert voice.last_message is not None
-    assert text_of(voice.last_message).startswith("I can't open a thread here. Please use a text channel, or /ask")
-    assert not voice.last_message.components
+    return voice.last_message
+
+
+async def test_who_mentions_the_bot_there_is_told_so_and_offered_no_book(stage: Stage) -> None:
+    await stage.book()
+    reply = await reply_to_a_mention(stage)
+    assert text_of(reply).startswith("I can't open a thread here. Please use a text channel, or /ask")
+    assert not reply.components
 
 
 async def test_who_mentions_the_bot_there_without_a_book_on_the_shelf_is_told_how_to_get_one(stage: Stage) -> None:
-    voice, own = stage.guild.create_voice_channel("listening"), stage.env.bot.user
-    assert own is not None
-    await stage.ann.send(voice, f"{own.mention} who is Hobb?")
-    await stage.env.settle()
-    assert voice.last_message is not None
-    assert text_of(voice.last_message).startswith("The shelf is empty. Find a free book")
+    reply = await reply_to_a_mention(stage)
+    assert text_of(reply).startswith("The shelf is empty. Find a free book")
 
 
 async def test_a_conversation_is_gone_again_if_discord_opens_no_thread(stage: Stage) -> None:

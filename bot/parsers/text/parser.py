@@ -197,8 +197,8 @@ def _cuts_words(text: str) -> bool:
     """
     if text.count("-\n") < _FEWEST_CUTS:
         return False
-    words = set(text.lower().split())
-    pairs = {cut.groups() for cut in _CUT_IN_TWO.finditer(text.lower())}
+    lower = text.lower()
+    words, pairs = set(lower.split()), {cut.groups() for cut in _CUT_IN_TWO.finditer(lower)}
     whole, own = (sum(sign.join(pair) in words for pair in pairs) for sign in ("", "-"))
     return whole > max(own, _FEWEST_CUTS)
 

@@ -205,7 +205,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     looks = transcript.looks_for("count_mentions", term=wish.term)
     if not looks:
         return ""
-    phrases, result = phrases_in(language, is_open=transcript.book["open"]), looks[0].result
+    phrases, result = phrases_in(language, transcript.book), looks[0].result
     if not result.passages:
         return phrases.never.format(wish.term)
     places = [_around(wish.term, passage, language) for passage in result.passages]
@@ -254,7 +254,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     """The place of a line; empty if it was not looked up."""
     places = places_of(wish, transcript)
     hits = [hit for hit in places if stands_in(wish.text, hit.text) or is_like(wish.text, hit.text, language)]
-    phrases = phrases_in(language, is_open=transcript.book["open"])
+    phrases = phrases_in(language, transcript.book)
     is_sure = wish.sure or (wish.speaker and OUTCRY.fullmatch(wish.text))
     if not transcript.looks_for("find_phrase", text=wish.text) or not (hits or is_sure):
         return ""
@@ -401,7 +401,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
 
 def _told(wish: Wish, choices: Choices) -> str:
     transcript, intent = choices.transcript, wish.intent
-    phrases = phrases_in(wish.question.language, is_open=transcript.book["open"])
+    phrases = phrases_in(wish.question.language, transcript.book)
     if transcript.has_failed:
         return _failure(intent, phrases)
     match intent:
@@ -455,7 +455,7 @@ def _lookup(question: Question, choices: Choices) -> str:
     if names_author(question, choices.transcript.book["author"], choice.candidates):
         return book_told("origin", choices.transcript.book, PHRASES[question.language])
     language = choices.spoken(question)
-    phrases = phrases_in(language, is_open=choices.transcript.book["open"])
+    phrases = phrases_in(language, choices.transcript.book)
     unknown = choices.unknown(question)
     if choice.candidates and not _still_to_quote(choice, choices.quoted).candidates:
         return ""  # another question of the message has quoted all of it

@@ -131,9 +131,9 @@ PHRASES: dict[Language, Phrases] = {
 _WITHIN_BOUND = {language: phrases.within_bound() for language, phrases in PHRASES.items()}
 
 
-def phrases_in(language: Language, *, is_open: bool) -> Phrases:
-    """What to say in a language, if all of the book `is_open` or not."""
-    return PHRASES[language] if is_open else _WITHIN_BOUND[language]
+def phrases_in(language: Language, book: Mapping[str, Any]) -> Phrases:
+    """What to say in a language about a book, all of which may be open to the reader or not."""
+    return PHRASES[language] if book["open"] else _WITHIN_BOUND[language]
 
 
 def book_told(reply: str, book: Mapping[str, Any], phrases: Phrases) -> str:
