@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.transcript import last_quoted
 from bot.providers.extractive.wording import PHRASES
+from domain.citations.page_numbers import TypedPages
 from domain.tools.registry import error_output
 from tests.bot.providers.extractive.reading import Talk, book_text, opened_view, reading
 
@@ -828,3 +830,10 @@ async def test_a_tool_that_fails_is_told(tmp_path: Path) -> None:
 
     async with reading(tmp_path, CHAPTERS, dispatch=broken) as talk:
         assert (await talk.ask("Who put the lamp out?")).text == SAY.failed
+
+
+@pytest.mark.parametrize("language", PHRASES)
+def test_no_sentence_of_its_own_reads_like_a_typed_page(language: Language) -> None:
+    sayings = [each.format("Ann", "Ann") for each in asdict(PHRASES[language]).values() if isinstance(each, str)]
+    assert sayings
+    assert [each for each in sayings if TypedPages(lambda _: False).remove(each) != each] == []
