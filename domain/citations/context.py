@@ -364,7 +364,7 @@ def takes_a_number() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?:(?<!\bat )(?<!\bin )(?<!\bon )(?<!\bsee )(?P<said>{any_of('said')}(?: number| no\.| nr\.)?(?!:))"
         rf"|(?P<kind>{KINDS}|tel\.)|(?P<being>{BEING})"
-        rf"|(?P<age>{any_of('ages')})|(?P<item>{any_of('items')}))(?:-|\s?:?\s?){ROUGHLY}{{0,2}}\Z"
+        rf"|(?P<age>{any_of('ages')})|(?P<thing>{any_of('things')}))(?:-|\s?:?\s?){ROUGHLY}{{0,2}}\Z"
         rf"|\d\s?h\s?\Z"
         rf"|[\d{CARDINAL}]\s(?:past|vor|nach)\s\Z|\b(?:part|step|day|night|round|question|volume|act)\s\d{{1,3}}\sof\s\Z"
         r"|\d\s(?:hours?|stunden?|heures?|horas?|ore|uhr)(?: and| und| et| y)?\s\Z"

@@ -83,8 +83,6 @@ MOST_PAGES = 10_000
 """The highest number that is taken for what was asked for."""
 _BEST_OF_A_RATING = (5, 10)
 _NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
-_MOST_LABELS, _MOST_ITEMS = 99, 50
-"""Things that bear numbers, "Lamp 37 is out", and steps or reasons: no more are told of."""
 _PAIR = re.compile(r"\d\s?[:/]\s?\d")
 _GLUED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
 OLDEST, _LAST_DAY, _HOURS, _MINUTES = 110, 31, 24, 60
@@ -406,13 +404,12 @@ class Number:
 
     @property
     def is_named(self) -> bool:
-        """Whether a word stands before it that names things by numbers, or something small: "room 101", "reason 3"."""
+        """Whether a word stands before it that takes a number, and takes one as high: "a total of 80", "room 5"."""
         if not (taken := self._word_before):
-            return self._is_of_a_label
-        most = max(self.values, default=_MINUTES)
+            return self.is_small and self._is_of_a_label
         if taken.lastgroup is None:
-            return most < _MINUTES  # "4 hours 40"
-        return taken.lastgroup in ("kind", "said") or (taken.lastgroup == "item" and most <= _MOST_ITEMS)
+            return max(self.values, default=_MINUTES) < _MINUTES  # "4 hours 40"
+        return taken.lastgroup in ("kind", "said") or (taken.lastgroup == "thing" and self.is_small)
 
     @property
     def is_of_something_said(self) -> bool:
@@ -457,8 +454,7 @@ class Number:
     @property
     def _is_of_a_label(self) -> bool:
         """Whether it is the number of a thing that a sentence begins with: "Lamp 5 is out." """
-        is_low = self.is_decimal and (self.is_small or (self.values[0] <= _MOST_LABELS and not ENDS.match(self.right)))
-        label = context.LABEL.search(self.before) if is_low else None
+        label = context.LABEL.search(self.before) if self.is_decimal else None
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
         if not name or not self.read.isdecimal() or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False

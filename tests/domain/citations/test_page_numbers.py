@@ -620,6 +620,12 @@ def test_a_number_of_an_item_or_a_scale_stays(typed: str, shown: str) -> None:
         *("| # | Scene |\n|---|---|\n| 217 | the mirror |\n", "| Ann | Ben |\n|---|---|\n| sleeps | 217 |\n"),
         *("Collins insiste, trescientos setenta y cinco", "dos lámparas: osiemdziesiąt dziewięć, 217"),
         *("Trzy kobiety: osiemdziesiąt dziewięć", "It comes on page t w o - s i x", "See C C X X X"),
+        *(
+            "The quarrel is in room 217",
+            "Canto 217 of it is dark",
+            "Clause 82 tells of a coin",
+            "Count 91 from the title",
+        ),
         *("Axe on page 〧〢", "Lydia laughs ᵖ²⁷", "争吵在壹佰叁拾柒", "Con l'assoluzione; si veda carta 26v"),
     ],
 )
@@ -633,9 +639,9 @@ def test_a_number_that_nobody_told_goes_in_whatever_form(typed: str) -> None:
     "text",
     [
         *(
-            "Number 13 is the answer.",
-            "Lamp 37 is out.",
-            "Step 37 comes next.",
+            "Number 11 is the answer.",
+            "Lamp 7 is out of room 5.",
+            "Step 7 comes next.",
             "The answer is 42.",
             "The result is 217.",
         ),
