@@ -726,3 +726,8 @@ def test_what_remains_of_a_sentence_reads_well(typed: str, shown: str) -> None:
 )
 def test_the_pages_of_a_list_of_results_are_no_books(returned: str, is_told: bool) -> None:
     assert tells_of_pages(without_paging(returned)) is is_told
+
+
+@pytest.mark.parametrize("typed", ["Ул 217 нче биттә үлә.", "Ol 217 nji sahypada.", "217 орчим хуудсанд"])
+def test_a_number_that_was_told_is_a_page_where_a_word_for_page_follows_with_another_between(typed: str) -> None:
+    assert "217" not in TypedPages(lambda number: True).remove(typed)
