@@ -32,7 +32,7 @@ from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import FILE, Settings, is_own_folder, load_settings
-from domain.citations.page_numbers import compile_patterns
+from domain.citations.symbols import compile_patterns
 from domain.errors import LLMError, SettingsError, shortened
 from domain.library.addressing import page_in
 from domain.ports import ChatProvider

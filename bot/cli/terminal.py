@@ -27,7 +27,7 @@ from bot.logs import TERMINAL_SEQUENCES, set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
 from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import FILE, Settings, load_settings
-from domain.citations.page_numbers import compile_patterns
+from domain.citations.symbols import compile_patterns
 from domain.errors import LLMError, MarginaliaError
 
 logger = logging.getLogger(__name__)

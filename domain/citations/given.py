@@ -1,7 +1,6 @@
 """What a model was given and what readers said, by which an answer is checked: its sentences and its numbers."""
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from enum import Enum, auto
@@ -11,7 +10,7 @@ from domain.book import Passage, Sentence
 from domain.citations.keys import as_seen, key_of
 from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import without_typed_pages
-from domain.citations.symbols import ENDS, LARGER_NUMBER, any_of, marked, telling_words
+from domain.citations.symbols import ENDS, LARGER_NUMBER, any_of, lazily, marked, telling_words
 from domain.library.numerals import hours_in
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold, stem_of, words_of
@@ -120,15 +119,15 @@ def opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
     return find
 
 
-_PART = re.compile(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
-_STOP_OR_LINE = re.compile(r"(?<=[.!?…])\s|\n|[。！？]")
-_PART_OF_A_WHOLE = re.compile(
+_PART = lazily(r"(?s:.{1,600}(?:(?<=[^\W\d_]{3}[.!?…])(?=\s)|(?<=[\n。！？])|\Z)|.{1,600}(?<=\s)|.{1,600})")
+_STOP_OR_LINE = lazily(r"(?<=[.!?…])\s|\n|[。！？]")
+_PART_OF_A_WHOLE = lazily(
     rf"(?:\0(?P<part>\d{{1,6}})|(?<!\d)(?P<before>\d{{1,6}}))\s{any_of('of_a_whole')}\s\0?(?P<whole>\d{{1,6}})(?!\d|[.,]\d)"
 )
 """So many of so many; the number that is looked up begins at the NUL."""
 _ALIKE = 3
 """Letters with which words of one stem begin alike."""
-_BEHIND_ANOTHER = re.compile(r"\d, \Z")
+_BEHIND_ANOTHER = lazily(r"\d, \Z")
 _NONE, _ANY = frozenset[str](), frozenset({""})
 _Value: TypeAlias = tuple[int, bool]
 """A number, and whether it is a share."""

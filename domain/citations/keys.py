@@ -10,11 +10,11 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from domain.book import Citation, Passage, Sentence, page_reference
 from domain.citations.context import SEE, SOURCE
+from domain.citations.symbols import lazily
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import fold_letter, fold_letters
 from domain.spoilers.filter import uncovered
@@ -38,13 +38,13 @@ _KEY_FORMS = (
     rf"[\[`^]?{_BARE_KEY}(?:{_AND}{_BARE_KEY})*+[\]`]?",
 )
 
-KEY_IN_GROUP = re.compile(KEY)
-KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
+KEY_IN_GROUP = lazily(KEY)
+KEY_GROUP = lazily(rf"(?:(?:(?<!\s)\s++)?(?:{'|'.join(_KEY_FORMS)}))+")
 """Keys in a row, in brackets with whatever stands beside them there, or as small models write them, without brackets;
 names of passages, which are no citation; the line in front of a reader's message; all with the white space before
 them, which is looked through once.
 """
-UNFINISHED = re.compile(
+UNFINISHED = lazily(
     r"(?=[\s\[【({<`^sp])(?:(?:\s*+(?:[\[【][^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|[({<][^()\n]{0,60}+\)?+))++\s*+\Z"
     r"|\s*+[`^]?(?<![\w-])(?:s(?:-[0-9a-f]{0,7}+`?)?|passage[\d-]{0,20}+)\Z|\s++\Z)"
 )
@@ -53,7 +53,7 @@ UNFINISHED = re.compile(
 The pattern never backtracks: a model that writes a hundred brackets must not delay everybody.
 """
 
-_DASH = re.compile("[-‐‑–]")
+_DASH = lazily("[-‐‑–]")
 
 
 def key_groups(text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[re.Match[str]]:
@@ -78,34 +78,34 @@ def _render_one(passage: Passage) -> str:
     return f"({heading})\n{sentences}"
 
 
-LINK_INTO_A_BOOK = re.compile(
+LINK_INTO_A_BOOK = lazily(
     r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
     re.IGNORECASE,
 )
 """A link that leads to a page, with its label in brackets as the group."""
-RAISED = re.compile(
+RAISED = lazily(
     r"\s?<(su[pb]|ref|cite|page|source)>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</(?:su[pb]|ref|cite|page|source)>", re.IGNORECASE
 )
 
 
 _BETWEEN_LETTERS = r" (?:(?<=\b[^\W\d_] )(?=[^\W\d_] [^\W\d_]\b)|(?<=\b[^\W\d_] [^\W\d_] )(?=[^\W\d_]\b))"
 """A pattern for the blank between two of at least three letters that stand apart, as for emphasis: "n i n e"."""
-_SPACED = re.compile(_BETWEEN_LETTERS)
+_SPACED = lazily(_BETWEEN_LETTERS)
 _DISGUISE = (
     rf"{_BETWEEN_LETTERS}|"
     + r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|\](?P<target>\(https?://[^()\s]{0,200}\))"
 )
 """A pattern for characters that do not read as written; a link is read as its label."""
-_PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
+_PLAIN_OR_ONE = lazily(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
-_SIGN = re.compile(r"[&<\\*_`|~\]\[({【（‐‑–-]")
+_SIGN = lazily(r"[&<\\*_`|~\]\[({【（‐‑–-]")
 """A part of every disguise and of every key. Most texts have none; looking for it takes a tenth of the time."""
-_A_IN_A_WORD = re.compile(r"@(?=[a-z])")
-_PLAIN = re.compile(r"[\n\t -~]*")
-_EMPHASISED = re.compile(r"[\n\t !-%'-;=-\[^-{}]*")
+_A_IN_A_WORD = lazily(r"@(?=[a-z])")
+_PLAIN = lazily(r"[\n\t -~]*")
+_EMPHASISED = lazily(r"[\n\t !-%'-;=-\[^-{}]*")
 """A run of plain characters without signs of which a disguise other than emphasis is made."""
 _WITHOUT_EMPHASIS = str.maketrans("", "", "*_`")
-_EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
+_EMPHASIS = lazily(r"[*_`]|\|\||~~|<")
 
 
 def _read_plain(text: str) -> str:
@@ -128,13 +128,9 @@ class Seen(NamedTuple):
         return first, self.starts[end] if _EMPHASIS.search(written, first, last) else last
 
 
-@cache
-def _disguises() -> re.Pattern[str]:
-    return re.compile(rf"(?:{KEY_GROUP.pattern})|{_DISGUISE}")
-
-
+_DISGUISES = lazily(rf"(?:{KEY_GROUP.pattern})|{_DISGUISE}")
 _FOLDS = {**str.maketrans("’‘ʼ“”–—", "'''\"\"--", "*_"), ord("…"): "..."}
-UNSEEN = re.compile(
+UNSEEN = lazily(
     "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ue000]|(?<=[ -~])[\u200c\u200d]"
 )
 """Invisible characters, in which a page number or a quotation could be hidden from the checks, and the one with which
@@ -152,7 +148,7 @@ def as_seen(text: str) -> Seen:
     """The text as a person reads it: look-alikes as the letters they imitate, and nothing that is invisible, nor keys:
     these do not separate a word from its number.
     """
-    disguises, is_spaced = _disguises(), _SPACED.search(text) is not None
+    disguises, is_spaced = _DISGUISES, _SPACED.search(text) is not None
     has_signs = is_spaced or _SIGN.search(text) is not None
     if _PLAIN.fullmatch(text) and not (has_signs and disguises.search(text)):  # as most texts
         return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
@@ -192,11 +188,11 @@ def as_seen(text: str) -> Seen:
     return Seen("".join(pieces), [*starts, len(text)], ends)
 
 
-_POINTS = re.compile(
+_POINTS = lazily(
     r"(?:(?:(?<=[.!?…])|(?<=[.!?…][\"”’»)\]*_]))\s+|(?<=\n))(?P<whole>(?:(?<=\n)[ \t]*(?:[-*•+–—>]|\d+[.)])\s+)?\W{0,3}"
     rf"(?:(?:{SEE}|{SOURCE})[\s:.]+){{0,4}}(?:the\s)?)\Z"
 )
-_AND_ENDS = re.compile(
+_AND_ENDS = lazily(
     r"(?:\s(?:for|fur|pour)(?:\s(?:the|all|more|further|full|weitere|mehr))*"
     r"(?:\s(?:details?|information|infos?|context|passage|scene|text|quote|this|it|einzelheiten))?)?"
     r"(?:[.!…]+[)\]*_]*(?=\s|\Z)|(?<=f\.)(?=\s)|[)\]*_]*(?=[^\S\n]*(?:\n|\Z)))(?P<line>[ \t]*\n+)?"
@@ -233,10 +229,10 @@ def pointer_at(seen: Seen, written: str, span: tuple[int, int], at: int) -> tupl
 
 CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
 """Quotation marks that open, and those that close them."""
-_QUOTE_MARK = re.compile(f"[\n{''.join({*CLOSING, *''.join(CLOSING.values())})}]")
-_CLOSES_ONLY = re.compile(r"(?<=[^\W\d]|[.,;:!?…])\"(?!\w)")
+_QUOTE_MARK = lazily(f"[\n{''.join({*CLOSING, *''.join(CLOSING.values())})}]")
+_CLOSES_ONLY = lazily(r"(?<=[^\W\d]|[.,;:!?…])\"(?!\w)")
 """A straight mark that opens no quotation: one that ends in this line, and has begun in another."""
-_QUOTE_START = re.compile(rf"[{''.join(CLOSING)}>]")
+_QUOTE_START = lazily(rf"[{''.join(CLOSING)}>]")
 
 
 class Quoting:
@@ -269,7 +265,7 @@ SPEAKS_UP = (
     r"|risponde|scrive|vraagt|schrijft|пишет|спросила?"
 )
 """Verbs that say who speaks, before the words or behind them; the latter before them only with whom they speak to."""
-TELLS_MORE = re.compile(
+TELLS_MORE = lazily(
     rf"\s*(?:he|she|they|er|sie|ils?|elles?|él|ella|ellos)\s(?!.*\b(?:{SPEAKS}|{SPEAKS_UP})\b)", re.IGNORECASE
 )
 """The beginning of a sentence that tells more than whose the quotation before it is: "He is sad"."""
@@ -292,14 +288,14 @@ _MAY_SAY_WHOSE = rf"(?:[^\S\n]*+(?:{_CAPITALIZED}\.?\s){{0,3}}(?:[\w'’-]++(?:[
 _GOES_ON = rf"(?:\s++(?:[—–-]\s?)?[a-zß-öø-ÿа-яё]|{_AFTER_MARK}{_SAYS_WHOSE})"
 """What follows a stop that ends no sentence: a small letter, or behind a closing mark who speaks."""
 _STOPS = rf"{_STOP}(?!{_GOES_ON})(?=\s+[^\s\[(])|(?<=[。！？])[」』”]*+(?!{_GOES_ON})(?=[^\s\[(」』”。！？])"
-SENTENCE_END = re.compile(rf"{_STOPS}|(?=\n)")
+SENTENCE_END = lazily(rf"{_STOPS}|(?=\n)")
 """The end of a sentence before another one, or at the end of a line."""
-END_OF_SAID = re.compile(rf"{_STOPS}|(?<![:：\n])(?<![:：][*_]{{2}})(?=\n)")
+END_OF_SAID = lazily(rf"{_STOPS}|(?<![:：\n])(?<![:：][*_]{{2}})(?=\n)")
 """The same, with the sentence that a colon at the end of a line announces."""
-_FINAL_STOP = re.compile(rf"{_STOP}\s*\Z")
-_MAY_GO_ON = re.compile(rf"{_STOP}{_AFTER_MARK}(?={_MAY_SAY_WHOSE})")
-_REST = re.compile(_GOES_ON)
-_QUOTE_END = re.compile(r"[\"'“”‘’«»‹›」』]")
+_FINAL_STOP = lazily(rf"{_STOP}\s*\Z")
+_MAY_GO_ON = lazily(rf"{_STOP}{_AFTER_MARK}(?={_MAY_SAY_WHOSE})")
+_REST = lazily(_GOES_ON)
+_QUOTE_END = lazily(r"[\"'“”‘’«»‹›」』]")
 BLANK = "·"
 """Stands for each letter of a quotation where sentences are told apart."""
 _STOP_LENGTH, _LONGEST_SPEAKER = 40, 100
@@ -318,13 +314,13 @@ def ends_between(sentence: str, text: str) -> bool:
     return stop is not None and is_apart and not _REST.match(stop[0] + text[:_LONGEST_SPEAKER], len(stop[0]))
 
 
-_WHOLE = re.compile(
+_WHOLE = lazily(
     r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|»(?=\w)[^«»]*«"
     r"|(?<![\w\"])\"(?=\w)[^\"]*\"|「[^「」]*」|『[^『』]*』"
 )
 """What is emphasised, such as a title, and quotations: no sentence ends within them, though one may at their end."""
-_INNER_STOP = re.compile(r"[.?!…](?=\s+[^\s»])|[。！？](?![。！？」』”])")
-_SPACE_BEFORE_MARK = re.compile(r"(?<=[.?!…])[ \xa0\u202f]»")
+_INNER_STOP = lazily(r"[.?!…](?=\s+[^\s»])|[。！？](?![。！？」』”])")
+_SPACE_BEFORE_MARK = lazily(r"(?<=[.?!…])[ \xa0\u202f]»")
 _ENGLISH_MARKS = str.maketrans("“«", "”»")
 
 

@@ -21,7 +21,7 @@ from itertools import pairwise
 from domain.book import Passage, Sentence
 from domain.citations.context import CHAPTER
 from domain.citations.keys import starts_of_sentences
-from domain.citations.symbols import any_of, words_of_kind
+from domain.citations.symbols import any_of, lazily, words_of_kind
 from domain.concurrency import LONG_ANSWER, in_thread_if_long
 from domain.library.numerals import number_value
 from domain.library.search.languages import in_one_spelling
@@ -80,7 +80,7 @@ _BOLD_LABEL = (
     r"(?:[^\W_][\w.'’-]{0,20}\s){0,3}[^\W_][\w.'’-]{0,20}(?:[*_]{2}:|:[*_]{2})\s"
 )
 _A_FEW = r"(?:[^\W\d_][\w.'’]{0,20}\s){0,3}"
-_LEAD = re.compile(
+_LEAD = lazily(
     r"\s*+(?:(?:[-*•>+]|\d{1,3}[.)])\s++)*+[*_]{0,3}(?:"
     rf"{_BOLD_LABEL}|(?:(?:the|key|main|short|die|la)\s)?{_LABEL}:\s"
     rf"|{_NEXT}(?:,[*_]{{0,2}}|[*_]{{1,2}},)\s"
@@ -94,7 +94,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 """Words before a sentence that only introduce it, at the beginning of one: "Harker writes that", "In chapter 2,"."""
-_CHAPTER = re.compile(rf"\b(?:{CHAPTER})\.?\s(\w{{1,12}})", re.IGNORECASE)
+_CHAPTER = lazily(rf"\b(?:{CHAPTER})\.?\s(\w{{1,12}})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -347,32 +347,32 @@ def _turns_alike(said: Sequence[frozenset[str]], book: _Words, places: Sequence[
 FEWEST_WORDS_CLAIMED = 5
 """Words of a claim; fewer are one if somebody is told to do something."""
 
-_REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
+_REFERENCE = lazily(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
 """Stands for a reference while sentences are split: the full stop in "p. 12" does not end a sentence."""
 
-_BLANKS = re.compile(r"\s{2,}")
-_LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
-_NOT_PROSE = re.compile(r"\s*(?:-#\s|```|\||(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
+_BLANKS = lazily(r"\s{2,}")
+_LEADING_MARKS = lazily(rf"[{_MARK}\s]+[.,;]?")
+_NOT_PROSE = lazily(r"\s*(?:-#\s|```|\||(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
 """Small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
-_BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
-_LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
-_OF_TALK = re.compile(
+_BLOCK_QUOTATION = lazily(rf"\s*>.*{_MARK}")
+_LINE_LEAD = lazily(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
+_OF_TALK = lazily(
     rf"\b(?:i(?:['’](?:m|ve))?(?:\s(?:also|only|just|still))?|ich)\s{any_of('i_in_talk')}|\b{any_of('i_in_talk')}\sich\b"
     rf"|\byou\s{any_of('you_in_talk')}|\b{any_of('before_you')}\syou\b|\byour\s(?:\w+\s)?{any_of('yours_in_talk')}"
     rf"|\b(?:my|our)\s{any_of('mine_in_talk')}|\bwe\s{any_of('we_in_talk')}|\b{any_of('in_talk')}"
     rf"|(?:^\W*|[,;:–—]\s|\b(?:please|just|or|and)\s){any_of('asking')}\sm(?:e|ir|ich)\b|(?<!\S)/[a-z]+\b"
 )
 """What is said to the reader rather than of the book, as it reads; who tells a story may be an "I", too."""
-_ASIDE = re.compile(r",\s(?:i\s(?:think|believe|suppose|guess)|you\sknow)(?=\W*\Z)|\A\W*you\ssee,\s", re.IGNORECASE)
+_ASIDE = lazily(r",\s(?:i\s(?:think|believe|suppose|guess)|you\sknow)(?=\W*\Z)|\A\W*you\ssee,\s", re.IGNORECASE)
 _QUOTES = r"(?:says|said|writes|wrote|replies|replied|sagt|sagte|schreibt|schrieb|dit|écrit|dice|escribe)"
-_REPORTED = re.compile(
+_REPORTED = lazily(
     rf"(?<!\bi )(?<!\bwe )(?<!\byou )\b{_QUOTES}[,:]?\s(?:I|you|my|your|ich|du|meine?|deine?|je|tu|yo)\b"
     rf"|[,.!?]\s{_QUOTES}\s[^\W\d_]",
     re.IGNORECASE,
 )
 """What somebody in the book says is a claim, also by "I" and "you"; its marks are gone if it does not stand there."""
-_SAYS_NOTHING = re.compile(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)
+_SAYS_NOTHING = lazily(r"\W*(?:no|nothing|nobody|none|not|nichts|kein\w*|niemand)\b", re.IGNORECASE)
 """What follows "I find" in an answer that claims nothing."""
 
 

@@ -18,6 +18,7 @@ from domain.citations.keys import Seen
 from domain.citations.symbols import (
     ANY_PAGE,
     CARDINAL,
+    CLOSES,
     DATE,
     DENSE,
     ENDS,
@@ -25,34 +26,34 @@ from domain.citations.symbols import (
     FOREIGN_SHORT,
     HAN_PAGE,
     LEADS_ON,
+    MORE_TO_COME,
+    NUMBER_IN_ANY_FORM,
     OPEN,
     PAGE,
     SHORT_PAGE,
     SMALL_ORDINAL,
-    closes,
+    lazily,
     marked,
-    more_to_come,
-    number_in_any_form,
 )
 from domain.library.numerals import are_small, is_in_telephone_number, values_of
 from domain.library.search.words import fold_letters
 
 _COUNTED_PAGES = frozenset(map(fold_letters, context.COUNTED_PAGES.split()))
 NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
-_ALONE = re.compile(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
-_STOPS, ITEM = re.compile(r"\W*(?:\n|\Z)|\s?[.!?…]"), re.compile(r"[.)][^\S\n]+(?=\S)")
-_NEAR_PAGE = re.compile(
+_ALONE = lazily(r"(?:[.!?…]\s|\n\W*)(?:(?:auf|on|sur|su|en|na|op|pa)\s)?\Z")
+_STOPS, ITEM = lazily(r"\W*(?:\n|\Z)|\s?[.!?…]"), lazily(r"[.)][^\S\n]+(?=\S)")
+_NEAR_PAGE = lazily(
     rf"(?:-?(?:[^\W\d_]{{1,5}}|{SHORT_PAGE}))?(?:[\s-][^\W\d_]{{1,6}})?[\s-](?P<page>{FOREIGN}{{2,}})(?!\w)"
 )
 _SAID = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
-_RIGHT_BESIDE_PAGE = re.compile(rf"{FOREIGN}{{2,}}\s(?:[^\W\d_]{{1,6}}[\s-])?\Z")
-_BESIDE_PAGE = re.compile(
+_RIGHT_BESIDE_PAGE = lazily(rf"{FOREIGN}{{2,}}\s(?:[^\W\d_]{{1,6}}[\s-])?\Z")
+_BESIDE_PAGE = lazily(
     rf"{ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?)?|[^\S\n]{{1,4}}|\W?n[or]\W|(?:[:,]?\s[^\W\d]+){{0,6}} {_SAID})"
     r"(?:\[\d)?\Z"
     rf"|{FOREIGN}{{2,}}\s[^\W\d_]{{1,6}}[\s-]\Z"
 )
 MARK, CLOSING_MARKS = r"[\"“„«‹'‘<|/$⟨{]", "\"”›»'’>|/$⟩}^~"
-_LEAD_IN = re.compile(
+_LEAD_IN = lazily(
     rf"(?!\B\w)(?:(?<=\n)(?P<line>[-*+>#•\t ]*{MARK}?)\Z"
     rf"|(?P<open>\s*{OPEN}\s*(?:[^\W\d]{{1,12}}\.?[\s:]{{1,2}}){{0,3}}{NUMBER_SIGN}[^\w()\[\]]{{0,3}})\Z"
     rf"|\b(?P<place>(?:on|at|in){context.SPACE}(?:(?:the|this|about|around){context.SPACE})?(?!(?<=at )n){NUMBER_SIGN}"
@@ -65,11 +66,11 @@ _LEAD_IN = re.compile(
     rf"|(?<=[\"”’»]){context.SPACE}){MARK}?)\Z)"
 )
 """What stands before a number, by which a reference leaves its sentence."""
-_NEXT_WORDS = re.compile(r"(?:[\s-][^\W\d_]+){1,3}")
-_STOP = re.compile(r"[.!?…](?=\s)|\n|[。！？]")
-_NEXT_WORD = re.compile(r"\A[\s-]([^\W\d_]+)")
+_NEXT_WORDS = lazily(r"(?:[\s-][^\W\d_]+){1,3}")
+_STOP = lazily(r"[.!?…](?=\s)|\n|[。！？]")
+_NEXT_WORD = lazily(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
-_IS_ROMAN = re.compile(r"[ivxl][ivxlcdm]*")
+_IS_ROMAN = lazily(r"[ivxl][ivxlcdm]*")
 FEW = 12
 """So many things at most are a few; a larger number of things may be a page."""
 _LEAST_ROMAN = 3
@@ -77,16 +78,16 @@ _LEAST_ROMAN = 3
 _LEAST_NOUN = 3
 """Letters of a noun behind a hyphen, as in "12-man"."""
 _YEARS = range(1_000, 2_100)
-_APART = re.compile(r"\d\s\d")
-_THOUSANDS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?(?![\w])")
+_APART = lazily(r"\d\s\d")
+_THOUSANDS = lazily(r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?(?![\w])")
 MOST_PAGES = 10_000
 """The highest number that is taken for what was asked for."""
 _BEST_OF_A_RATING = (5, 10)
-_NTH = re.compile(r"\d(?:st|nd|rd|th)\Z")
-_PAIR = re.compile(r"\d\s?[:/]\s?\d")
-_GLUED = re.compile(r"[^\W\d_]\d|\d[^\W\d_]")
+_NTH = lazily(r"\d(?:st|nd|rd|th)\Z")
+_PAIR = lazily(r"\d\s?[:/]\s?\d")
+_GLUED = lazily(r"[^\W\d_]\d|\d[^\W\d_]")
 OLDEST, _LAST_DAY, _HOURS, _MINUTES = 110, 31, 24, 60
-_RECORDED = re.compile(r"\d:\d\d:\d\d")
+_RECORDED = lazily(r"\d:\d\d:\d\d")
 """Hours, minutes and seconds."""
 _MOST_KINGS = 30
 """No king or pope has a number as high: "Henry VIII", "John XXIII"."""
@@ -98,8 +99,8 @@ _LEAST_CALLED = 100
 """Short telephone numbers have three digits."""
 _LONGEST_KIND = 45
 """Characters before a number in which the word stands that takes it."""
-_POINT, _AFTER_A_STOP = re.compile(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), re.compile(r"[.!?…]\s+\Z")
-_WITHOUT_MARK = re.compile(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
+_POINT, _AFTER_A_STOP = lazily(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), lazily(r"[.!?…]\s+\Z")
+_WITHOUT_MARK = lazily(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _BESIDE = 70
 """Characters on either side of a number that are looked at."""
 
@@ -256,11 +257,11 @@ class Number:
         is_bare = self.form not in ("open", "sign", "source") and len(self.left) < _BESIDE
         is_first = is_bare and context.FIRST_WORDS.match(self.left)
         follows = context.GOES_ON if is_first and is_first[0].strip() == "" else _NEXT_WORD
-        goes_on = follows.match(self.words_after) and not more_to_come().match(self.right)
+        goes_on = follows.match(self.words_after) and not MORE_TO_COME.match(self.right)
         if not is_first or goes_on or max(self.values, default=_HOURS) > (_HOURS if is_hour else most):
             return False
         listed = is_first["listed"]
-        is_list = listed.count(",") > 1 or is_first["last"] or more_to_come().match(self.right)
+        is_list = listed.count(",") > 1 or is_first["last"] or MORE_TO_COME.match(self.right)
         return not listed or bool(is_list)
 
     @property
@@ -293,7 +294,7 @@ class Number:
     @property
     def is_counting(self) -> bool:
         """Whether a noun follows that it counts."""
-        listed = more_to_come().match(self.right)
+        listed = MORE_TO_COME.match(self.right)
         at = listed.end() if listed and self.form != "place" else 0
         if context.GERMAN_ORDINAL.search(self.left) and re.match(r"\.\s[^\W\d_]", self.after):
             return True
@@ -366,7 +367,7 @@ class Number:
     def _plain_use(self) -> str | None:
         """What the word beside it makes of it: "part", "hour" and the like."""
         ending = self.read[len(self.read.rstrip(_ENDINGS)) :] if self.is_decimal else ""
-        use = context.plain_use().search(f"{self.left}\0{ending}{self.right}")
+        use = context.PLAIN_USE.search(f"{self.left}\0{ending}{self.right}")
         return use.lastgroup if use else None
 
     @property
@@ -443,13 +444,13 @@ class Number:
     @cached_property
     def _word_before(self) -> re.Match[str] | None:
         """The word before it that takes a number, by its kind; None if there is none."""
-        return context.takes_a_number().search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
+        return context.TAKES_A_NUMBER.search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
 
     @property
     def _is_listed(self) -> bool:
         """Whether it is one of several chapters or verses; "Kapitel 3, 47" may be a chapter and its page."""
         lists = context.LISTS_NUMBERS.search(self.left) if self.left.endswith((", ", ", and ", ", or ")) else None
-        return lists is not None and bool(not lists["one"] or self.values[1:] or more_to_come().match(self.right))
+        return lists is not None and bool(not lists["one"] or self.values[1:] or MORE_TO_COME.match(self.right))
 
     @property
     def _is_of_a_label(self) -> bool:
@@ -476,7 +477,7 @@ class Number:
             )
         if self.form == "goes":
             return last, end, " a page" if len(self.values) < 2 else " some pages"
-        if self.form == "open" and (closing := closes().match(self.right)):
+        if self.form == "open" and (closing := CLOSES.match(self.right)):
             return first, end + closing.end(), ""
         if self.form == "line":
             item = ITEM.match(self.right)
@@ -493,4 +494,4 @@ class Number:
 
 def numbers_of(seen: Seen, written: str, begin: int = 0) -> Iterator[Number]:
     """The numbers of a text as it reads that begin at `begin` or after it, in order; `written` is the text itself."""
-    return (Number(found, seen, written) for found in number_in_any_form().finditer(marked(seen.text), begin))
+    return (Number(found, seen, written) for found in NUMBER_IN_ANY_FORM.finditer(marked(seen.text), begin))

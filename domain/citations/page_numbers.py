@@ -17,12 +17,11 @@ becomes "in the book", "page 42" becomes "a page", and where it is the reader wh
 does not fit, an ellipsis replaces the number alone.
 """
 
-import asyncio
 import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from domain.citations import context
 from domain.citations.context import SOURCE
@@ -35,28 +34,26 @@ from domain.citations.symbols import (
     COUNTED,
     DENSE,
     ENDS,
+    ENDS_IN_STEMS,
     FOREIGN,
     FOREIGN_SHORT,
     HAN_PAGE,
     HANGUL_NUMBER,
     PAGE,
+    PAGE_LABEL,
     ROMAN,
     SIGNPOST,
     SMALL_ORDINAL,
     SOME_PAGE,
     STEMMED_ORDINAL,
     STEMMED_WORD,
+    TYPED_PAGE,
     any_of,
-    closes,
-    ends_in_stems,
+    lazily,
     marked,
-    more_to_come,
-    number_in_any_form,
-    page_label,
-    typed_page,
 )
 
-_TOKEN = re.compile(r"\S+")
+_TOKEN = lazily(r"\S+")
 LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference, and the same once
 more until the line ends.
@@ -65,26 +62,22 @@ more until the line ends.
 _HELD_WORDS, _NEAR = 8, 60
 _DECIDING_WORDS = 4
 """Words after a number, at most, that decide what it is."""
-_PART = re.compile(
+_PART = lazily(
     rf"[{PAGE}-{SMALL_ORDINAL}\d(\[{{<&\\【〔⟨（［第]|^\W*(?:[page]|[ivxlcdm]{{2,}})\W*$|{HAN_PAGE}|[一二三四五六七八九十百千〇零两]"
 )
 """A word that may be part of a reference."""
-_NO_NUMBER = re.compile(rf"[^\W\d_{DENSE}]\D*\Z")
-_LONE = re.compile(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
+_NO_NUMBER = lazily(rf"[^\W\d_{DENSE}]\D*\Z")
+_LONE = lazily(r"(?:\A|(?<=\n))[^\w\n|]*\d{1,4}[^\w\n|]*\n\s*(?:\S+\s+){0,3}\S*\Z")
 """A number alone in its line, with the beginning of the next one."""
-_NUMBERED_SENTENCE = re.compile(r"\S{0,24}\d(?:[^.!?…。！？\n]|[.!?…](?!\s|\Z))*\Z")
+_NUMBERED_SENTENCE = lazily(r"\S{0,24}\d(?:[^.!?…。！？\n]|[.!?…](?!\s|\Z))*\Z")
 """A sentence from its number on, which goes on and may still say that this is a page."""
-
-
-@cache
-def _stemmed_part() -> re.Pattern[str]:
-    return re.compile(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD}|{HANGUL_NUMBER})\W*")
+_STEMMED_PART = lazily(rf"\W*(?:{STEMMED_ORDINAL}|{STEMMED_WORD}|{HANGUL_NUMBER})\W*")
 
 
 @lru_cache(maxsize=4_096)
 def _is_part(word: str) -> bool:
     """Whether a word, as it reads, may be part of a reference."""
-    return bool(_PART.search(word) or _stemmed_part().fullmatch(word))
+    return bool(_PART.search(word) or _STEMMED_PART.fullmatch(word))
 
 
 LONGEST_WORD = 24
@@ -138,15 +131,7 @@ def _held_from(words: Sequence[re.Match[str]], first: int) -> int:
     return first
 
 
-async def compile_patterns() -> None:
-    """Compile the large patterns, once in a program; half a second in a thread, so that the event loop goes on."""
-    if not typed_page.cache_info().currsize:
-        numbers = (number_in_any_form, ends_in_stems, more_to_come, closes, context.takes_a_number, context.plain_use)
-        patterns = (*numbers, page_label, typed_page, _stemmed_part)
-        await asyncio.to_thread(lambda: [marked("page one"), *(pattern() for pattern in patterns)])
-
-
-_PAGING = re.compile(
+_PAGING = lazily(
     r"[\"'](?:(?:total|num|per)_?pages?|pages?_?(?:size|count|total))[\"']\s?:\s?\d+"
     r"|[\"'](?:(?:current|next|prev|previous|last)_?)?page(?:_?(?:no|num|number|index))?[\"']\s?:\s?(?:[012]|null)(?!\d)"
     r"|[?&]page=[012](?!\d)"
@@ -165,7 +150,7 @@ def without_paging(result: str) -> str:
 
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
-    found = typed_page().finditer(marked(as_seen(text).text))
+    found = TYPED_PAGE.finditer(marked(as_seen(text).text))
     typed = (each[0] for each in found if not (each["bracketed"] or each["opened"]))
     labels = (re.findall(rf"(?<!\w)(?:\d+|{ROMAN})", reference) for reference in typed)
     return next((pages[:2] for pages in labels if pages), [])
@@ -179,7 +164,7 @@ def tells_of_pages(text: str, *, is_asked: bool = False) -> bool:
     if (context.ASKS_WHERE if is_asked else context.POINTS).search(seen):
         return True
     read = marked(seen)
-    return SOME_PAGE.search(typed_page().sub("", read) if is_asked else read) is not None
+    return SOME_PAGE.search(TYPED_PAGE.sub("", read) if is_asked else read) is not None
 
 
 def without_typed_pages(text: str, before: str = "", *, is_telling_ages: bool = False) -> str:
@@ -197,9 +182,9 @@ def _read(written: str) -> tuple[Seen, str]:
     return seen, marked(seen.text)
 
 
-_EMPHASIS = re.compile(r"\*{1,3}|~~|\|\||(?<!\w)_{1,2}|_{1,2}(?!\w)")
-_BEGINS_A_LINE, _ENDS_A_LABEL = re.compile(r"(?:\A|\n)\W*(?:\d+[.)]\s)?\Z"), re.compile(r"\s?[:–—.-][^\S\n]+(?=\S)")
-_COMMAND = re.compile(r"(?<!\S)\W?/[a-z]+ \Z")
+_EMPHASIS = lazily(r"\*{1,3}|~~|\|\||(?<!\w)_{1,2}|_{1,2}(?!\w)")
+_BEGINS_A_LINE, _ENDS_A_LABEL = lazily(r"(?:\A|\n)\W*(?:\d+[.)]\s)?\Z"), lazily(r"\s?[:–—.-][^\S\n]+(?=\S)")
+_COMMAND = lazily(r"(?<!\S)\W?/[a-z]+ \Z")
 
 
 def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, str]]) -> str:
@@ -223,7 +208,7 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
     if not SIGNPOST.search(read):
         return
     is_telling_ages = is_telling_ages or context.tells_ages(written)
-    for typed in typed_page().finditer(read):
+    for typed in TYPED_PAGE.finditer(read):
         is_capital, before = written[seen.starts[typed.start()]].isupper(), read[: typed.start()][-_NEAR:]
         is_in_english = not (typed["romance"] or typed["foreign"])
         if typed["bracketed"] or typed["opened"] or typed["bracket"]:
@@ -245,36 +230,36 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
         elif is_in_english and not re.match(f"[{DENSE}]", read[typed.start() - 1 :]):
-            vague = "some pages" if len(page_label().findall(typed[0])) > 1 else "a page"
+            vague = "some pages" if len(PAGE_LABEL.findall(typed[0])) > 1 else "a page"
             yield *typed.span(), vague.capitalize() if is_capital else vague
         else:
-            for label in page_label().finditer(read, *typed.span()):
+            for label in PAGE_LABEL.finditer(read, *typed.span()):
                 yield *label.span(), "…"
 
 
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_COLUMN = re.compile(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
-_NUMBERED = re.compile(r"[#№§]|n[or]\.?|num(?:ber|mer)?|pos\.?|loc\.?|ref\.?")
+_TABLE_RULE = lazily(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_COLUMN = lazily(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
+_NUMBERED = lazily(r"[#№§]|n[or]\.?|num(?:ber|mer)?|pos\.?|loc\.?|ref\.?")
 """Heads a column of references, unless it is the first one, which numbers its rows."""
-_COUNTING_HEAD = re.compile(
+_COUNTING_HEAD = lazily(
     rf"(?:[^\W\d_]+s|{context.CHAPTER}|{COUNTED}|{any_of('ages')}|{any_of('kinds')}|{any_of('asked_for')}|[%€£$])\W*\Z"
     r"|\A(?:number|how many|anzahl|nombre|n[uú]mero) "
 )
 """Heads a column of numbers that count something."""
-_CELL = re.compile(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_LINES = re.compile(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
+_CELL = lazily(rf"\w*\d\w*|\b{ROMAN}|{CARDINAL}++(?:[\s-]{CARDINAL}++)*")
+_LINE = lazily(r"[^\n]*\n|[^\n]+")
+_LINES = lazily(r"(?:[^\w\n|]*\d{1,4}[^\w\n|]*\n+)?(?:[^\n]*\n|[^\n]+)")
 """Lines; a number alone in one belongs to the next, which tells what it is."""
-_HEADING = re.compile(r"\n#{1,6} \Z")
+_HEADING = lazily(r"\n#{1,6} \Z")
 _LATE_HEADING, _REMEMBERED = 12, 120
 """The highest number of a heading that follows on none; characters kept of what came before."""
-_FIRST_CELL = re.compile(r"\n\s*\|\s*\Z")
-_CELL_BEGIN = re.compile(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
-_CELL_END = re.compile(r"(?:,\s\d{1,4}){0,9}\s*\|")
+_FIRST_CELL = lazily(r"\n\s*\|\s*\Z")
+_CELL_BEGIN = lazily(r"(?:\n|\|)\s*(?:\d{1,4},\s){0,9}\Z")
+_CELL_END = lazily(r"(?:,\s\d{1,4}){0,9}\s*\|")
 _OPERANDS = 8
 """Numbers before another one of which it may be the result; the question's come first."""
-_ASKED_NUMBER = re.compile(r"(?<![\w.,])\d{1,4}(?![\w.,]\d)")
-_PAGES = re.compile(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
+_ASKED_NUMBER = lazily(r"(?<![\w.,])\d{1,4}(?![\w.,]\d)")
+_PAGES = lazily(rf"[\s-]?(?:[{PAGE}{FOREIGN}]|{HAN_PAGE})")
 
 
 class TypedPages:
@@ -309,7 +294,7 @@ class TypedPages:
         ahead = before[-LONGEST_WORD:]
         seen, read = _read(ahead + plain)  # once more, unless a reference has gone
         at = bisect_left(seen.starts, max(len(ahead) - 1, 0))
-        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at) or ends_in_stems().search(read, at)):
+        if not (self._columns or self.are_pages_told or A_NUMBER.search(read, at) or ENDS_IN_STEMS.search(read, at)):
             return self.skip(plain)
         head = plain[: plain.find("\n") + 1] if self._line else ""  # a number is not alone in a line that goes on
         return "".join(map(self._checked, filter(None, [head, *_LINES.findall(plain[len(head) :])])))

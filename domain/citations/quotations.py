@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from domain.book import Passage
 from domain.citations.keys import CLOSING, KEY_GROUP, SPEAKS, SPEAKS_UP, fold
+from domain.citations.symbols import lazily
 from domain.library.search.words import is_dense, words_of
 
 MOST_ADDED = 3
@@ -54,36 +55,36 @@ _DOUBLE = (
     rf"|{_FENCED}+[^{_FENCED}{_END_OF_FENCED}]+{_END_OF_FENCED}+"
     rf"|(?<![\w.,;:!?…)])[{_OTHER_MARKS}](?=\w)[^{_OTHER_MARKS}\n]+(?<!\s)[{_OTHER_MARKS}](?!\w)"
 )
-_MARK_THERE = re.compile(rf"{_SPELT_MARK}|\"+|「+|{_SAID}+|{_FENCED}+|.")
-_LAST_MARK = re.compile(rf"(?:{_SPELT_MARK}|\"+|」+|{_END_OF_SAID}+|{_END_OF_FENCED}+|.)\Z")
+_MARK_THERE = lazily(rf"{_SPELT_MARK}|\"+|「+|{_SAID}+|{_FENCED}+|.")
+_LAST_MARK = lazily(rf"(?:{_SPELT_MARK}|\"+|」+|{_END_OF_SAID}+|{_END_OF_FENCED}+|.)\Z")
 _CURLY_SINGLE = r"(?<!\w)[‘ʻ‛][^‘’ʻʼ\n]++(?:[’ʼ](?=\w)[^‘’ʻʼ\n]*+)*+[’ʼ](?!\w)|(?<!\w)‚(?:[^‚‘’\n]|’(?=\w))++[‘’](?!\w)"
 _ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]++(?:'(?=\w)[^'\n]*+)*+'(?!\w)"
 _UNCLOSED = rf"[“„«](?:[^“”„«»\n]|{_NEXT_LINE})+(?=\n|\Z)|(?<![\w\"])\"(?=\w)[^\"\n]+(?=\n|\Z)"
 _BLOCK = r"(?:^[ \t]*>[^\n]*\n?)+"
 _FIRST = rf"(?=[{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`{_SAID}{_FENCED}])"
 """A look at one character before all the patterns: most are no mark."""
-_QUOTED = re.compile(
+_QUOTED = lazily(
     rf"(?P<block>{_BLOCK})|{_FIRST}(?:(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED}))",
     re.MULTILINE,
 )
-_OPEN_LINES = re.compile(rf"{_LINES}\n?\Z")
-_NO_MARK = re.compile(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>{_SAID}{_FENCED}]*")
-_OPENING = re.compile(
+_OPEN_LINES = lazily(rf"{_LINES}\n?\Z")
+_NO_MARK = lazily(rf"[^{_OTHER_MARKS}‹「『‘‚ʻ‛'&<`>{_SAID}{_FENCED}]*")
+_OPENING = lazily(
     rf"{_FIRST}(?:[“«„‹「『\"{_SAID}]|(?<![\w.,;:!?…)])(?:[{_OTHER_MARKS}]|{_SPELT_MARK})(?=\w|\Z)|(?<!\w)[‘‚ʻ‛]"
     r"|(?:(?<![\w&;#])&[#\w]{0,5}|(?<![\w<>])</?\w{0,10}|[`']++)\Z"
     r"|(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b))|^[ \t]*>",
     re.MULTILINE,
 )
-_ENDS_A_PARAGRAPH = re.compile(r"\n(?=[ \t]*(?:\n|[-*•>#|]|\d+[.)]\s))")
-_BRACKET = re.compile(r"\[[^\[\]\n]*\]")
-_GAP = re.compile(rf"\s*(?:{_BRACKET.pattern}|…|\.\.\.)\s*")
-_BLOCK_MARK = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
-_ATTRIBUTION = re.compile(r"\n[ \t>]*(?:[—–]|--?)(?P<name>[^\n]*)\s*\Z")
-_TYPED_REFERENCE = re.compile(r"\((?:about )?pp?\. ?[^()\n]{1,30}\)")
-_KEY_OR_REFERENCE = re.compile(rf"{KEY_GROUP.pattern}|{_TYPED_REFERENCE.pattern}")
-_ADDED_TO_THEM = re.compile(rf"{KEY_GROUP.pattern}|{_ATTRIBUTION.pattern}|[ \t]?{_TYPED_REFERENCE.pattern}")
+_ENDS_A_PARAGRAPH = lazily(r"\n(?=[ \t]*(?:\n|[-*•>#|]|\d+[.)]\s))")
+_BRACKET = lazily(r"\[[^\[\]\n]*\]")
+_GAP = lazily(rf"\s*(?:{_BRACKET.pattern}|…|\.\.\.)\s*")
+_BLOCK_MARK = lazily(r"^[ \t]*>+[ \t]?", re.MULTILINE)
+_ATTRIBUTION = lazily(r"\n[ \t>]*(?:[—–]|--?)(?P<name>[^\n]*)\s*\Z")
+_TYPED_REFERENCE = lazily(r"\((?:about )?pp?\. ?[^()\n]{1,30}\)")
+_KEY_OR_REFERENCE = lazily(rf"{KEY_GROUP.pattern}|{_TYPED_REFERENCE.pattern}")
+_ADDED_TO_THEM = lazily(rf"{KEY_GROUP.pattern}|{_ATTRIBUTION.pattern}|[ \t]?{_TYPED_REFERENCE.pattern}")
 """What an answer adds to the book's words in a quotation: what it cites, and who says it."""
-_ADDED = re.compile(rf"{_ADDED_TO_THEM.pattern}|[ \t]?{_BRACKET.pattern}")
+_ADDED = lazily(rf"{_ADDED_TO_THEM.pattern}|[ \t]?{_BRACKET.pattern}")
 """The same with a word of its own in brackets."""
 _MARKS = "“”„«»‹›‘’\"'「」『』"
 _EDGES = " .,;:!?'\"-_*。、！？"
@@ -285,26 +286,26 @@ def _told_apart(quotation: str, additions: re.Pattern[str]) -> Iterator[Piece]:
 
 
 _WHOM = r"(?:\s(?!(?:that|dass|daß|que|che|dat|что)\b)[^\s*_`《〈,:.!?]+){0,4}\s?[,:：]"
-_SAYS_THIS = re.compile(
+_SAYS_THIS = lazily(
     rf"(?:\b(?:{SPEAKS})(?:{_WHOM})?\s?|\b(?:{SPEAKS_UP}){_WHOM}\s?|[说說道曰问問答][:：，,]\s?"
     r"|\b(?:words|worte|mots|palabras)\s(?:are|were|sind|waren|sont|étaient|son)\s)\Z",
     re.IGNORECASE,
 )
 _KEY = r"(?:[\[【({<]{1,2}(?:[^\[\]【】()\n]{0,40}[^\w\n-])?|\W?)s-[0-9a-f]{4}"
-_SAYS_THAT = re.compile(
+_SAYS_THAT = lazily(
     rf"(?:(?:\s{{0,3}}{_KEY}[0-9a-f]{{0,8}}[^\s\w,]{{0,2}})?,|(?<=[,.!?][*_>`]))"
     rf"\s(?:[^\s,.!?]+\s){{0,2}}(?:{SPEAKS}|{SPEAKS_UP})\b",
     re.IGNORECASE,
 )
 """What says who speaks, before words and behind them, or behind their key."""
 _KEY_FOLLOWS = rf"(?=\)?\s{{0,3}}(?:\|\s?)?{_KEY})"
-_KEY_ANNOUNCES = re.compile(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
+_KEY_ANNOUNCES = lazily(r"s-[0-9a-f]{4}[^\n]{0,60}[:：]\s{0,3}\Z")
 _TAG = r"(?:i|em|b|strong)>"
-_LEAD = re.compile(r"(?:(?:\A|\n)[ \t]*(?:[-*•]\s|\d+[.)]\s)?|[.!?:：…|—–]\s|:[*_]{2}\s)\Z")
+_LEAD = lazily(r"(?:(?:\A|\n)[ \t]*(?:[-*•]\s|\d+[.)]\s)?|[.!?:：…|—–]\s|:[*_]{2}\s)\Z")
 """Where a sentence begins: in a line of its own, or behind another one, a colon or a dash."""
 _AS_FAR = r"[^\n.!?]{0,100}"
 """From emphasis to a key of its sentence."""
-_SAID_OTHERWISE = re.compile(
+_SAID_OTHERWISE = lazily(
     r"(?:^|(?=[—–*_<`《〈iqzc]))(?:"
     rf"^[ \t]*(?P<dash>[—–])(?=\s?(?:[^\W\d_]|\Z))(?:[^\n]*?(?P<comma>,)(?=\s(?:{SPEAKS}|{SPEAKS_UP})\b)|[^\n]*\Z)"
     r"|(?:\bI quote|^\W{0,3}(?:quote|quotation|zitat|citation|cita)\W{0,3})[,:](?P<blank>[ ])(?![\s“\"„«‘'*_`>])"
@@ -317,8 +318,8 @@ _SAID_OTHERWISE = re.compile(
 )
 """Words quoted without marks: by a dash, by announcing them or by emphasis, before a verb of saying or a key."""
 _SAID_BY = (("dash", "comma"), ("blank", "end"), ("star", "stars"))
-_MAY_BE_SAID = re.compile(r"[—–*_`<《〈]|quot|zitat|cita", re.IGNORECASE)
-_ANNOUNCED = re.compile(
+_MAY_BE_SAID = lazily(r"[—–*_`<《〈]|quot|zitat|cita", re.IGNORECASE)
+_ANNOUNCED = lazily(
     rf"\b(?:{SPEAKS}|{SPEAKS_UP}|lines?|sentence|passage|excerpt|text|wording|verbatim|quot(?:e|ation)|wortlich|wörtlich|wortlaut"
     r"|satz|stelle|zeile|zitat|phrase|texte|citation|frase|pasaje|texto|cita)"
     r"(?:\s(?:is|reads?|ist|lautet|est|es))?\W{0,3}[:：]\W{0,4}\Z",
@@ -326,26 +327,26 @@ _ANNOUNCED = re.compile(
 )
 _BOLD = frozenset(["**", "__", "<b>", "<strong>"])
 _FEWEST_IN_A_SENTENCE, _SURELY_A_SENTENCE = 5, 8
-_ENDS = re.compile(r"[.!?。！？][\"”’)]?\Z")
-_ENDS_BEHIND_KEY = re.compile(rf"\s{{0,3}}{_KEY}[0-9a-f]*\S{{0,3}}?[.!?。！？]")
-_IN_PERSON = re.compile(
+_ENDS = lazily(r"[.!?。！？][\"”’)]?\Z")
+_ENDS_BEHIND_KEY = lazily(rf"\s{{0,3}}{_KEY}[0-9a-f]*\S{{0,3}}?[.!?。！？]")
+_IN_PERSON = lazily(
     r"\b(?:I|[Mm][ey]|[Ii]ch|[Mm]i[cr]h?|[Mm]ein\w*|Je|je(?=\s(?:ne|me|te|l[ae]s?|vous|suis|vais|veux|\w+ais?)\b)|[Mm]oi|[Yy]o|[Ii]o|[Яя]|[Мм]не|[Мм]еня)\b"
 )
-_CODE_START = re.compile(r"^(?P<fence>`{3,}+|~{3,}+)[^\n`]*+\n|(?<!`)`{1,2}(?!`)", re.MULTILINE)
-_CODE = re.compile(
+_CODE_START = lazily(r"^(?P<fence>`{3,}+|~{3,}+)[^\n`]*+\n|(?<!`)`{1,2}(?!`)", re.MULTILINE)
+_CODE = lazily(
     rf"^(?P<fence>`{{3,}}+|~{{3,}}+)(?P<language>[^\n`]*+)\n(?P<lines>.*?)^(?P=fence)(?:[ \t]*$|{_KEY_FOLLOWS})"
     r"|(?<!`)(?P<tick>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=tick)(?!`)",
     re.MULTILINE | re.DOTALL,
 )
-_OPEN_CODE = re.compile(
+_OPEN_CODE = lazily(
     rf"(?:\A|(?<=\n))(?:`{{3,}}|~{{3,}}|~{{1,2}}\Z)|(?<!`)`{{1,2}}(?=[^`\s][^`\n]*\Z)"
     rf"|(?<!{_NEUTRAL})(?:{_NEUTRAL}++\s{{0,4}}+)++\S{{0,8}}\Z"
 )
 """Where code begins that has no end, or at the end of a text what quotes if a key follows."""
-_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
-_CODE_SIGN = re.compile(r"[={}\[\]<>\\$#|+@→│├└]|;\s*$|\w[_./]\w|\w\(|(?<!\S)--?\w|^[ \t]*(?:[-*•]\s|\d)", re.MULTILINE)
-_KEY_BESIDE = re.compile(rf"\s{{0,4}}{_KEY}")
-_INCHES = re.compile(r"(?<!\w)\d['’′]\s?\d{1,2}\"(?!\w)")
+_FENCE = lazily(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
+_CODE_SIGN = lazily(r"[={}\[\]<>\\$#|+@→│├└]|;\s*$|\w[_./]\w|\w\(|(?<!\S)--?\w|^[ \t]*(?:[-*•]\s|\d)", re.MULTILINE)
+_KEY_BESIDE = lazily(rf"\s{{0,4}}{_KEY}")
+_INCHES = lazily(r"(?<!\w)\d['’′]\s?\d{1,2}\"(?!\w)")
 _NEAR = 60
 """Characters before words by which it is told whether they are quoted."""
 _STRAIGHT = str.maketrans(dict.fromkeys("\"'", _NEUTRAL))

@@ -39,12 +39,12 @@ from domain.citations.numbers import Number
 from domain.citations.page_numbers import (
     LONGEST_WORD,
     TypedPages,
-    compile_patterns,
     settled,
     tells_of_pages,
     without_paging,
 )
 from domain.citations.quotations import LONGEST, Piece, Quotations
+from domain.citations.symbols import compile_patterns, lazily
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.library.numerals import values_of
@@ -74,13 +74,13 @@ _MOST_SHORTENED = 2
 """How often held text begins at an earlier mark, before it begins with the line: what is cut leaves others open."""
 _MOST_LOOKS = 16
 """How often held text is looked at before all of it waits: hundreds of lines may each leave the ones above open."""
-_LABEL = re.compile(r"^\[[^\]\n]*\]$", re.MULTILINE)
+_LABEL = lazily(r"^\[[^\]\n]*\]$", re.MULTILINE)
 """The line above a passage, with its page."""
-_PAGE_IN_RESULT = re.compile(r'"(?:last_)?page": "(\d{1,6})"')
+_PAGE_IN_RESULT = lazily(r'"(?:last_)?page": "(\d{1,6})"')
 _LISTS_AS_WORDS = str.maketrans("[]", "  ")
 """A list in JSON has the brackets of a reference."""
-_ATTRIBUTES = re.compile(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
-_QUOTED = re.compile(f"{BLANK}+")
+_ATTRIBUTES = lazily(rf"\s*(?:[-*•>]\s+)*[*_]{{0,2}}(?:[—–]|{SOURCE})", re.IGNORECASE)
+_QUOTED = lazily(f"{BLANK}+")
 _REFUSED = "\ue000"
 """Marks both ends of a quotation that is not in the book while its sentence is assembled."""
 _ATTRIBUTION = 4

@@ -6,13 +6,13 @@ import re
 import sys
 import weakref
 from collections.abc import Iterator
-from typing import get_type_hints
 
 import pytest
 
 from bot.cli.run import collect_when_idle, warm_up
 from bot.providers.anthropic.client import AnthropicChat
-from domain.citations import numbers, page_numbers
+from domain.citations import symbols
+from domain.citations.page_numbers import without_typed_pages
 from tests.doubles.scripted_chat import ScriptedChat
 
 
@@ -57,15 +57,10 @@ async def test_what_goes_in_circles_is_collected_once_nobody_waits() -> None:
     gc.enable()
 
 
-async def test_every_large_pattern_is_compiled() -> None:
-    patterns = [
-        each
-        for module in (numbers, page_numbers)
-        for each in vars(module).values()
-        if hasattr(each, "cache_clear") and get_type_hints(each).get("return") == re.Pattern[str]
-    ]
-    assert len(patterns) > 3
-    for pattern in patterns:
-        pattern.cache_clear()
+async def test_every_pattern_by_which_answers_are_checked_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = symbols.lazily("[0-9]+")
     await warm_up(ScriptedChat("x"))
-    assert all(pattern.cache_info().currsize for pattern in patterns)
+    with monkeypatch.context() as patch:
+        patch.delattr(re, "compile")
+        assert one.findall("3 of 12") == ["3", "12"]
+        assert without_typed_pages("The lamp is out (p. 3).") == "The lamp is out."
