@@ -98,7 +98,7 @@ _LEAST_LOCATION = 100
 _LEAST_CALLED = 100
 """Short telephone numbers have three digits."""
 _LONGEST_KIND = 45
-"""Characters before a number in which the word stands that takes it."""
+"""Characters before or after a number in which the word stands that takes it."""
 _POINT, _AFTER_A_STOP = lazily(rf"[\s-]{ANY_PAGE}[\s-](?:mark|point)\b"), lazily(r"[.!?…]\s+\Z")
 _WITHOUT_MARK = lazily(rf"(?:(?<!\s)\s+)?{MARK}?\Z")
 _BESIDE = 70
@@ -363,11 +363,11 @@ class Number:
         is_used &= self._plain_use not in ("part", "division") or not _PAIR.search(self.written)  # [Ch. 3:47]
         return is_certain or is_used
 
-    @property
+    @cached_property
     def _plain_use(self) -> str | None:
         """What the word beside it makes of it: "part", "hour" and the like."""
         ending = self.read[len(self.read.rstrip(_ENDINGS)) :] if self.is_decimal else ""
-        use = context.PLAIN_USE.search(f"{self.left}\0{ending}{self.right}")
+        use = context.PLAIN_USE.search(f"{self.left[-_LONGEST_KIND:]}\0{ending}{self.right[:_LONGEST_KIND]}")
         return use.lastgroup if use else None
 
     @property
@@ -379,7 +379,7 @@ class Number:
     @property
     def _is_of_a_month(self) -> bool:
         """Whether it is the day or the year behind a month; behind a day and its month only a year: "8 July, 1893"."""
-        month = context.BEHIND_A_MONTH.search(self.left)
+        month = context.BEHIND_A_MONTH.search(self.left, max(len(self.left) - _LONGEST_KIND, 0))
         latest = max(self.values, default=0) if month else 0
         return latest in _YEARS or 0 < latest <= (0 if month and month["day"] else _LAST_DAY)
 
