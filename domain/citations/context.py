@@ -121,7 +121,7 @@ SOURCE = (
 BEING = rf"{any_of('being')}|(?:it|he|she|there)['’]{FOREIGN_SHORT}"
 OTHER_WORD = lazily(
     r"\A(?:seize|cents?|vent|trent|sexton|seis)\Z|\b(?:thousand|tausend|mill?e?|тысяч\w*)\b|(?:hundred|hundert|cien)\Z"
-    r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|ten|eleven|twelve|\w+teen|\w+ty)\b",
+    r"|\A(?:ten|twelve|\w+teen|twenty)[\s-](?:hundred|oh|ten|eleven|twelve|\w+teen|\w+ty)\b",
     re.IGNORECASE,
 )
 """Words of another language, round numbers, and years such as "nineteen eighty-four"."""

@@ -268,8 +268,13 @@ def marked(text: str) -> str:
     return _AGAIN.sub(mark_again, words) if "(" in words else words
 
 
-_AND_NUMBER = r"[\s-]{1,2}(?:(?:and|und|y|et|e|en|og|och)[\s-]{1,2})?"
-SPELT = rf"{CARDINAL}++(?:{_AND_NUMBER}{CARDINAL}++){{0,6}}+(?:\se\suma?(?!\w))?+(?!['’]\w)(?!-?\w)"
+_NOUGHT = any_of("noughts")
+_AND_NUMBER = rf"[\s—–-]{{1,2}}(?:(?:and|und|y|et|e|en|og|och|{_NOUGHT})[\s—–-]{{1,2}}){{0,2}}"
+SPELT = (
+    rf"{CARDINAL}++(?:{_AND_NUMBER}{CARDINAL}++){{0,6}}+(?:[\s—–-]{_NOUGHT}){{0,2}}+"
+    r"(?:\se\suma?(?!\w))?+(?!['’]\w)(?!-?\w)"
+)
+"""A number in words; also digit by digit, "one-oh-nine"."""
 _AGAIN = lazily(rf"(?P<words>{SPELT})\s?\((?P<again>\d{{1,4}})\)")
 """A number in words and once more in digits, which is one number: "forty-two (42) men"."""
 _COUNTING = rf"(?:{CARDINAL}++{_AND_NUMBER})"
@@ -278,7 +283,7 @@ ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i
 DIGITS = (
     rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|0[xb][\da-f]{{1,16}}(?!\w)"
     rf"|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv]|\s?[rv]o|sqq?)(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
-    rf"|(?:[^\S\n]\d){{0,3}}(?![%]|[^\W{DENSE}])))"
+    rf"|(?:(?:[^\S\n]|[·・•])\d){{0,3}}(?![%]|[^\W{DENSE}])))"
 )
 NUMBER = rf"(?:{DIGITS}|{ROMAN}|{SPELT})"
 HAN_NUMBER = f"[0-9{_HAN_DIGITS}]{{1,6}}"
@@ -318,7 +323,7 @@ _SHARE = (
 )
 _LETTERS = rf"[^\W\d{DENSE}]{{0,24}}"
 _IN_DIGITS = (
-    rf"(?<![^\W{DENSE}]){_LETTERS}\d[^\W{DENSE}]{{0,24}}(?:[-.,:/'’+×*=]\d[^\W{DENSE}]{{0,24}})*(?![^\W{DENSE}])"
+    rf"(?<![^\W{DENSE}]){_LETTERS}\d[^\W{DENSE}]{{0,24}}(?:[-.,:/'’+×*=·・•]\d[^\W{DENSE}]{{0,24}})*(?![^\W{DENSE}])"
     rf"(?:['’]?{FOREIGN_SHORT}|[,\s]?\s?(?:verso|recto)\b)?"
 )
 _ROMAN_NTH = r"(?<!\w)[ivxlcdm]{4,}(?:st|nd|rd|th)(?!\w)"

@@ -7,6 +7,8 @@ import pytest
 from domain.citations.page_numbers import TypedPages, without_typed_pages
 
 _IN_WORDS = """
+auf Seite {}: eins null neun, zwei-null-sieben
+en la página {}: uno cero nueve
 auf Seite {}: dreizehn, sechzehn, einundzwanzig, zweiundsiebzig, zweihundertsiebzehn, dreihundertdreiundvierzig
 à la page {}: treize, seize, vingt et un, soixante-douze, deux cent dix-sept, trois cent quarante-trois
 en la página {}: trece, dieciséis, veintiuno, setenta y dos, doscientos diecisiete, trescientos cuarenta y tres
