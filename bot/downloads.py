@@ -35,6 +35,8 @@ SILENCE_S = 20.0
 SIZES_S = 4.0
 REDIRECTS = 5
 LONGEST_ADDRESS = 2_000
+HOSTS_NAMED = 20
+"""The most hosts that a sentence names; the setting may have hundreds, and a message has 2,000 characters."""
 MEBIBYTE = 2**20
 _CHUNK = 64 * 1024
 _KNOWN_SIZES = 1_000
@@ -396,7 +398,8 @@ def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> Worded:
     places = [*hosts.domains, *(f"{name}:{port}" for name, port in sorted(hosts.places))]
     named = Worded("Downloads are turned off here.")
     if places:
-        named = Worded("I can download books from {places}.", places=listed(places))
+        shown, unnamed = places[:HOSTS_NAMED], len(places[HOSTS_NAMED:])
+        named = Worded("I can download books from {places}.", places=listed(shown, unnamed))
     if redirected:
         return Worded(
             "This address redirects to {host}, and I'm not allowed to download from there. {named}",

@@ -15,7 +15,6 @@ ends print as it is. Adapters translate the exceptions of SDKs, files and databa
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import reduce
 from string import Formatter
 from types import MappingProxyType
 from typing import Protocol
@@ -71,7 +70,11 @@ def listed(parts: Sequence[str], unnamed: int = 0) -> str:
 
 
 def _with_commas(parts: Sequence[str]) -> str:
-    return reduce(lambda joined, part: Worded("{parts}, {part}", parts=joined, part=part), parts)
+    """Halves are joined: a text is translated as deep as it is nested, and a list from a setting may be long."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return Worded("{parts}, {part}", parts=_with_commas(parts[:middle]), part=_with_commas(parts[middle:]))
 
 
 class Say(Protocol):

@@ -183,6 +183,14 @@ async def test_an_address_off_the_list_is_refused_before_any_name_is_looked_up(u
     assert names.asked == []
 
 
+async def test_of_very_many_hosts_the_first_ones_are_named() -> None:
+    error = await refusal(
+        downloads(*(f"books-{number}.example" for number in range(500))), "https://elsewhere.example/"
+    )
+    assert "from books-0.example, books-1.example" in error.message
+    assert error.message.endswith(" and 480 more.")
+
+
 @given(st.text(max_size=200))
 async def test_whatever_is_typed_ends_in_a_sentence(text: str) -> None:
     names = Names(["127.0.0.1"])

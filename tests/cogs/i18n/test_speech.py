@@ -91,3 +91,11 @@ def test_titles_and_permissions_stand_in_the_languages_own_quotation_marks() -> 
     told = GERMAN.error(BookError(BookErrorCode.NOT_FOUND, sentence))
     assert told == "Im Regal steht kein Buch namens „Ema“, nur „Emma“, „Effi Briest“ und „Persuasion“."
     assert permission_names(["embed_links"], GERMAN) == "„Links einbetten“"
+
+
+def test_a_list_of_any_length_is_told_in_every_language() -> None:
+    hosts = [f"books-{number}.example" for number in range(5_000)]
+    sentence = Worded("I can download books from {places}.", places=listed(hosts))
+    assert sentence == f"I can download books from {', '.join(hosts[:-1])} and {hosts[-1]}."
+    german = GERMAN.sentence(sentence)
+    assert german == f"Bücher darf ich von {', '.join(hosts[:-1])} und {hosts[-1]} herunterladen."
