@@ -297,7 +297,7 @@ async def _read_chapter(books: OpenBooks, reference: str, number: str) -> str:
     contents = await view.contents()
     entry = await asyncio.to_thread(find_chapter, contents, number)
     if entry is None:
-        sentence = f"There is no chapter {number} in the part of “{view.book.title}” that has been read."
+        sentence = f"There's no chapter {number} in what's been read of “{view.book.title}” so far."
         raise BookError(BookErrorCode.NOT_FOUND, sentence)
     return (await _Chapters.of(file, view, contents)).text(entry.number)
 

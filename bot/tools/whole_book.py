@@ -108,7 +108,7 @@ class WholeBookTools:
         entries = await self._view.contents()
         found = await asyncio.to_thread(find_chapter, entries, name)
         if found is None:
-            sentence = Worded("There is no chapter {number} in the part that has been read.", number=name[:60])
+            sentence = Worded("There's no chapter {number} in what's been read so far.", number=name[:60])
             raise BookError(BookErrorCode.NOT_FOUND, sentence)
         return [each.number for each in with_descendants(entries, found)]
 

@@ -86,7 +86,7 @@ class BlockingView:
         for chapter in layout.chapters:
             if chapter.number == number:
                 return self._excerpts.span(chapter.start, chapter.end)
-        message = Worded("There is no chapter {number} in the part that has been read.", number=number)
+        message = Worded("There's no chapter {number} in what's been read so far.", number=number)
         raise BookError(BookErrorCode.NOT_FOUND, message)
 
     def find_phrase(self, text: str, limit: int, *, exact: bool = False) -> list[PhraseHit]:
@@ -129,7 +129,7 @@ class BlockingView:
         sentences = layout.sentences_between(start, end)
         if not sentences or start >= end or end > layout.length:
             message = Worded(
-                "There is no passage {source!r} in the part that has been read; search the book again.", source=source
+                "There's no passage {source!r} in what's been read so far; search the book again.", source=source
             )
             raise BookError(BookErrorCode.NOT_FOUND, message)
         most = layout.last_within(READ_WORDS, sentences.start)

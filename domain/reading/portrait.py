@@ -124,15 +124,8 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     first, last = portrait.first, portrait.last
     if portrait.total == 1:
         return say("**{name}** is mentioned once, here:", name=portrait.name) + f"\n{quoted(first, say, portrait.name)}"
-    counted = say(
-        "**{name}** is mentioned {count} times, first on {first} and last on {last}.",
-        name=portrait.name,
-        count=portrait.total,
-        first=first.reference_in(say),
-        last=last.reference_in(say),
-    )
     also = [form for form, _ in portrait.forms if fold(form) != fold(portrait.name)] + list(portrait.others)
-    named = say("Also written: {names}", names=", ".join(dict.fromkeys(also))) if also else ""
+    named = say("Also written: {names}.", names=", ".join(dict.fromkeys(also))) if also else ""
     seen = {first}
     blocks = [say("First mention:") + f"\n{quoted(first, say, portrait.name)}"]
     for heading, citations in (
@@ -143,7 +136,23 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
         new = [each for each in citations if each not in seen]
         seen.update(new)
         blocks += ["\n".join([heading, *(quoted(each, say, portrait.name) for each in new)])] if new else []
-    return "\n\n".join(["\n".join(filter(None, (counted, named))), *blocks])
+    return "\n\n".join(["\n".join(filter(None, (_counted(portrait, say), named))), *blocks])
+
+
+def _counted(portrait: Portrait, say: Say) -> str:
+    name, count = portrait.name, portrait.total
+    first, last = portrait.first.reference_in(say), portrait.last.reference_in(say)
+    if first == last:
+        return say(
+            "**{name}** is mentioned {count} times, all in one place ({page}).", name=name, count=count, page=first
+        )
+    return say(
+        "**{name}** is mentioned {count} times, from {first} to {last}.",
+        name=name,
+        count=count,
+        first=first,
+        last=last,
+    )
 
 
 def not_met(name: str, say: Say = in_english, *, is_complete: bool) -> str:

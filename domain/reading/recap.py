@@ -133,7 +133,7 @@ async def offset_of(view: BookView, place: str) -> int:
         return chapter.start
     label = page_named(place)
     if label is None:
-        message = Worded("There is no chapter or page “{place}” in the part that has been read.", place=place.strip())
+        message = Worded("There's no chapter or page “{place}” in what's been read so far.", place=place.strip())
         raise BookError(BookErrorCode.NOT_FOUND, message)
     return (await view.read_pages(label, label))[0].start
 
@@ -153,7 +153,7 @@ async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
     entries = await view.contents()
     chapter = await asyncio.to_thread(find_chapter, entries, name)
     if chapter is None:
-        message = Worded("There is no chapter “{name}” in the part that has been read.", name=name.strip())
+        message = Worded("There's no chapter “{name}” in what's been read so far.", name=name.strip())
         raise BookError(BookErrorCode.NOT_FOUND, message)
     passages = [await view.read_chapter(each.number) for each in with_descendants(entries, chapter)]
     return passages[0].start, passages[-1].end

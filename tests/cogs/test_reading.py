@@ -130,7 +130,7 @@ class TestWho:
         await at(stage, stage.ann, book, KEEPER)
         shown = await stage.ann.slash(stage.channel, "who", name="Marta")
         assert shown.ephemeral
-        assert "**Marta** is mentioned 2 times, first on p. 1 and last on p. 2." in text_of(shown)
+        assert "**Marta** is mentioned 2 times, from p. 1 to p. 2." in text_of(shown)
 
     async def test_a_name_not_met_is_one_that_does_not_exist(self, stage: Stage) -> None:
         book = await stage.book()
@@ -193,7 +193,7 @@ class TestDiscuss:
         assert "(p. 1)" not in told
         refused = await stage.ann.slash(stage.channel, "discuss", section="3")
         assert refused.ephemeral
-        assert "There is no chapter “3” in the part that has been read." in text_of(refused)
+        assert "There's no chapter “3” in what's been read so far." in text_of(refused)
 
     async def test_of_nothing_there_is_nothing_to_discuss(self, stage: Stage) -> None:
         book = await stage.book()
@@ -412,7 +412,7 @@ async def test_german(stage: Stage) -> None:
     book = await stage.book()
     german = Asker(say=speech_for(discord.Locale.german))
     told = await stage.app.reading.who(book, KEEPER, "Marta", german)
-    assert told.text.startswith("**Marta** kommt 2-mal vor, zuerst auf S. 1")
+    assert told.text.startswith("**Marta** kommt 2-mal vor, von S. 1 bis S. 2.")
 
 
 class TestPairs:

@@ -228,7 +228,7 @@ async def test_a_chapter_that_was_not_reached_is_refused(tmp_path: Path) -> None
         await stand_at(room, 2)
         finished = await story(room)
         assert finished.is_error
-        assert "There is no chapter 3 in the part that has been read." in finished.content
+        assert "There's no chapter 3 in what's been read so far." in finished.content
 
 
 async def test_who_somebody_is_comes_with_counts_names_and_sentences(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ class Excerpts:
             BookError: NOT_FOUND, the span is empty or reaches beyond the bound.
         """
         if not 0 <= start < end <= self._layout.length:
-            raise BookError(BookErrorCode.NOT_FOUND, "That place is not in the part of the book that has been read.")
+            raise BookError(BookErrorCode.NOT_FOUND, "That place is beyond what's been read so far.")
         return Citation(
             start=start,
             end=end,

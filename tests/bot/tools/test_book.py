@@ -112,7 +112,7 @@ async def test_a_hit_is_read_around_by_its_name_also_after_the_books_were_opened
 async def test_what_is_no_passage_is_refused_in_a_sentence(model: Model, source: str) -> None:
     result = await model.call("read_around", passage=source)
     assert result.is_error
-    sentence = f"There is no passage {source!r} in the part that has been read; search the book again."
+    sentence = f"There's no passage {source!r} in what's been read so far; search the book again."
     assert json.loads(result.content) == {"error": sentence}
 
 

@@ -40,7 +40,7 @@ def test_a_chapter_that_was_not_reached_is_refused_in_the_same_words_as_one_that
 ) -> None:
     with pytest.raises(BookError) as caught:
         reading(read_to).read_chapter(number)
-    assert caught.value.message == f"There is no chapter {number} in the part that has been read."
+    assert caught.value.message == f"There's no chapter {number} in what's been read so far."
 
 
 def test_somebody_is_met_in_the_story_and_not_in_a_preface() -> None:
