@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -183,8 +184,9 @@ async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
     """Let a person choose a conversation; None means a new one. Who leaves begins none."""
     choices = list(conversations)
     table = Table("", "Conversation", "Started", box=None, pad_edge=False)
+    now = datetime.now().astimezone()
     for number, talk in enumerate(choices, start=1):
-        table.add_row(str(number), Text(talk.title), f"{talk.created_at.astimezone():%Y-%m-%d %H:%M}")
+        table.add_row(str(number), Text(talk.title), day_and_time(talk.created_at.astimezone(), now))
     console.print(table)
     for _ in range(TRIES):
         line = await _input("Continue which one? Type its number, or press Enter for a new one: ")
@@ -197,6 +199,13 @@ async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
             return choices[int(answer) - 1]
         console.print(f"Please type a number from 1 to {len(choices)}, or just Enter.")
     return None
+
+
+def day_and_time(moment: datetime, now: datetime) -> str:
+    """A moment as people say it; both in the person's time zone."""
+    days = (now.date() - moment.date()).days
+    day = {0: "today", 1: "yesterday"}.get(days, f"{moment.day} {moment:%B %Y}")
+    return f"{day}, {moment:%H:%M}"
 
 
 def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json: bool) -> ConsoleChat:

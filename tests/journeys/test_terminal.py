@@ -322,6 +322,7 @@ async def test_a_conversation_without_a_word_is_none_to_continue(terminal: Termi
     third = await typed_in(terminal, ["chat"], [""])
     assert "Continue which one?" in " ".join(third.split())
     assert third.count("New conversation") == 1, "the one with a greeting"
+    assert re.search(r"New conversation +(?:to|yester)day, \d\d:\d\d", third)
 
 
 @pytest.mark.parametrize(("lines", "leaving"), [(["quit"], ""), ([], "\x04")])
