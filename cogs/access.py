@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import discord
 from discord import app_commands
 
-from cogs.cards import clipped, names_of, question_line, titled
+from cogs.cards import names_of, names_of_conversations, question_line
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, later, speech_of
 from cogs.permissions import (
@@ -427,18 +427,9 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
         seen = await visibility_of(interaction).at_a_glance(known)
         if len(seen) == MOST_CHOICES or len(known) < limit:
             break
-    say = speech_of(interaction)
-    return [
-        app_commands.Choice(name=_conversation_name(each, titles.get(each.book_id, ""), say), value=each.id)
-        for each in seen[:MOST_CHOICES]
-    ]
-
-
-def _conversation_name(conversation: Conversation, book: str, say: Speech) -> str:
-    """Title, book and day, because several may have the same title."""
-    begun = say.ago(conversation.created_at) or say.day(conversation.created_at)
-    tail = f" · {clipped(book, 30)} · {begun}"
-    return clipped(titled(conversation, say), LONGEST_NAME - len(tail)) + tail
+    shown = seen[:MOST_CHOICES]
+    names = names_of_conversations(shown, titles, LONGEST_NAME, speech_of(interaction))
+    return [app_commands.Choice(name=name, value=each.id) for name, each in zip(names, shown, strict=True)]
 
 
 async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices:

@@ -308,6 +308,25 @@ def _option(conversation: Conversation, asked: str, say: Speech) -> discord.Sele
     return discord.SelectOption(label=label, value=conversation.id, description=description)
 
 
+def names_of_conversations(
+    conversations: Sequence[Conversation], books: Mapping[str, str], length: int, say: Speech
+) -> list[str]:
+    """What to call conversations where one is chosen, in at most `length` characters: by title, book and day, and if
+    several share these, by the minute. `books` has the titles of books by their ids.
+    """
+
+    def name(conversation: Conversation, begun: str) -> str:
+        tail = f" · {clipped(books.get(conversation.book_id, ''), 30)} · {begun}"
+        return clipped(titled(conversation, say), length - len(tail)) + tail
+
+    names = [name(each, say.ago(each.created_at) or say.day(each.created_at)) for each in conversations]
+    often = Counter(names)
+    return [
+        short if often[short] == 1 else name(each, say.minute(each.created_at))
+        for each, short in zip(conversations, names, strict=True)
+    ]
+
+
 async def place_of(reader_id: str, book: Book, positions: ManagePositions, say: Speech) -> str:
     """How far somebody has read a book, and in which chapter that is, for their eyes."""
     return "\n".join(map(plain, await positions.lines(reader_id, book, say)))

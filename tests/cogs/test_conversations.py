@@ -179,6 +179,20 @@ class TestRename:
         await stage.ann.slash(stage.channel, "conversations rename", title="New", conversation=choice["value"])
         assert thread.name == "New"
 
+    async def test_those_of_one_name_are_told_apart_by_the_minute(self, stage: Stage) -> None:
+        book, begun = await stage.book(), datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
+        for minutes in (0, 15):
+            opened = await stage.conversation(await stage.chat(book, title="Old"))
+            await stage.change(opened, created_at=begun + timedelta(minutes=minutes))
+        other = await stage.conversation(await stage.chat(book, title="Older"))
+        await stage.change(other, created_at=begun)
+        choices = await stage.ann.autocomplete(stage.channel, "conversations rename", "conversation", "old")
+        assert {each["name"].replace("\u202f", " ") for each in choices} == {
+            "Old · The Dark Lamp · March 1, 2026, 9:05 AM UTC",
+            "Old · The Dark Lamp · March 1, 2026, 9:20 AM UTC",
+            "Older · The Dark Lamp · March 1, 2026",
+        }
+
     async def test_outside_a_thread_it_has_to_be_named(self, stage: Stage) -> None:
         refused = await stage.ann.slash(stage.channel, "conversations rename", title="New")
         assert "Which one?" in text_of(refused)
