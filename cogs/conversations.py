@@ -311,10 +311,25 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         page = page_of(await visible_conversations(interaction, book_id or None), number)
         embed = discord.Embed(title=say("Conversations"), colour=INK)
         lines = [_line(each, books.get(each.book_id, ""), say) for each in page.items]
-        embed.description = "\n".join(lines) or say("You have no conversations yet. Start one with /chat.")
+        embed.description = "\n".join(lines) or await self._why_none(interaction, book_id)
         if lines:
             embed.set_footer(text=say("page {page} of {pages}", page=page.number, pages=page.count))
         return embed, page_turner("talks-page", book_id, page, say)
+
+    async def _why_none(self, interaction: discord.Interaction[Any], book_id: str) -> str:
+        """What to say where there is no conversation, perhaps because books were removed."""
+        say = speech_of(interaction)
+        if book_id or not await self._use_cases.shelf.removed(shelf_of(interaction)):
+            return say("You have no conversations yet. Start one with /chat.")
+        if await access.restorable_books(interaction):
+            return say(
+                "There are no conversations here at the moment. A book was removed lately: within 7 days, /books "
+                "restore brings it back with its conversations."
+            )
+        return say(
+            "There are no conversations here at the moment. A book was removed lately: within 7 days, somebody with "
+            "the permission “Manage Server” can bring it back with its conversations."
+        )
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:

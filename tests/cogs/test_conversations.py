@@ -40,6 +40,15 @@ async def test_the_list_is_newest_first_with_links(stage: Stage) -> None:
     assert "The Dark Lamp" in lines
 
 
+async def test_an_empty_list_tells_of_removed_books(stage: Stage) -> None:
+    one, other = await stage.book("One"), await stage.book("Other")
+    await stage.chat(one)
+    await stage.app.shelf.take_off(one.id, by=str(stage.ann.id))
+    assert "within 7 days, /books restore brings it back" in await listed(stage, stage.ann)
+    assert "somebody with the permission “Manage Server” can bring it back" in await listed(stage, stage.ben)
+    assert "You have no conversations yet." in await listed(stage, stage.ann, book=other.id)
+
+
 async def test_the_list_may_be_of_one_book(stage: Stage) -> None:
     one, other = await stage.book("One"), await stage.book("Other")
     await stage.chat(one, title="About one")
