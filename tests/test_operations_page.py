@@ -119,6 +119,9 @@ TESTS = {
         "test_its_name_is_taken_over_at_the_next_start": ["a thread is renamed"],
         "test_who_writes_in_a_thread_that_cannot_be_read_is_answered": ["a thread cannot be read after a start"],
         "test_a_session_that_goes_on_with_a_gap_reads_on": ["the gateway connection is lost"],
+        "test_who_has_mentioned_it_in_the_channel_is_told_how_to_start_once": [
+            "somebody mentioned the bot in a channel"
+        ],
         "test_an_interrupted_turn_is_made_anew_in_the_message_that_stands": ["while an answer was being written"],
         "test_a_draft_of_it_becomes_the_answer": ["while an answer of several messages"],
     },

@@ -2,15 +2,19 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from datetime import timedelta
 from functools import partial
+from itertools import takewhile
 
 import discord
 
 from cogs.conversation.deletions import Corrections
-from cogs.conversation.intake import MessageIntake, Thread
+from cogs.conversation.intake import MessageIntake, Thread, is_from_a_person, mentions, newest_page
 from cogs.conversation.worker import ConversationWorkers
-from cogs.errors import DISCORD_ERRORS, DiscordCode
+from cogs.errors import DISCORD_ERRORS, DiscordCode, retry_transient
+from cogs.permissions import FOR_READING, granted_to, missing
 from cogs.services import ServingBot
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -25,11 +29,17 @@ ASLEEP_AT_MOST = 500
 may have written there before they were archived. Each costs a request.
 """
 
+DIRECT_AFTER_A_BREAK = 50
+"""The same for direct messages, the most recently used first."""
+
+MENTIONED_WITHIN = timedelta(hours=1)
+"""How long somebody who has mentioned the bot in a channel waits for it. Later they have asked again, or given up."""
+
+OPENED_KEPT = 1_000
+"""Threads of which it is known that they were opened, the newest ones."""
+
 READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
 """When to retry a thread that could not be read; at once when a database that was away is back."""
-
-DIRECT_AFTER_A_BREAK = 50
-"""The same for direct messages, the most recently used first, with a pause in seconds."""
 
 
 class Backfill:
@@ -42,13 +52,16 @@ class Backfill:
         intake: MessageIntake,
         workers: ConversationWorkers,
         corrections: Corrections,
+        reply_to_mention: Callable[[discord.Message], Awaitable[None]],
     ) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._intake = intake
         self._workers = workers
         self._corrections = corrections
+        self._reply_to_mention = reply_to_mention
         self._running = asyncio.Lock()
+        self._opened: deque[int] = deque(maxlen=OPENED_KEPT)
         self._later: set[asyncio.Task[None]] = set()
         self._pauses: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -95,8 +108,13 @@ class Backfill:
         async with self._running:
             await self._read(guild, bot_id, asyncio.Semaphore(THREADS_AT_A_TIME), ASLEEP_AT_MOST, channels=channels)
 
+    def has_opened(self, thread_id: int) -> bool:
+        """Whether a thread has got its conversation lately, even if that is gone since."""
+        return thread_id in self._opened
+
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Read what was written in a thread before it was bound to its conversation."""
+        self._opened.append(thread.id)
         async with self._intake.order(thread.id):
             is_read = self._intake.has_read(thread.id)
         if not is_read:
@@ -138,6 +156,24 @@ class Backfill:
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
         places = [int(each) for each in before if channels is None or int(each) in channels]
         await asyncio.gather(*(self._look_at(guild.id, each, bot_id, limit) for each in places))
+        await asyncio.gather(*(self._find_mentions(*each, bot_id, limit) for each in _channels_to_read(guild, known)))
+
+    async def _find_mentions(
+        self, channel: discord.TextChannel, since: int, bot_id: int, limit: asyncio.Semaphore
+    ) -> None:
+        """Have each person's newest mention that was missed in a channel answered. What stands before a message of the
+        bot, or before the id `since`, was answered then.
+        """
+        try:
+            async with limit:
+                page = await retry_transient(partial(newest_page, channel))
+            missed = takewhile(lambda each: each.id > since and each.author.id != bot_id, page)
+            found = [each for each in missed if is_from_a_person(each) and mentions(each, bot_id)]
+            for message in {each.author.id: each for each in reversed(found)}.values():
+                if not await self._use_cases.transcripts.questions_in(str(message.id)):
+                    await self._reply_to_mention(message)
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
+            logger.warning("missed mentions in channel %s could not be found: %s", channel.id, error)
 
     async def _look_at(
         self, guild_id: int, channel_id: int, bot_id: int, limit: asyncio.Semaphore, failures: int = 0
@@ -235,3 +271,20 @@ class Backfill:
                 self._workers.start(conversation.id, seen=conversation)
         except MarginaliaError as error:
             logger.error("what waits in conversation %s could not be found out: %s", conversation.id, error)
+
+
+def _channels_to_read(guild: discord.Guild, known: Iterable[Conversation]) -> Iterator[tuple[discord.TextChannel, int]]:
+    """The channels of conversations in which something has been written lately, as far as the bot may read them, each
+    with the id since when. The bot was there when it opened a thread.
+    """
+    lately = discord.utils.time_snowflake(discord.utils.utcnow() - MENTIONED_WITHIN)
+    opened: dict[int, int] = {}
+    for each in known:
+        place = int(each.channel_id or 0)
+        opened[place] = max(opened.get(place, lately), int(each.thread_id or 0))
+    for number, since in opened.items():
+        channel = guild.get_channel(number)
+        if not isinstance(channel, discord.TextChannel) or (channel.last_message_id or 0) <= since:
+            continue
+        if not missing(granted_to(guild.me, channel), FOR_READING):
+            yield channel, since

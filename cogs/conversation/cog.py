@@ -90,7 +90,9 @@ class ConversationCog(commands.Cog):
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
         self._corrections = Corrections(use_cases, self._intake, self._workers, self._answers, removals)
-        self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections)
+        self._backfill = Backfill(
+            bot, use_cases, self._intake, self._workers, self._corrections, self._reply_to_mention
+        )
         self._listens = True
         self._not_kept: dict[int, discord.Message] = {}
         """Messages that could not be stored, with their current words; deleted ones are dropped."""
@@ -207,8 +209,11 @@ class ConversationCog(commands.Cog):
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._handle(message)
         elif mentions(message, self._bot_id):
-            tell = partial(self._tell_how_to_start, message)
-            await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
+            await self._reply_to_mention(message)
+
+    async def _reply_to_mention(self, message: discord.Message) -> None:
+        tell = partial(self._tell_how_to_start, message)
+        await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
 
     async def _remove_if_of_another(self, notice: discord.Message) -> None:
         """Remove a message of another process that is cut off from the database, and does not know that this one has
@@ -464,7 +469,8 @@ class ConversationCog(commands.Cog):
         """Whether one of our threads is so new that it may still get its conversation, which then has the message."""
         thread = message.channel
         is_new = message.created_at - discord.utils.snowflake_time(thread.id) <= OPENING_TAKES
-        return is_new and isinstance(thread, discord.Thread) and thread.owner_id == self._bot_id
+        is_ours = isinstance(thread, discord.Thread) and thread.owner_id == self._bot_id
+        return is_new and is_ours and not self._backfill.has_opened(thread.id)
 
     def _has_lost_its_conversation(self, message: discord.Message) -> bool:
         """Whether one of our threads no longer waits for a conversation; true once only, because people may go on

@@ -357,7 +357,7 @@ class MessageIntake:
             DISCORD_ERRORS: Discord refuses, or has trouble.
         """
         shown = await self._shown_in(channel_id)
-        page = await retry_transient(partial(_newest, channel))
+        page = await retry_transient(partial(newest_page, channel))
         if not page and shown:  # so it is, too, where the bot may not read the history, which Discord says of a message
             with suppress(discord.NotFound):
                 await retry_transient(partial(channel.fetch_message, max(shown)))
@@ -436,7 +436,8 @@ async def _between(
     return page, first + [message async for message in newest][::-1]
 
 
-async def _newest(channel: discord.abc.Messageable) -> list[discord.Message]:
+async def newest_page(channel: discord.abc.Messageable) -> list[discord.Message]:
+    """The newest messages of a channel, the newest first."""
     return [message async for message in channel.history(limit=PAGE)]
 
 

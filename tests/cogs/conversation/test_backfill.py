@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,26 @@ class TestAbsence:
             assert room.said() == ["Before."]
             assert len(room.double.calls("GET /channels/{channel}/messages")) == 1
             assert len(room.model.requests) == 0
+
+    async def test_who_has_mentioned_it_in_the_channel_is_told_how_to_start_once(self, gone: Scene) -> None:
+        channel = gone.double.channel
+        await gone.ben.say(channel, "anybody there?", mention=gone.double.bot)
+        asked = await gone.ben.say(channel, "who was it?", mention=gone.double.bot)
+        await gone.ann.say(channel, "It is away.")
+        for _ in range(2):
+            async with again(gone) as room:
+                await room.until(lambda: "To talk about a book, open a thread" in "".join(gone.said(channel)))
+                await asyncio.sleep(0.2)
+        [told] = [each for each in gone.replies(channel) if each.reference is not None]
+        assert told.reference is asked
+
+    async def test_a_mention_of_long_ago_is_left_alone(self, gone: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+        await gone.ben.say(gone.double.channel, "who was it?", mention=gone.double.bot)
+        monkeypatch.setattr(backfill, "MENTIONED_WITHIN", timedelta(0))
+        async with again(gone) as room:
+            await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
+            await asyncio.sleep(0.2)
+            assert not [each for each in room.replies(room.double.channel) if each.reference is not None]
 
     async def test_a_long_absence_from_a_busy_thread_loses_nothing_that_is_for_the_bot(self, gone: Scene) -> None:
         await gone.ben.say(gone.thread, "It is away.")

@@ -174,6 +174,13 @@ async def test_a_thread_that_has_lost_its_conversation_says_so_once(
     assert len(room.said()) == 1
 
 
+async def test_a_new_thread_whose_book_was_removed_says_at_once_that_it_has_ended(room: Scene) -> None:
+    await room.app.shelf.take_off((await room.conversation()).book_id, by="1")
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: len(room.said()) == 1)
+    assert "Start a new one with /chat" in room.said()[0]
+
+
 @pytest.mark.parametrize("place", ["channel", "thread"])
 async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene, place: str) -> None:
     where = await room.ann.start_thread("Our own") if place == "thread" else room.double.channel
