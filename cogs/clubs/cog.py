@@ -134,8 +134,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club = await self._own(interaction)
         moved, say = await self._clubs.move(club, days), speech_of(interaction)
         record_action(interaction, cards.MOVED)
-        coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
-        await self._answer(interaction, moved, [cards.moved_line(coming, say)])
+        await self._answer(interaction, moved, [cards.moved_line(moved.next_due(self._clubs.now()), say)])
 
     @app_commands.command(description="End the club; its threads and conversations stay")
     async def end(self, interaction: discord.Interaction[Any]) -> None:

@@ -188,6 +188,11 @@ class Club:
         read_to = front if front < self.sections[-1].end else min(known)
         return [each for each in self.sections if each.end > read_to]
 
+    def next_due(self, now: datetime) -> Section | None:
+        """The next section due that is left to read; if none is, the next one due. None: all dates have passed."""
+        coming, left = [each for each in self.sections if not each.is_over(now)], self.left_to_read(now)
+        return next((each for each in coming if each in left), coming[0] if coming else None)
+
     def where_there_is(self, member: Member | None, now: datetime) -> Section | None:
         """The section that a member finishes by "I'm there"; None if they have finished it before.
 

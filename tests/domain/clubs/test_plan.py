@@ -230,6 +230,21 @@ class TestDates:
         assert moved(club(FINISHED, FINISHED), 7, now) == {}
         assert [due.month for due in moved(club(), 7, now).values()] == [6, 6, 6, 6]
 
+    @pytest.mark.parametrize(
+        ("reading", "due"),
+        [
+            (club(at(150), at(120)), 2),
+            (club(at(350), at(0)), 1),
+            (club(FINISHED, FINISHED), 1),
+            (club(), 1),
+        ],
+    )
+    def test_the_next_one_due_is_one_that_is_left_to_read(self, reading: Club, due: int) -> None:
+        section = reading.next_due(NOON)
+        assert section is not None
+        assert section.number == due
+        assert reading.next_due(NOON + timedelta(days=90)) is None
+
     def test_it_is_looked_at_again_when_something_is_due(self) -> None:
         assert club().next_look(NOON) == datetime(2026, 3, 7, tzinfo=UTC)
         assert club().next_look(NOON + timedelta(days=90)) is None
