@@ -427,11 +427,12 @@ def _what_goes(say: Speech, messages: int, *, has_thread: bool) -> str:
 
 
 def _not_yours(conversation: Conversation, say: Speech) -> str:
-    owner = f"<@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else say("whoever opened it")
+    if not conversation.owner_id.isdecimal():
+        return say("Only somebody with the permission “Manage Threads” or “Manage Server” can do that.")
     return say(
         "Only {who}, whose conversation this is, or somebody with the permission “Manage Threads” or "
         "“Manage Server” can do that.",
-        who=owner,
+        who=f"<@{conversation.owner_id}>",
     )
 
 

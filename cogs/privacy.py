@@ -296,8 +296,8 @@ def still_there_line(left: Sequence[Removal], say: Speech) -> str:
         lines.append(
             say.counted(
                 len(refused),
-                "{number} thread or message could not be removed from Discord; somebody who manages threads can:",
-                "{number} threads or messages could not be removed from Discord; somebody who manages threads can:",
+                "I couldn't remove {number} thread or message from Discord; somebody who manages threads can:",
+                "I couldn't remove {number} threads or messages from Discord; somebody who manages threads can:",
             )
         )
         lines += [each.link for each in refused] if len(refused) <= LINKS_SHOWN else []

@@ -368,7 +368,7 @@ class ReadingCog(commands.Cog):
         scope = await self._pressed(interaction, conversation, question)
         running = chat.running(conversation.id)
         if running is not None and question.id in running.asked:
-            raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
+            raise Refusal(speech_of(interaction)("I'm already answering this question, or have answered it."))
         if stored is not None and stored.turn.state is TurnState.FAILED:
             await transcripts.reopen(stored.turn.id)
         await self._ask(interaction, scope, question.content, interaction.user.display_name, question_id)

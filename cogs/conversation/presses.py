@@ -109,7 +109,7 @@ class AnswerButtons:
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
-            raise Refusal(say("This question is already being answered, or already has been."))
+            raise Refusal(say("I'm already answering this question, or have answered it."))
         turn, conversation = shown.turn, shown.conversation
         _refuse_others(interaction, conversation, shown.askers, say)
         assert_may_post(interaction)
@@ -128,7 +128,7 @@ class AnswerButtons:
         if shown.conversation.place_id != str(interaction.channel_id):
             raise Refusal(say("This conversation has moved elsewhere, so I can't answer again here."))
         if self._workers.answers_again(shown.turn):
-            raise Refusal(say("This is already being answered again."))
+            raise Refusal(say("I'm already answering this again."))
         assert_may_post(interaction)
         notify = partial(tell_kept, interaction)
         self._workers.start(shown.conversation.id, seen=shown.conversation, again=shown.turn.id, notify=notify)
@@ -138,7 +138,7 @@ class AnswerButtons:
         answerable = await acknowledge(interaction, ephemeral=True)
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
-            raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
+            raise Refusal(speech_of(interaction)("I'm already answering this question, or have answered it."))
         assert_may_post(interaction)
         await take_away(interaction, answerable=answerable)
         self._workers.start(conversation_id, seen=conversation, untidy=True, notify=partial(tell_kept, interaction))

@@ -140,7 +140,7 @@ def _no_page(label: str, pages: Sequence[Page]) -> str:
     if not pages:
         return Worded("Nothing of this book has been read yet, so there are no pages to show.")
     return Worded(
-        "Page “{page}” is not among the pages that have been read: those are pages {first} to {last}.",
+        "There's no page “{page}” in what's been read so far, only pages {first} to {last}.",
         page=label.strip(),
         first=pages[0].label,
         last=pages[-1].label,

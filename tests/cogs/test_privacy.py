@@ -110,7 +110,7 @@ async def test_no_file_holds_my_words_or_my_name_when_all_is_removed(stage: Stag
 async def test_what_discord_does_not_let_go_is_said(stage: Stage) -> None:
     thread = await stage.chat(await stage.book(), message="Who put the lamp out?")
     stage.env.inject_error("DELETE", f"/channels/{thread.id}", status=403, code=50013)
-    assert "1 thread or message could not be removed" in await erase(stage, await asked(stage))
+    assert "I couldn't remove 1 thread or message" in await erase(stage, await asked(stage))
 
 
 async def test_thinking_better_of_it_changes_nothing(stage: Stage) -> None:

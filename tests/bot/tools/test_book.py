@@ -179,7 +179,7 @@ async def test_pages_are_read_by_what_is_printed_on_them(model: Model, first: st
 async def test_a_page_that_is_not_there_is_a_sentence_with_those_that_are(model: Model, label: str) -> None:
     result = await model.call("read_pages", **{"from": label})
     assert result.is_error
-    sentence = f"Page “{label}” is not among the pages that have been read: those are pages i to A-4."
+    sentence = f"There's no page “{label}” in what's been read so far, only pages i to A-4."
     assert json.loads(result.content) == {"error": sentence}
 
 

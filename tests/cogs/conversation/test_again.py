@@ -126,7 +126,7 @@ async def test_two_presses_are_one(room: Scene) -> None:
     hold = await room.hold()
     room.model.say("An old man. Yes.")
     presses = await asyncio.gather(*(room.ann.click(reply, label="Try again") for _ in range(2)))
-    await room.until(lambda: any("already being answered again" in each.text for each in presses))
+    await room.until(lambda: any("already answering this again" in each.text for each in presses))
     hold.set()
     await room.until(lambda: reply.content == "An old man. Yes." and labels(reply) == ["Try again"])
     assert len(room.model.requests) == 2

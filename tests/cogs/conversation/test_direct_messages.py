@@ -421,7 +421,7 @@ async def test_erasing_takes_the_persons_shelf_and_what_the_bot_said_to_them(ann
     await ann.person.click(shown.messages[0], label="Erase it all")
     await ann.person.click(shown.messages[0], label="Erase it all")
     await ann.double.until(lambda: "Erased" in shown.text and "I'm removing" not in shown.text)
-    assert "could not be removed" not in shown.text
+    assert "I couldn't remove" not in shown.text
     assert await ann.bot.app.shelf.list(personal_shelf(str(ann.person.id))) == []
     left = [each for each in ann.double.messages(ann.place) if each.author is ann.double.bot]
     said = "\n".join(text for each in left for text in (each.content, *each.embed_texts))

@@ -51,7 +51,7 @@ async def test_a_failed_question_of_another_server_is_not_asked_again(room: Scen
     await room.until_delivered()
     copy = carried_over(room, room.replies()[0], eve)
     await eve.click(copy, label="Retry")
-    await room.until(lambda: "already being answered" in copied(room, eve))
+    await room.until(lambda: "already answering" in copied(room, eve))
     assert [turn.state for turn in await room.turns()] == [TurnState.FAILED]
 
 
