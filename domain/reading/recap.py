@@ -134,6 +134,8 @@ async def offset_of(view: BookView, place: str) -> int:
     label = page_named(place)
     if label is None:
         message = Worded("There's no chapter or page “{place}” in what's been read so far.", place=place.strip())
+        if view.book.is_all_before(view.read_to):
+            message = Worded("There's no chapter or page “{place}” in this book.", place=place.strip())
         raise BookError(BookErrorCode.NOT_FOUND, message)
     return (await view.read_pages(label, label))[0].start
 
@@ -154,6 +156,8 @@ async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
     chapter = await asyncio.to_thread(find_chapter, entries, name)
     if chapter is None:
         message = Worded("There's no chapter “{name}” in what's been read so far.", name=name.strip())
+        if view.book.is_all_before(view.read_to):
+            message = Worded("There's no chapter “{name}” in this book.", name=name.strip())
         raise BookError(BookErrorCode.NOT_FOUND, message)
     passages = [await view.read_chapter(each.number) for each in with_descendants(entries, chapter)]
     return passages[0].start, passages[-1].end

@@ -62,7 +62,7 @@ class TestPrompts:
             ("ask", {"book": "The Lamp"}, "Missing required argument: question"),
             ("ask", {"book": "The Lamp", "question": "  "}, "Missing required argument: question"),
             ("recap", {"book": "Moby Dick"}, "There's no book called “Moby Dick”"),
-            ("recap", {"book": "The Lamp", "chapter": "9"}, "There's no chapter “9” in what's been read so far"),
+            ("recap", {"book": "The Lamp", "chapter": "9"}, "There's no chapter “9” in this book"),
         ],
     )
     async def test_what_cannot_be_filled_in_is_said(

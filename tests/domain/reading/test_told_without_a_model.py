@@ -95,6 +95,11 @@ async def test_a_place_that_was_not_reached_is_one_that_does_not_exist(
         await companion.discuss(book, HALF, place)
 
 
+async def test_what_a_finished_book_lacks_is_not_in_the_book(companion: ReadingCompanion, book: Book) -> None:
+    with pytest.raises(BookError, match=r"There's no chapter or page “chapter 99” in this book\."):
+        await companion.recap(book, book.length, "chapter 99")
+
+
 async def test_nothing_is_told_to_whoever_has_not_begun(companion: ReadingCompanion, book: Book) -> None:
     assert (await companion.recap(book, 0)).text == ""
     assert (await companion.discuss(book, 0)).questions == ()
