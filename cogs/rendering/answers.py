@@ -8,7 +8,7 @@ from types import MappingProxyType
 from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, split, units, with_covers
-from cogs.rendering.tool_calls import CallState, ShownCall, describe, outcome_in_words, shortened
+from cogs.rendering.tool_calls import CallState, ShownCall, describe_briefly, outcome_in_words, shortened
 from domain.book import Binding, Citation, Surroundings, page_reference
 from domain.citations.keys import in_language
 from domain.errors import Say, in_english
@@ -38,10 +38,10 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
     running = [call for call in calls if call.state is CallState.RUNNING]
     if running:
         more = f" (+{len(running) - 1})" if len(running) > 1 else ""
-        return f"-# 🔎 {escape(describe(running[-1]))} …{more}"
+        return f"-# 🔎 {escape(describe_briefly(running[-1]))} …{more}"
     if calls:
         outcome = f" · {outcome_in_words(calls[-1].summary, say)}" if calls[-1].summary else ""
-        return f"-# 🔎 {escape(shortened(describe(calls[-1]) + outcome, 200))}"
+        return f"-# 🔎 {escape(shortened(describe_briefly(calls[-1]) + outcome, 200))}"
     return say("-# 📖 reading …")
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
+from itertools import islice
 from typing import Any
 
 from cogs.i18n import later
@@ -132,6 +133,11 @@ def _with_result(call: ShownCall, result: ChatMessage | None, *, is_covered: boo
 def describe(call: ShownCall) -> str:
     """The call on one line, as in `search_book "white rabbit"`; plain text, to be escaped by the caller."""
     return shortened(f"{call.tool_name} {arguments_line(call.arguments)}", DESCRIPTION_SHOWN)
+
+
+def describe_briefly(call: ShownCall) -> str:
+    """The same without the arguments after the first one, which say how something is looked up and not what."""
+    return describe(replace(call, arguments=dict(islice(call.arguments.items(), 1))))
 
 
 def arguments_line(arguments: Mapping[str, Any]) -> str:

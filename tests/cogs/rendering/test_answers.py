@@ -28,7 +28,7 @@ def citation(**parts: Any) -> Citation:
 
 def test_the_status_says_what_is_being_done() -> None:
     first = ShownCall(1, "search_book", {"query": "white *rabbit*"})
-    second = ShownCall(2, "read_pages", {"first": "3"})
+    second = ShownCall(2, "read_pages", {"first": "3", "last": "5"})
     done = ShownCall(1, "search_book", {"query": "tea"}, CallState.DONE, "5 passages")
     assert status_line([]) == "-# 📖 reading …"
     assert status_line([first]) == '-# 🔎 search_book "white \\*rabbit\\*" …'
