@@ -183,7 +183,7 @@ def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
     """ "3 of 5 are at section 4": the furthest section that anybody has read."""
     furthest = max(map(club.finished, seen))
     if not furthest:
-        return say("Nobody has finished section 1 yet.")
+        return say("Nobody on the board has finished section 1 yet.")
     there = sum(club.finished(each) == furthest for each in seen)
     return say.counted(
         there,

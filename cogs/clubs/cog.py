@@ -217,7 +217,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             self._clubs.check_in(club, reader, page=page, chapter=chapter, section=section, finished=bool(finished)),
         )
         about = None if section is None else after.section(section)
-        await self._checked_in(interaction, after, say, about=about)
+        await self._checked_in(interaction, club, after, say, about=about)
 
     @checkin.autocomplete("chapter")
     async def _chapters(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
@@ -245,27 +245,29 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         else:
             after, section = await self._clubs.there(club, reader)
             is_there = section is None
-        await self._checked_in(interaction, after, say, about=asked, was_there=is_there)
+        await self._checked_in(interaction, club, after, say, about=asked, was_there=is_there)
 
     async def _checked_in(
         self,
         interaction: discord.Interaction[Any],
+        before: Club,
         club: Club,
         say: Speech,
         *,
         about: Section | None = None,
         was_there: bool = False,
     ) -> None:
-        """Answer a check-in. The thread of the section it is `about`, else of the last one read, is open to them again,
-        if they have left it by hand.
+        """Answer a check-in, by which people join. The thread of the section it is `about`, else of the last one read,
+        is open to them again, if they have left it by hand.
         """
         scene, member = await self._scene(club), club.member(str(interaction.user.id))
         assert member is not None
         interaction.client.dispatch("position_moved", member.reader_id, club.book_id)
-        line = cards.check_in_line(scene, member, say, was_there=was_there)
+        lines = [] if before.member(member.reader_id) else [say("You're in.")]
+        lines.append(cards.check_in_line(scene, member, say, was_there=was_there))
         read = club.sections[: club.finished(member)]
         back_to = [about.number] if about else [each.number for each in read if each.thread_id][-1:]
-        await self._answer(interaction, club, [line], back_to=back_to)
+        await self._answer(interaction, club, lines, back_to=back_to)
 
     async def _answer(
         self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str], *, back_to: Sequence[int] = ()

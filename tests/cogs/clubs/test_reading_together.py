@@ -157,6 +157,13 @@ class TestTakingPart:
         assert await position(reading, reading.ben.id) == ReadingPosition(PositionState.READING, end)
         assert await position(reading, reading.ann.id) == ReadingPosition()
 
+    async def test_who_checks_in_without_having_joined_reads_that_they_are_in(self, reading: ClubStage) -> None:
+        await reading.start()
+        told = text_of(await reading.press(reading.ben, "I'm there"))
+        assert told == "You're in.\nYou've checked in at p. 1: 1 of 3 sections read."
+        told = text_of(await reading.stage.member("cleo").slash(reading.channel, "club checkin", page="1"))
+        assert told.startswith("You're in.\n")
+
     async def test_who_presses_twice_has_not_read_twice_as_much(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.press(reading.ben, "Join")
@@ -202,7 +209,7 @@ class TestTheBoard:
         assert "not on the board" in text_of(await reading.ben.slash(reading.channel, "club board", hide=True))
         shown = text_of(await reading.press(reading.ann, "Board"))
         assert reading.ben.mention not in shown
-        assert "Nobody has finished section 1 yet." in shown
+        assert "Nobody on the board has finished section 1 yet." in shown
         assert "1 of" not in reading.lines()[0]
         await reading.ben.slash(reading.channel, "club board", hide=False)
         assert reading.ben.mention in text_of(await reading.press(reading.ann, "Board"))
