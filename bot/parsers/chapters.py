@@ -40,6 +40,9 @@ _DEEPEST = 12
 _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
 _LONG_SECTION = 6_000
+_SECTIONS_OF_FEW = 4
+_SECTIONS_OF_SEVERAL = 6
+"""The numbers under each title, from which on two or three titles, or several, are rather novels than stories."""
 _SHORTEST_NOVEL = 100_000
 _LONGEST_FRONT_OF_NOVEL = 2_000
 _WORD = re.compile(r"\w")
@@ -150,7 +153,7 @@ def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
     """Headings with numbers that a series lacks on the level of that series: one "Chapter V" as h3 among h2."""
     labels = [*map(label_of, headings)]
     result = list(headings)
-    for rank in (Rank.CHAPTER, Rank.NUMERAL):
+    for rank in _NUMBERED:
         ranked = [(at, label) for at, label in enumerate(labels) if label and label.rank is rank and label.value]
         series = [at for at, label in ranked if "." not in label.number]  # "2.1" says itself how deep it is
         levels = Counter(headings[at].level for at in series)
@@ -394,10 +397,10 @@ def _holds_chapters(
         return chapters * 2 <= len(heads) and len(undivided) < len(heads)
     children = [child for each in families.values() for child in each]
     if kind == "numbered" and not _count_on(children):
-        are_parts = (
-            len(undivided) * 4 < len(heads) <= _MOST_TITLED_PARTS
-            and middle(lengths[child.start] for child in children) >= _LONG_SECTION
-        )
+        fewest = _SECTIONS_OF_FEW if len(heads) <= _FEW_PARTS else _SECTIONS_OF_SEVERAL
+        are_many = middle(map(len, families.values())) >= fewest
+        are_like_chapters = are_many or middle(lengths[child.start] for child in children) >= _LONG_SECTION
+        are_parts = are_like_chapters and len(undivided) * 4 < len(heads) <= _MOST_TITLED_PARTS
         is_chapter = any(head.rank is Rank.CHAPTER for head in heads)
         return with_text * 2 <= len(heads) and not is_chapter and (are_novels or are_parts)
     are_subtitles = len(children) <= len(heads) and not all(child.label for child in children)
@@ -433,18 +436,12 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     labels = [*map(label_of, headings)]
     ranks = [label.rank if label else None for label in labels]
     order = order_of_parts(ranks)
-    chapters = [
-        heading.level
-        for heading, rank in zip(headings, ranks, strict=True)
-        if rank in (Rank.CHAPTER, Rank.NUMERAL) and not _is_outside(heading)
-    ]
+    ranked = [*zip(headings, ranks, strict=True)]
+    chapters = [each.level for each, rank in ranked if rank in _NUMBERED and not _is_outside(each)]
     outermost = min(chapters, default=0)
     raised = {rank for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART) if chapters and _opens_chapters(ranks, rank)}
-    of_rank = {rank: [each.level for each, own in zip(headings, ranks, strict=True) if own is rank] for rank in raised}
-    found = [
-        min([outermost, *of_rank[rank]]) if rank in raised else heading.level
-        for heading, rank in zip(headings, ranks, strict=True)
-    ]
+    of_rank = {rank: [each.level for each, own in ranked if own is rank] for rank in raised}
+    found = [min([outermost, *of_rank[rank]]) if rank in raised else each.level for each, rank in ranked]
     only = {
         level: {order[rank] for other, rank in zip(found, ranks, strict=True) if rank and other == level}
         for level in {*found}

@@ -206,6 +206,22 @@ def test_stories_that_are_divided_by_numbers_stay_whole() -> None:
     assert titles(book) == ["The Cask", "The Gold Bug", "Ligeia", "Berenice"]
 
 
+@pytest.mark.parametrize(("novels", "count"), [(2, 4), (3, 4), (3, 12), (5, 6)])
+@pytest.mark.parametrize("numbers", [_ROMAN, (*"123456789", "10", "11", "12")], ids=["Roman", "digits"])
+def test_short_novels_with_many_numbers_each_hold_chapters(novels: int, count: int, numbers: tuple[str, ...]) -> None:
+    documents: dict[str, str] = {}
+    entries = []
+    for name in ("Weir", "Tide", "Gale", "Ford", "Mill")[:novels]:
+        chapters = tuple(Line(number, f"{name}{number}.xhtml") for number in numbers[:count])
+        documents[name] = f"<h1>The {name}</h1>"
+        documents |= {each.href: f"<h2>{each.title}</h2><p>{prose(len(documents), 8)}</p>" for each in chapters}
+        entries.append(Line(f"The {name}", name, chapters))
+    book = check(read_book(epub(documents, nav=nav(*entries)), "a.epub"))
+    assert [(each.parent, each.printed) for each in leaves(book)] == [
+        (entry.title, line.title) for entry in entries for line in entry.inner
+    ]
+
+
 @pytest.mark.parametrize("front", ["", "<p>Book of the Water Trilogy</p>", "<p>by Ada Perrin</p><p>For Nell</p>"])
 @pytest.mark.parametrize("form", ["{}", "The {} Ferry"])
 def test_novels_in_one_volume_hold_chapters_whatever_stands_on_their_title_pages(front: str, form: str) -> None:
