@@ -26,7 +26,7 @@ from bot.parsers.draft import (
     ignore_progress,
 )
 from bot.parsers.encoding import decode
-from bot.parsers.headings import Heading, is_bare_label
+from bot.parsers.headings import Heading, Label, Rank, is_bare_label, parse_label
 from domain.book import BookText
 from domain.library.numerals import number_value
 
@@ -326,6 +326,58 @@ def _rising(turns: Sequence[_PageTurn]) -> list[_PageTurn]:
     return found[::-1]
 
 
+_VERSE = re.compile(
+    r"^[ \t]*+(?:(?P<book>(?:[1-4][ \t]?)?[^\W\d_]{2,20}(?:[ \t][^\W\d_]{2,20}){0,3})[ \t]+)?"
+    r"(?P<numbers>\[?(?P<chapter>\d{1,3}):(?P<verse>\d{1,3})\]?)[ \t]+(?=\S)",
+    re.MULTILINE,
+)
+_FEWEST_VERSES = 20
+_LONGEST_VERSE = 600
+"""The characters of a usual verse at most, with what stands between verses."""
+_LONGEST_NAME_OF_BOOK = 240
+
+
+def chapters_of_verses(text: str) -> list[Heading]:
+    """The chapters of a text whose verses begin with both numbers, as those of a Bible ("2:1 Thus the heavens"), and
+    the books they are in, which are named above each 1:1 or in each verse ("Genesis 2:1"); none in any other text, and
+    none where chapters have headings of their own.
+    """
+    verses = [*_VERSE.finditer(text)]
+    numbers = [(int(verse["chapter"]), int(verse["verse"])) for verse in verses]
+    count_on = sum(
+        below in ((chapter, verse + 1), (chapter + 1, 1)) or (below == (1, 1) and verse > 1)
+        for (chapter, verse), below in pairwise(numbers)
+    )
+    if len(text) > len(verses) * _LONGEST_VERSE or len(verses) < _FEWEST_VERSES or count_on * 10 < len(verses) * 9:
+        return []
+    found: list[Heading] = []
+    above, end = 0, 0
+    for verse, (chapter, number) in zip(verses, numbers, strict=True):
+        start = verse.start()
+        if (chapter, number) == (1, 1) and (name := _name_of_book(text, end, verse)):
+            if (heading := parse_label(name.title)) and heading.rank in (Rank.CHAPTER, Rank.NUMERAL):
+                return []
+            found.append(name)
+            start = verse.start("numbers")
+        if chapter != above or number == 1:
+            label = Label(Rank.CHAPTER, str(chapter), "", "", str(chapter), chapter)
+            found.append(Heading(start, start, str(chapter), Rank.CHAPTER, label))
+        above, end = chapter, verse.end()
+    return found
+
+
+def _name_of_book(text: str, end_of_last: int, verse: re.Match[str]) -> Heading | None:
+    """The name of a book in its first verse, or else the paragraph above that, which is no verse."""
+    if verse["book"]:
+        return Heading(*verse.span("book"), verse["book"], Rank.BOOK)
+    *before, paragraph = re.split(r"\n[ \t]*\n", text[end_of_last : verse.start()].rstrip())
+    name = paragraph.strip()
+    if not name or len(name) > _LONGEST_NAME_OF_BOOK or (end_of_last and not before):
+        return None
+    start = text.rindex(name, end_of_last, verse.start())
+    return Heading(start, start + len(name), " ".join(name.split()), Rank.BOOK)
+
+
 FORMAT = "txt"
 
 
@@ -391,7 +443,7 @@ def read(
         text = text.replace("\r\n" if "\n" in text else "\r", "\n")
     text = composed(text)
     printed, page_marks = with_printed_pages(text)
-    draft = BookDraft(FORMAT, printed, page_marks=page_marks, warnings=warnings)
+    draft = BookDraft(FORMAT, printed, outlines=[chapters_of_verses(printed)], page_marks=page_marks, warnings=warnings)
     if aozora := read_aozora(text):
         draft = BookDraft(
             FORMAT,
@@ -413,4 +465,6 @@ def read_plain(text: str, filename: str = "") -> BookText:
         BookError: NO_TEXT, it is empty.
     """
     unlimited = ReadingLimits(max_characters=max(len(text), 1))
-    return assemble(BookDraft(FORMAT, text), filename, unlimited, as_it_stands=True)
+    return assemble(
+        BookDraft(FORMAT, text, outlines=[chapters_of_verses(text)]), filename, unlimited, as_it_stands=True
+    )

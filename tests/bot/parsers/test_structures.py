@@ -578,7 +578,24 @@ def test_books_of_scripture_hold_chapters_and_verses_are_none() -> None:
     inner = ["  Chapter 1", "  Chapter 2", "  Chapter 3"]
     assert titles(labelled) == [line for book in books for line in (book, *inner)]
     bare = check(read_plain("\n\n\n\n".join(f"{book}\n\n\n{verses(1)}\n\n{verses(2)}" for book in books)))
-    assert titles(bare) == list(books)
+    assert titles(bare) == [line for book in books for line in (book, *inner[:2])]
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        ("[{1}:{2}]", ["The First Book of the Coast: Called Crossing", "Ebb", "The Song of the Ferry"]),
+        ("{1:03}:{2:03}", ["Salt", "Ebb", "Ann"]),
+        ("{0} {1}:{2}", ["1 Salt", "2 Salt", "Song of Songs"]),
+    ],
+)
+def test_scripture_is_divided_by_the_numbers_of_its_verses(form: str, names: list[str]) -> None:
+    numbers = [(chapter, verse) for chapter in (1, 2, 3) for verse in range(1, 9)]
+    lines = {name: [f"{form.format(name, *each)} {paragraph(each[1], 2)}" for each in numbers] for name in names}
+    heads = ["" if "{0}" in form else f"{name}\n\n\n" for name in names]
+    text = "\n\n\n".join(head + "\n".join(lines[name]) for head, name in zip(heads, names, strict=True))
+    inner = ["  Chapter 1", "  Chapter 2", "  Chapter 3"]
+    assert titles(check(read_plain(text))) == [line for name in names for line in (name, *inner)]
 
 
 def test_parts_hold_books_where_parts_open_with_them() -> None:
@@ -883,6 +900,12 @@ def test_the_sections_of_short_stories_are_no_chapters() -> None:
     stories = ("THE SALT ROAD", "THE IRON TIDE", "THE QUIET CROWN", "THE LONG WALK")
     told = [f"{title}\n\n\n\n" + "\n\n".join(f"{n}\n\n{prose(10 * n)}" for n in (1, 2, 3)) for title in stories]
     assert [each.title.upper() for each in check(read_plain("\n\n\n\n".join(told))).chapters] == [*stories]
+
+
+@pytest.mark.parametrize("line", ["1:1 In the beginning was the ferry.", "9:15 The bell rang for the ferry."])
+def test_a_few_verses_or_times_of_the_day_divide_no_novel(line: str) -> None:
+    book = plain(*(f"Chapter {number}\n\n{line}\n\n{line.replace(':1', ':2')}" for number in (1, 2, 3, 4, 5)))
+    assert printed(book) == [*"12345"]
 
 
 LAWS = {
