@@ -41,8 +41,8 @@ _PARSERS: Mapping[str, str] = {
     Format.DOCX: "bot.parsers.docx",
     Format.ODT: "bot.parsers.xml_formats:read_odt",
     Format.RTF: "bot.parsers.rtf",
-    Format.HTML: "bot.parsers.html",
-    Format.MARKDOWN: "bot.parsers.markdown",
+    Format.HTML: "bot.parsers.web_formats:read_html",
+    Format.MARKDOWN: "bot.parsers.web_formats:read_markdown",
     Format.TXT: "bot.parsers.text.parser",
 }
 """The module that reads a format and, unless it is `read`, the function."""

@@ -1,31 +1,23 @@
-"""HTML: saved pages, Project Gutenberg's books, and the documents in other formats."""
+"""HTML as text: pages, the documents of an EPUB, and what other formats are rewritten as."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.archive import without_excess
-from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
-    DEFAULT_LIMITS,
     LONGEST_LABEL,
     MARK,
     MOST_NODES_OF_LABEL,
     Anchor,
-    BookDraft,
     PageBreak,
-    ReadingLimits,
-    Report,
     TextBuilder,
     collapse,
-    ignore_progress,
     little_text,
 )
-from bot.parsers.encoding import decode_document, without_doctype
-from bot.parsers.headings import Heading, is_bare_label
-from bot.parsers.text.blocks import FEWEST_HEADINGS, StyledLine, styled_titles
-from bot.parsers.titles import LONGEST_TITLE, letters, with_subtitle
-from domain.book import BookText
+from bot.parsers.encoding import without_doctype
+from bot.parsers.text.blocks import StyledLine
+from bot.parsers.titles import LONGEST_TITLE
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -58,7 +50,7 @@ _BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|list-item|flex|grid|table(?!-
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
 """How a mark says its page: "[Page 12]", "p. xii", "page_12"."""
 _LONGEST_PAGE_MARK = 16
-_LONGEST_HEADING = 400
+LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
 _SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
@@ -289,7 +281,7 @@ class _Walk:
         text = "".join(self._pieces)
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
-        is_heading = len(text) <= _LONGEST_HEADING  # an unclosed one contains all the rest
+        is_heading = len(text) <= LONGEST_HEADING  # an unclosed one contains all the rest
         if not text.isspace():
             self._builder.add(text, self._marks, heading_level=self._heading if is_heading else 0)
         self._pieces, self._marks, self._alternative = [], [], ""
@@ -305,88 +297,6 @@ def _reads_as_page_mark(node: "LexborNode") -> bool:
     """Whether the whole text of an element is a page number."""
     text = little_text(node)
     return text is not None and len(text) <= _LONGEST_PAGE_MARK
-
-
-FORMAT = "html"
-_MOST_LINKS = 5_000
-_FEWEST_LINKS = 3
-_NOTE = re.compile(r"\W*(?:\d+|(?![IVXLC])\w|[*†‡§]+)\W*")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
-_AUTHOR_FIELDS = ("author", "dc.creator", "dcterms.creator", "citation_author")
-_AUTHOR = "a[rel='author'], a.authorlink, #header-author-text"
-_AUTHOR_IN_WORD = re.compile(r"<o:Author>([^<]{1,200})</o:Author>")
-_LONGEST_HEAD = 100_000
-_SITE_JOINTS = (" - ", " | ", " – ", " — ", " · ")
-_TITLE_FIELDS = ("dc.title", "dcterms.title", "citation_title")
-
-
-def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
-) -> BookText:
-    """Read an HTML or XHTML file.
-
-    Raises:
-        BookError: the file has no text or is too long.
-    """
-    markup = decode_document(data)
-    tree = parse(markup)
-    report(0.3)
-    links = _inner_links(tree)
-    builder = TextBuilder(limits)
-    add_document(tree, builder, {target: target for target, _ in links})
-    builder.close()
-    report(0.8)
-    fields = _meta_fields(tree)
-    draft = BookDraft(
-        FORMAT,
-        builder.text,
-        outlines=[builder.headings, linked_headings(links, builder)],
-        styled=styled_titles(styled_lines([tree]), builder.text) if len(builder.headings) < FEWEST_HEADINGS else (),
-        page_marks=builder.page_marks,
-        readings=builder.readings,
-        title=_first(fields, _TITLE_FIELDS) or _without_site(_text_of(tree, "title"), _text_of(tree, "h1")),
-        author=_first(fields, _AUTHOR_FIELDS) or _text_of(tree, _AUTHOR) or _author_in_word(markup),
-        language=_language(tree),
-    )
-    return assemble(draft, filename, limits)
-
-
-def _inner_links(tree: "LexborHTMLParser") -> list[tuple[str, str]]:
-    """The targets and texts of a page's links into itself, without the numbers of notes and pages."""
-    found: list[tuple[str, str]] = []
-    for node in tree.css("a[href^='#']")[:_MOST_LINKS]:
-        title = " ".join((little_text(node, _LONGEST_HEADING) or "").split())
-        if 0 < len(title) <= _LONGEST_HEADING and not _NOTE.fullmatch(title):
-            found.append(((node.attributes.get("href") or "#")[1:], title))
-    return found
-
-
-def linked_headings(links: Sequence[tuple[str, str]], builder: TextBuilder) -> list[Heading]:
-    """The headings named by a linked table of contents: its links lead onward, each to a line with the same text."""
-    text, last = builder.text, -1
-    found: list[Heading] = []
-    for target, title in links:
-        start = builder.anchors.get(target, -1)
-        if start <= last:
-            continue
-        said = letters(text[start : start + _LONGEST_HEADING * 2])
-        if letters(title) and said.startswith(letters(title)):
-            last = start
-            found.append(_heading_named(text, start, title))
-    return found if len(found) >= _FEWEST_LINKS else []
-
-
-def _heading_named(text: str, start: int, title: str) -> Heading:
-    """The heading at a place: as many of its lines as the link names."""
-    named, stop, lines = len(letters(title)), start, []
-    for line in _LINE.finditer(text, start):
-        lines.append(line[0].strip())
-        stop = line.end()
-        if len(letters("".join(lines))) >= named:
-            break
-    first, rest = lines[0], " ".join(lines[1:])
-    said = with_subtitle(first, rest) if rest and is_bare_label(first) else f"{first} {rest}"
-    return Heading(start, stop, " ".join(said.split())[: _LONGEST_HEADING * 2], 1)
 
 
 _LINES = "p, div, center, td, dt, li, blockquote, b, strong, big, font"
@@ -458,43 +368,3 @@ def _wraps(node: "LexborNode", said: str | None) -> bool:
 def _shows(node: "LexborNode") -> bool:
     """Whether a node has text; the mark of a page has none."""
     return bool((node.text_content or "").strip()) if node.tag == "-text" else little_text(node) != ""
-
-
-def _meta_fields(tree: "LexborHTMLParser") -> dict[str, list[str]]:
-    fields: dict[str, list[str]] = {}
-    for node in tree.css("meta[name][content]"):
-        name = (node.attributes.get("name") or "").lower()
-        fields.setdefault(name, []).append(" ".join((node.attributes.get("content") or "").split()))
-    return fields
-
-
-def _first(fields: dict[str, list[str]], names: tuple[str, ...]) -> str:
-    known = next((fields[name] for name in names if any(fields.get(name, ()))), [])
-    return ", ".join(dict.fromkeys(filter(None, known)))
-
-
-def _text_of(tree: "LexborHTMLParser", selector: str) -> str:
-    node = tree.css_first(selector)
-    return " ".join(node.text(deep=True).split()) if node else ""
-
-
-def _without_site(title: str, heading: str) -> str:
-    """A page's title without what a site adds to its first heading: "Fog - ann - Archive" is "Fog"."""
-    added = title.removeprefix(heading)
-    return heading if heading and added != title and added[:3] in _SITE_JOINTS else title
-
-
-def _author_in_word(markup: str) -> str:
-    """The author as a word processor writes it, in a comment for itself."""
-    if found := _AUTHOR_IN_WORD.search(markup, 0, _LONGEST_HEAD):
-        from html import unescape  # 3 ms that hardly any book needs
-
-        return unescape(found[1])
-    return ""
-
-
-def _language(tree: "LexborHTMLParser") -> str:
-    """The language that the document, or else its body, is in."""
-    nodes = (node for node in (tree.root, tree.body) if node is not None)
-    said = (node.attributes.get(name) for node in nodes for name in ("lang", "xml:lang"))
-    return next(filter(None, said), "")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers import html
 from bot.parsers.encoding import decode, decode_document, decode_markup
+from bot.parsers.web_formats import read_html
 from domain.errors import BookError, BookErrorCode
 from tests.sampling import a_few
 
@@ -132,7 +132,7 @@ def test_html_with_no_wrong_or_aliased_charset(text: str, encoding: str, declare
     page = f"<html><head>{meta}<title>x</title></head><body><p>{text}</p></body></html>".encode(encoding)
     assert text in decode_document(page)
     assert text in decode_markup(page)
-    assert text in html.read(page, "a.html").text
+    assert text in read_html(page, "a.html").text
 
 
 def test_letters_of_no_known_encoding_are_refused_and_not_guessed() -> None:

@@ -5,13 +5,14 @@ from selectolax.lexbor import LexborNode
 
 from bot.parsers import html
 from bot.parsers.archive import without_excess
+from bot.parsers.web_formats import read_html
 from domain.book import BookText
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
 
 
 def read(body: str, head: str = "") -> BookText:
-    return check(html.read(f"<html lang='en'><head>{head}</head><body>{body}</body></html>".encode(), "a_page.html"))
+    return check(read_html(f"<html lang='en'><head>{head}</head><body>{body}</body></html>".encode(), "a_page.html"))
 
 
 def chapter(title: str, number: int, level: int = 2) -> str:
@@ -157,13 +158,13 @@ def test_chapters_without_heading_elements_are_found_by_their_words() -> None:
 
 def test_declared_encodings_are_believed() -> None:
     page = "<html><head><meta charset='windows-1252'></head><body><p>Où êtes-vous ?</p></body></html>"
-    assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
+    assert read_html(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
 
 
 @pytest.mark.parametrize("name", ["punycode", "idna", "undefined", "zlib", "no-such-thing"])
 def test_an_encoding_that_no_text_is_in_is_not_believed(name: str) -> None:
     page = f"<html><head><meta charset='{name}'></head><body><p>Où êtes-vous ?</p></body></html>"
-    assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
+    assert read_html(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
 
 
 def test_small_letters_that_say_how_words_are_read_are_kept_apart() -> None:
@@ -289,7 +290,7 @@ def test_the_words_of_drawings_and_lines_by_style_are_read() -> None:
 def test_pages_saved_by_word_name_their_author_in_a_comment() -> None:
     comment = "<!--[if gte mso 9]><xml><o:DocumentProperties><o:Author>Ann &amp; Ida</o:Author></xml><![endif]-->"
     page = f"<html><head><title>The Lock</title>{comment}</head><body lang=DE><p>{paragraph(1)}</p></body></html>"
-    book = html.read(page.encode(), "a.htm")
+    book = read_html(page.encode(), "a.htm")
     assert (book.title, book.author, book.language) == ("The Lock", "Ann & Ida", "DE")
 
 
@@ -303,7 +304,7 @@ def test_of_a_switch_the_default_is_read() -> None:
 def test_what_a_site_adds_to_the_title_of_its_page_is_not_the_books() -> None:
     byline = "<h1>Tidewater</h1><p>by <a rel='author' href='/u'>ferrygirl</a></p>"
     page = f"<title>Tidewater - ferrygirl - The Salt Road (TV)</title>{byline}{chapter('Chapter 1', 1)}"
-    book = html.read(f"{page}{chapter('Chapter 2', 5)}".encode(), "a.html")
+    book = read_html(f"{page}{chapter('Chapter 2', 5)}".encode(), "a.html")
     assert (book.title, book.author) == ("Tidewater", "ferrygirl")
 
 
@@ -333,7 +334,7 @@ def test_stories_saved_by_a_program_have_their_author_and_their_first_chapter() 
     ],
 )
 def test_small_numbers_stand_apart_from_what_they_are_beside(markup: str, text: str) -> None:
-    assert html.read(f"<p>{markup}</p>".encode(), "a.html").text == text
+    assert read_html(f"<p>{markup}</p>".encode(), "a.html").text == text
 
 
 @pytest.mark.parametrize("author", ["by Ann Author", "Ann Author"])

@@ -2,14 +2,14 @@
 
 import pytest
 
-from bot.parsers import markdown
+from bot.parsers.web_formats import read_markdown
 from domain.book import BookText
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
 
 
 def read(text: str) -> BookText:
-    return check(markdown.read(text.encode(), "a-file.md"))
+    return check(read_markdown(text.encode(), "a-file.md"))
 
 
 def test_a_novel_with_title_author_and_numbered_chapters() -> None:
@@ -63,12 +63,12 @@ def test_underlined_headings_and_tables() -> None:
 )
 def test_a_line_of_introduction_is_no_author(line: str, author: str) -> None:
     text = f"# The Long Night\n\n{line}\n\n## One\n\n{prose(1)}\n\n## Two\n\n{prose(3)}"
-    book = check(markdown.read(text.encode(), "a.md"))
+    book = check(read_markdown(text.encode(), "a.md"))
     assert (book.title, book.author) == ("The Long Night", author)
 
 
 def test_a_title_does_not_swallow_its_author() -> None:
-    book = markdown.read(f"# The Lamp by Ann Author\n\n{prose(1)}\n\n## One\n\n{prose(9)}".encode(), "a.md")
+    book = read_markdown(f"# The Lamp by Ann Author\n\n{prose(1)}\n\n## One\n\n{prose(9)}".encode(), "a.md")
     assert (book.title, book.author) == ("The Lamp", "Ann Author")
 
 
@@ -82,7 +82,7 @@ def test_a_title_that_stands_twice_is_no_author() -> None:
 def test_bold_lines_are_titles_where_there_are_no_headings() -> None:
     names = ("The Lamp", "A Cart at Night", "The Clock Stops")
     parts = (f"**{name}**\n\n" + "\n\n".join(paragraph(9 * at + n) for n in range(4)) for at, name in enumerate(names))
-    assert titles(check(markdown.read("\n\n".join(parts).encode(), "a.md"))) == list(names)
+    assert titles(check(read_markdown("\n\n".join(parts).encode(), "a.md"))) == list(names)
 
 
 @pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "> - ", "* > "])

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.parsers import docx, epub, formats, html, markdown, rtf, xml_formats
+from bot.parsers import docx, epub, formats, rtf, xml_formats
 from bot.parsers.draft import ReadingLimits
 from bot.parsers.mobi import parser as mobi
 from bot.parsers.pdf import parser as pdf
 from bot.parsers.sandbox.worker import decode_book, encode_book
 from bot.parsers.text import parser as txt
+from bot.parsers.web_formats import read_html, read_markdown
 from domain.book import BookText
 from domain.errors import BookError
 from tests.bot.parsers import builders
@@ -39,9 +40,9 @@ _READERS: dict[str, tuple[Callable[..., BookText], bytes]] = {
     "epub": (epub.read, _EPUB),
     "docx": (docx.read, _DOCX),
     "pdf": (pdf.read, _PDF),
-    "html": (html.read, builders.xhtml(_BODY).encode()),
+    "html": (read_html, builders.xhtml(_BODY).encode()),
     "markdown": (
-        markdown.read,
+        read_markdown,
         f"# One\n\n{paragraph(1)}\n\n| a |\n|---|\n| *b* |\n\n# Two\n\n> {paragraph(2)}".encode(),
     ),
     "mobi": (
@@ -195,10 +196,10 @@ def test_heaps_of_structure(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("tag", ["b", "span", "p", "table", "blockquote"])
 def test_tags_nested_too_deep_for_any_stack(tag: str) -> None:
-    assert check(html.read((f"<{tag}>" * 10_000 + "deep down").encode(), "a.html")).text == "deep down"
+    assert check(read_html((f"<{tag}>" * 10_000 + "deep down").encode(), "a.html")).text == "deep down"
 
 
-@pytest.mark.parametrize("read", [txt.read, html.read])
+@pytest.mark.parametrize("read", [txt.read, read_html])
 def test_accents_piled_on_one_letter_are_cut_before_they_are_put_in_order(read: Callable[..., BookText]) -> None:
     book = check(read(("Ra" + "\u0301\u0323" * 400_000 + "in. Re\u0301sume\u0301.").encode(), "a.txt"))
     assert len(book.text) < 60

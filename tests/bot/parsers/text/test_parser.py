@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers import html
 from bot.parsers.draft import ReadingLimits
 from bot.parsers.text import parser
 from bot.parsers.text.parser import SPLIT, mend_words
+from bot.parsers.web_formats import read_html
 from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import prose
@@ -295,7 +295,7 @@ def test_invisible_characters_cut_no_words(blank: str) -> None:
 def test_a_sign_that_belongs_to_the_spelling_stays() -> None:
     told = "باران می\u200cبارید و نی\u200cها ایستاده بودند."
     assert parser.read(f"Auf\u200clage: {told}".encode(), "a.txt").text == f"Auflage: {told}"
-    assert html.read(f"<p>Auf\u200clage: {told}</p>".encode(), "a.html").text == f"Auflage: {told}"
+    assert read_html(f"<p>Auf\u200clage: {told}</p>".encode(), "a.html").text == f"Auflage: {told}"
 
 
 def mended(text: str, *others: str) -> str:
