@@ -1,7 +1,10 @@
 """HTML as text: pages, the documents of an EPUB, and what other formats are rewritten as."""
 
+import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.archive import without_excess
@@ -104,16 +107,74 @@ def add_document(
     """
     root = tree.body or tree.root
     if root is not None:
-        _Walk(builder, anchors or {}, page_labels or {}).through(root)
+        _Walk(builder, anchors or {}, page_labels or {}, _Initials(root)).through(root)
+
+
+_QUOTATION = "\"'“”„‘’‚«»‹›¡¿—–-"
+_INITIAL = re.compile(rf"[{MARK}\s{_QUOTATION}]*(?P<letter>[^\W\d_])")
+_NAMED_LETTER = re.compile(r"\b[^\W\d_]\b")
+_WORDS_OF_A_LETTER = frozenset("aeioy")
+"""Letters that are words in English or a Romance language; of others, the document shows it."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_REST_OF_WORD = re.compile(rf"[{MARK}\s]*(?P<rest>{_WORD.pattern})")
+_MOST_PIECES_OF_INITIAL = 4
+
+
+class _Initials:
+    """Drop capitals: letters apart from the rest of their word, which the other words of the document tell."""
+
+    def __init__(self, root: "LexborNode") -> None:
+        self._root = root
+        self._words: Counter[str] = Counter()
+        self._words_of_a_letter = {*_WORDS_OF_A_LETTER}
+        self._firsts: dict[str, str] = {}
+
+    def begins_word(self, letter: str, text: str, *, is_close: bool = True) -> bool:
+        """Whether a text goes on with the word that begins with the letter: "T" with "hat was", "A" not with "man".
+        A word that is nowhere else in the document counts if the letter is close to it.
+        """
+        rest = self._rest_in(text) if letter.isupper() else ""
+        if not rest:
+            return False
+        whole, known = self._words[letter.casefold() + rest], self._words[rest]
+        if letter.casefold() in self._words_of_a_letter:
+            return 0 < whole >= known
+        return whole > 0 or (is_close and known == 1)
+
+    def of_picture(self, named: str, text: str) -> str:
+        """The letter that a picture in front of a text is, as its name says or as only one letter makes a word; empty
+        if it is none.
+        """
+        possible = self._firsts.get(self._rest_in(text), "").upper()
+        fitting = [letter for letter in named.upper() if self.begins_word(letter, text)]
+        return fitting[0] if fitting else possible if len(possible) == 1 and self.begins_word(possible, text) else ""
+
+    def _rest_in(self, text: str) -> str:
+        """The letters a text begins with, in small ones, if they may go on with a word; empty if they begin one."""
+        match = _REST_OF_WORD.match(text)
+        rest = match["rest"] if match else ""
+        if not rest.islower() and not rest.isupper():
+            return ""
+        if not self._words:
+            written = Counter(_WORD.findall(self._root.text(deep=True)))
+            self._words_of_a_letter.update(word for word in written if len(word) == 1 and word.islower())
+            for word, times in written.items():
+                self._words[word.casefold()] += times
+            for word in self._words:
+                self._firsts[word[1:]] = self._firsts.get(word[1:], "") + word[0]
+        return rest.casefold()
 
 
 class _Walk:
     """One pass over a tree, with an explicit stack: books contain tens of thousands of nested tags."""
 
-    def __init__(self, builder: TextBuilder, anchors: Mapping[str, str], page_labels: Mapping[str, str]) -> None:
+    def __init__(
+        self, builder: TextBuilder, anchors: Mapping[str, str], page_labels: Mapping[str, str], initials: _Initials
+    ) -> None:
         self._builder = builder
         self._anchors = anchors
         self._page_labels = page_labels
+        self._initials = initials
         self._pieces: list[str] = []
         self._marks: list[Anchor | PageBreak] = []
         self._heading = 0
@@ -121,6 +182,8 @@ class _Walk:
         self._preformatted = 0
         self._cell_due = False
         self._alternative = ""
+        self._letters_of_picture: str | None = None
+        self._initial_alone: tuple[str, list[Anchor | PageBreak]] | None = None
         self._ruby = 0
 
     def through(self, root: "LexborNode") -> None:
@@ -142,6 +205,7 @@ class _Walk:
                 self._leave(tag)
                 node = parent.next if open_elements else None
         self._flush()
+        self._release_initial()
 
     def _enter(self, node: "LexborNode", tag: str) -> bool:
         """Whether to read the children of a node."""
@@ -186,7 +250,7 @@ class _Walk:
         if tag == "a":
             return self._enter_link(node, kinds)
         if tag == "img":
-            self._add_picture(" ".join((attributes.get("alt") or "").split()))
+            self._add_picture(attributes)
         return True
 
     def _enter_page_break(self, node: "LexborNode", attributes: Mapping[str, str | None]) -> bool:
@@ -226,12 +290,18 @@ class _Walk:
         self._builder.add_reading(written[:LONGEST_LABEL], little_text(node) or "")
         self._ruby = len(self._pieces)
 
-    def _add_picture(self, alternative: str) -> None:
+    def _add_picture(self, attributes: Mapping[str, str | None]) -> None:
         """A drop capital is a letter of the text; a heading may consist of a picture."""
+        alternative = " ".join((attributes.get("alt") or "").split())
         if len(alternative) == 1 and alternative.isalpha():
             self._pieces.append(alternative)
         elif self._heading:
             self._alternative = alternative
+        elif not any(piece.strip(f"{MARK} ") for piece in self._pieces):
+            source = attributes.get("src") or ""
+            file = "" if source.startswith("data:") else posixpath.splitext(posixpath.basename(source))[0]
+            said = f"{alternative} {attributes.get('title') or ''} {file}"[:LONGEST_HEADING]
+            self._letters_of_picture = "".join(_NAMED_LETTER.findall(said.replace("_", " ")))
 
     def _add_text(self, text: str) -> None:
         text = text.replace(MARK, "") if self._preformatted else collapse(text.replace(MARK, ""))
@@ -282,9 +352,45 @@ class _Walk:
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
         is_heading = len(text) <= LONGEST_HEADING  # an unclosed one contains all the rest
-        if not text.isspace():
+        if not text.isspace() and (text := self._with_initial(text)):
             self._builder.add(text, self._marks, heading_level=self._heading if is_heading else 0)
         self._pieces, self._marks, self._alternative = [], [], ""
+
+    def _with_initial(self, text: str) -> str:
+        """A block with the letter before its first word; empty for a letter alone, which waits for the next block."""
+        if not text.strip(f"{MARK} \n"):
+            return text
+        named, self._letters_of_picture = self._letters_of_picture, None
+        if self._initial_alone:
+            letter, marks = self._initial_alone
+            if not self._heading and self._initials.begins_word(letter[-1], text, is_close=False):
+                self._initial_alone, self._marks = None, [*marks, *self._marks]
+                return f"{letter}{text.lstrip()}"
+            self._release_initial()
+        if self._heading or named is not None:
+            letter = "" if self._heading or named is None else self._initials.of_picture(named, text)
+            return f"{letter}{text.lstrip()}" if letter else text
+        return self._with_own_initial(text)
+
+    def _with_own_initial(self, text: str) -> str:
+        """A block without the space behind a letter that is in an element of its own and begins the first word."""
+        initial = _INITIAL.match(text)
+        if initial is None:
+            return text
+        behind = text[initial.end() :]
+        rest = behind.lstrip()
+        if not rest.strip(MARK):
+            self._initial_alone = (text.strip(), self._marks)
+            return ""
+        ends = accumulate(map(len, self._pieces[:_MOST_PIECES_OF_INITIAL]))
+        is_apart = rest != behind and any(initial.end() <= end <= len(text) - len(rest) for end in ends)
+        return f"{initial[0]}{rest}" if is_apart and self._initials.begins_word(initial["letter"], rest) else text
+
+    def _release_initial(self) -> None:
+        """Add a letter that has waited for a block, but is none of its words."""
+        if self._initial_alone:
+            self._builder.add(*self._initial_alone)
+            self._initial_alone = None
 
 
 def _kinds(attributes: Mapping[str, str | None]) -> list[str]:

@@ -337,6 +337,59 @@ def test_small_numbers_stand_apart_from_what_they_are_beside(markup: str, text: 
     assert read_html(f"<p>{markup}</p>".encode(), "a.html").text == text
 
 
+_OTHER_WORDS = (
+    "<p>Once that man had been a way off. The ferry went after him; a hat lay there, it is said by Quillon.</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p><span class='drop'>T</span> hat was it.</p>", "That was it."),
+        ("<p>\n<big><b>T</b></big>\nHAT WAS it.</p>", "THAT WAS it."),
+        ("<p>“<span>T</span> hat was it.”</p>", "“That was it.”"),
+        ("<p><span>A</span> fter it.</p>", "After it."),
+        ("<p><span>S</span> hivering he rose.</p>", "Shivering he rose."),
+        ("<div class='cap'>T</div><p>hat was it.</p>", "That was it."),
+        ("<p>T</p><p><small>HAT</small> was it.</p>", "THAT was it."),
+        ("<div><img src='i.png' alt='T'></div><p>hat was it.</p>", "That was it."),
+        ("<p><img src='i.png' alt='Drop cap T'>hat was it.</p>", "That was it."),
+        ("<p><img src='pictures/drop_t.png' alt=''>hat was it.</p>", "That was it."),
+        ("<div><img src='i1.png' title='T'></div><p>hat was it.</p>", "That was it."),
+        ("<p><img src='i1.png'>uillon rose.</p>", "Quillon rose."),
+    ],
+)
+def test_a_drop_capital_is_a_letter_of_its_word(markup: str, text: str) -> None:
+    assert read(f"<h2>One</h2>{markup}{_OTHER_WORDS}").text.split("\n\n")[1] == text
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p><span class='drop'>A</span> man rose.</p>", "A man rose."),
+        ("<p><span class='drop'>A</span> FERRY CAME.</p>", "A FERRY CAME."),
+        ("<p><i>I</i> went.</p>", "I went."),
+        ("<p>“<i>I</i> ain’t afraid.”</p>", "“I ain’t afraid.”"),
+        ("<p><b>X</b> man had signed it.</p>", "X man had signed it."),
+        ("<p><b>T</b> The hat was his.</p>", "T The hat was his."),
+        ("<p>I</p><p>THE FERRY came.</p>", "I\n\nTHE FERRY came."),
+        ("<p>B</p><p>back, the rear of it</p>", "B\n\nback, the rear of it"),
+        ("<p>T</p><h3>hat</h3>", "T\n\nhat"),
+        ("<p><img src='ship.png' alt='A ship'>had been there</p>", "had been there"),
+        ("<p><img src='i1.png'>hat was it.</p><p>What? Chat!</p>", "hat was it.\n\nWhat? Chat!"),
+    ],
+)
+def test_a_letter_that_begins_no_word_stands_by_itself(markup: str, text: str) -> None:
+    assert read(f"<h2>One</h2>{markup}{_OTHER_WORDS}").text.startswith(f"One\n\n{text}\n\n")
+
+
+def test_a_letter_alone_is_read_to_the_last_and_keeps_its_place() -> None:
+    assert read("<p>One.</p><p>T</p>").text == "One.\n\nT"
+    linked = "".join(f"<p><a href='#c{n}'>Chapter {n}</a></p>" for n in "123")
+    told = "".join(f"<h2 id='c{n}'>Chapter {n}</h2><p>T</p><p>hat was {n}. {paragraph(4)}</p>" for n in "123")
+    assert titles(read(f"{linked}{told}{_OTHER_WORDS}")) == ["Chapter 1", "Chapter 2", "Chapter 3"]
+
+
 @pytest.mark.parametrize("author", ["by Ann Author", "Ann Author"])
 def test_an_author_below_the_title_is_no_part(author: str) -> None:
     stories = "".join(f"<h3>{title}</h3><p>{paragraph(at)}</p>" for at, title in enumerate(("Dusk", "Noon", "Dawn")))
