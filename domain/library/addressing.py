@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -189,7 +190,10 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
         line
         for line in lines
         if numbers[line.chapter.number] == target.value
-        and all(any(_fits(part, counted[part.number], step, used) for part in line.above) for step in outer)
+        and all(
+            any(_fits(part, counted[part.number], step, used) for part in line.above) or _says(line.chapter, step)
+            for step in outer
+        )
     ]
     fitting = _of_kind(fitting, target.word, used)
     if not fitting:
@@ -270,6 +274,19 @@ def _fits(part: Addressed, value: int | None, step: _Step, used: Container[str])
         return _is_called(part, step.word)
     is_other_word = step.word not in used and part.level == 1
     return value == step.value and (not step.word or is_other_word or _is_called(part, step.word))
+
+
+def _says(each: Addressed, step: _Step) -> bool:
+    """Whether a chapter's own title says that step: "part 2" or, as it has no other part, "volume 2" in "Chapter 1:
+    The Ford (Part 2)".
+    """
+    said = {
+        word: number_value(number)
+        for word, number in pairwise(map(_folded, re.findall(r"[^\W_]+", each.title)))
+        if word in _PART_WORDS
+    }
+    same = said.keys() & _kind_of(step.word) or said.keys()
+    return step.value is not None and any(said[word] == step.value for word in same)
 
 
 def _is_called(each: Addressed, word: str) -> bool:

@@ -50,6 +50,30 @@ def test_a_part_without_a_number_is_called_by_its_title_or_its_place(name: str, 
     assert find_chapter(NOVELS, name) is NOVELS[at]
 
 
+SERIALS = {
+    "volumes": book(*((f"Volume {n} Chapter {c}: The Ford", str(c), 1) for n in (1, 2) for c in (1, 2, 3))),
+    "parts": book(*((f"Chapter {c}: The Ford (Part {n})", str(c), 1) for c in (1, 2) for n in (1, 2, 3))),
+}
+
+
+@pytest.mark.parametrize(
+    ("serial", "name", "at"),
+    [
+        ("volumes", "volume 2 chapter 1", 3), ("volumes", "vol. 1, ch. 3", 2), ("volumes", "chapter 2 of volume 2", 4),
+        ("volumes", "part 2 chapter 3", 5), ("volumes", "volume two, chapter two", 4),
+        ("parts", "chapter 1 part 2", 1), ("parts", "part 3 of chapter 2", 5), ("parts", "chapter 2, part one", 3),
+    ],
+)  # fmt: skip
+def test_a_chapter_whose_title_names_its_volume_or_part_is_found_by_both(serial: str, name: str, at: int) -> None:
+    assert find_chapter(SERIALS[serial], name) is SERIALS[serial][at]
+
+
+@pytest.mark.parametrize("name", ["volume 4 chapter 1", "chapter 3 part 4", "volume 1 chapter 4"])
+@pytest.mark.parametrize("serial", SERIALS)
+def test_a_volume_or_part_that_no_title_names_has_no_chapters(serial: str, name: str) -> None:
+    assert find_chapter(SERIALS[serial], name) is None
+
+
 NESTED = book(
     ("Volume I", "I", 1), ("Book I", "I", 2), ("Chapter I", "I", 3), ("Book II", "II", 2), ("Chapter I", "I", 3),
     ("Volume II", "II", 1), ("Book I", "I", 2), ("Chapter I", "I", 3), ("Book II", "II", 2), ("Chapter I", "I", 3),
