@@ -121,13 +121,22 @@ _FEWEST_TALES = 5
 _SHORTEST_TALE = 2_000
 _LONGEST_PAGE = 4_000
 _FEWEST_DATES = 5
+_BEHIND_DATE = re.compile(r"\.?_?(?:--|\s?[—–]|\.\s)")
 
 
 def dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """The entries of a diary, or letters with nothing but a date."""
-    days = [block for block in blocks if len(block.lines) == 1 and is_date(block.lines[0])]
+    """The entries of a diary, or letters with nothing but a date, which may begin a line: "3 May. Bistritz.--Left"."""
+    days = [day for block in blocks if (day := _day(text, block))]
     found = _sections(text, days) if len(days) >= _FEWEST_DATES else []
     return [replace(day, label=Label(None, day.title, "", "")) for day in found]  # "6. Mai" is no sixth chapter
+
+
+def _day(text: str, block: Block) -> Block | None:
+    """The date that the first line of a block is or begins with."""
+    line = text[block.start : min(block.end, block.start + LONGEST_TITLE)].partition("\n")[0]
+    ends = (len(line), *(mark.start() for mark in _BEHIND_DATE.finditer(line)))
+    day = next((day for end in ends if is_date(day := line[:end].strip(f"{_ORNAMENTS}_ "))), "")
+    return block._replace(end=block.start + line.index(day) + len(day), lines=(day,)) if day else None
 
 
 _OUTER_NUMBER = re.compile(r"(?P<number>\d{1,2})\.?\s+(?P<title>[^\W\d_].*)")
@@ -327,8 +336,7 @@ def is_above_prose(lines: Sequence[str]) -> bool:
 # --- titles by their look -------------------------------------------------------------------------------------------
 
 FEWEST_HEADINGS = 3
-"""Of fewer heading elements, the looks of lines are examined as well."""
-_FEWEST_STYLED = 3
+"""Of fewer heading elements, the looks of lines are examined as well; fewer lines that look alike are no headings."""
 _SHORTEST_STYLED_CHAPTER = 800
 _MOST_LOOKS = 20
 _MOST_MISSES = 100
@@ -365,39 +373,32 @@ def styled_titles(lines: Iterable[StyledLine], text: str) -> list[Heading]:
     found = [
         placed
         for look, alike in sorted(titles.items(), key=lambda each: -len(each[1]))[:_MOST_LOOKS]
-        if _FEWEST_STYLED <= len(alike) <= MOST_CHAPTERS and prose[look] * 10 <= len(alike)
-        for placed in (_placed(text, alike), _placed_from_end(text, alike))
+        if FEWEST_HEADINGS <= len(alike) <= MOST_CHAPTERS and prose[look] * 10 <= len(alike)
+        for placed in (_placed(text, alike), _placed(text, alike, from_end=True))
     ]
     return max((each for each in found if divides_into_chapters(text, each)), key=len, default=[])
 
 
-def _placed(text: str, lines: Iterable[str]) -> list[Heading]:
-    """The lines as headings where they stand in the text, each a block by itself."""
-    whole, found, end, misses = f"\n{text}\n", [], 0, 0
-    for line in lines:
-        if (at := whole.find(f"\n{line}\n", end, end + _FARTHEST)) >= 0:
-            end = at + len(line) + 1
+def _placed(text: str, lines: Sequence[str], *, from_end: bool = False) -> list[Heading]:
+    """The lines as headings where they stand in the text, each a block by itself. If they are looked for from the last
+    one back, those of a table of contents in front are left out.
+    """
+    whole, found, misses = f"\n{text}\n", [], 0
+    end = len(whole) if from_end else 0
+    for line in reversed(lines) if from_end else lines:
+        near = (max(0, end - _FARTHEST), end) if from_end else (end, end + _FARTHEST)
+        at = (whole.rfind if from_end else whole.find)(f"\n{line}\n", *near)
+        if at >= 0:
+            end = at + (1 if from_end else len(line) + 1)
             found.append(Heading(at, at + len(line), line, 1))
         elif (misses := misses + 1) > _MOST_MISSES:
             return []
-    return found
-
-
-def _placed_from_end(text: str, lines: Sequence[str]) -> list[Heading]:
-    """As `_placed`, but from the last line back, which leaves out a table of contents that names them in front."""
-    whole, found, end, misses = f"\n{text}\n", [], len(text) + 2, 0
-    for line in reversed(lines):
-        if (at := whole.rfind(f"\n{line}\n", max(0, end - _FARTHEST), end)) >= 0:
-            end = at + 1
-            found.append(Heading(at, at + len(line), line, 1))
-        elif (misses := misses + 1) > _MOST_MISSES:
-            return []
-    return found[::-1]
+    return found[::-1] if from_end else found
 
 
 def divides_into_chapters(text: str, headings: Sequence[Heading]) -> bool:
     """Whether headings stand as far from each other as those of chapters, and are not the same again and again."""
-    return _are_names_of_chapters(text, headings, _FEWEST_STYLED, _SHORTEST_STYLED_CHAPTER)
+    return _are_names_of_chapters(text, headings, FEWEST_HEADINGS, _SHORTEST_STYLED_CHAPTER)
 
 
 def _are_names_of_chapters(text: str, headings: Sequence[Heading], fewest: int, shortest: int) -> bool:

@@ -246,6 +246,28 @@ def test_letters_and_days_and_scenes() -> None:
     assert len(plain(*days).chapters) == 5
 
 
+@pytest.mark.parametrize(
+    ("form", "named"),
+    [
+        ("{} May. Bistritz.--", "{} May"),
+        ("_{} May._—", "{} May"),
+        ("{}. Mai. ", "{}. Mai"),
+        ("Monday, {}th May 1862. — ", "Monday, {}th May 1862"),
+        ("January {}, 1862.\n", "January {}, 1862"),
+    ],
+)
+def test_the_days_of_a_diary_may_begin_its_paragraphs(form: str, named: str) -> None:
+    days = (4, 5, 7, 9, 12, 15)
+    entries = [form.format(day) + prose(20 * day) for day in days]
+    book = check(read_plain("\n\n".join(["A COUNTRY DIARY", "by Ann Author", *entries])))
+    assert titles(book) == [named.format(day) for day in days]
+
+
+def test_days_that_begin_paragraphs_of_chapters_are_no_chapters() -> None:
+    days = [f"Chapter {at}\n\n{day} May. Bistritz.--{paragraph(day)}" for at, day in enumerate(range(3, 9), start=1)]
+    assert printed(plain(*days)) == [*"123456"]
+
+
 def test_headings_with_no_blank_lines_around_them() -> None:
     text = "A NOVEL\nby Ann Author\n" + "".join(
         f"CHAPTER {number}\n{prose(3).replace(chr(10) * 2, chr(10))}\n" for number in _ROMAN[:5]
