@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from bot.providers.extractive import intents, quotation, wording
+from bot.providers.extractive import intents, quotation, signs, wording
 from bot.providers.extractive.language import WORDINGS, Language, is_little, language_of, stems_of
 from bot.providers.extractive.question import (
     Question,
@@ -102,7 +102,7 @@ class Choices:
         if asked_in(question.text, question.language) is not question.language:
             return self._is_shared(question, candidates)
         capitals = (word for word in question.name_words if word[0].isupper() and not is_title(word))
-        typed = [without_possessive(word) for word in capitals if not wording.has_article(word, question)]
+        typed = [without_possessive(word) for word in capitals if not question.has_article(word)]
         is_asked_who = kind_of(question.text, question.language) is question.kind is QuestionKind.WHO_IS
         asks_who = is_asked_who and question.language is not Language.GERMAN
         return not (asks_who and typed) or quotation.are_names(typed, candidates, question.language)
@@ -111,7 +111,7 @@ class Choices:
         """Whether a question in another language has a name of the book, or a noun that is spelt the same in both."""
         words = [term.word for term in question.terms]
         told = {word for candidate in candidates for word in candidate.words.split()}
-        nouns = (w for w in words if w.capitalize() in question.text or wording.has_article(w, question))
+        nouns = (w for w in words if w.capitalize() in question.text or question.has_article(w))
         return quotation.are_names(words, candidates, question.language) or any(fold(word) in told for word in nouns)
 
     def told_in(self, question: Question) -> tuple[str, Question]:
@@ -470,7 +470,7 @@ def phrase_hits(transcript: Transcript, text: str, *, exact: bool) -> list[Passa
     found = transcript.passages_of("find_phrase", text=text)
     places = {fold(each.text): each for each in reversed(found) if not exact or quotation.is_told(text, each)}
     parts = {each: [each.text[start:end] for start, end in split_sentences(each.text)] for each in places.values()}
-    whole = [each for each, own in parts.items() if any(quotation.stands_in(text, part) for part in own)]
+    whole = [each for each, own in parts.items() if any(signs.stands_in(text, part) for part in own)]
     return (whole or [*places.values()])[: -1 - MOST_PLACES : -1]
 
 

@@ -59,6 +59,8 @@ class QuestionKind(StrEnum):
     OTHER = "anything else"
 
 
+ARTICLES = r"(?:the|an?|any|some|his|her|its|their|my|your|our|der|die|das|de[nm]|ein\w*|une?|l[aeo]s?|el|un[oa]?)"
+
 ALIKE = 0.5
 """The strength of a word that may replace one of the question."""
 
@@ -138,6 +140,15 @@ class Question:
         is_small = self.language is Language.GERMAN and term.word.islower()
         is_second = self.text.split()[1:2] == [term.word] and is_little(self.text.split()[0], self.language)
         return is_small and (is_second or _LATER_CAPITAL.search(self.text) is not None)
+
+    def has_article(self, word: str) -> bool:
+        """Whether a word follows an article or the like, perhaps with one word between, as hardly any name does.
+
+        The last word of "why did the ship sink" is a verb.
+        """
+        before = rf"\b(?P<does>(?:did|does|do) )?{ARTICLES} (?P<between>[\w-]+ )?"
+        found = re.search(rf"{before}{re.escape(word)}\b(?P<rest>.*)", self.text, re.IGNORECASE)
+        return found is not None and not (found["does"] and found["between"] and not words_of(found["rest"]))
 
     def searched(self, word: str) -> str:
         """A word as it is searched for: "Effi" for "Effis" in "Effis Tochter"."""

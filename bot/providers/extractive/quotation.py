@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from bot.providers.extractive.language import WORDINGS, Language, is_little, stem, stems_of
 from bot.providers.extractive.question import Question
+from bot.providers.extractive.signs import stands_in
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, fold, key_of
-from domain.library.search.words import sound_of, words_of
+from domain.library.search.words import words_of
 
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
@@ -359,6 +360,19 @@ def with_neighbours(hit: Passage, around: Sequence[Passage], language: Language,
     return with_whole_replies(near, candidates, most_words=LONGEST_REPLY)
 
 
+def from_hit_on(
+    hit: Passage, around: Sequence[Passage], language: Language, *, fewest_words: int = 0
+) -> list[Candidate]:
+    """The sentence with a hit and the next one, and as many more as it takes to have so many words, if there are."""
+    pieces: list[Candidate] = []
+    for reach in range(1, max(fewest_words, 1) + 1):
+        near = with_neighbours(hit, around, language, reach=reach)
+        pieces = [each for each in near if each.end > hit.start and not each.is_heading]
+        if sum(each.length for each in pieces) >= fewest_words:
+            break
+    return pieces
+
+
 def with_whole_replies(
     chosen: Sequence[Candidate], candidates: Sequence[Candidate], *, most_words: int
 ) -> list[Candidate]:
@@ -459,41 +473,7 @@ def _paired(text: str) -> str:
     return (f"{missing}… " if missing else before) + inner + after
 
 
-def stands_in(line: str, text: str) -> bool:
-    """Whether a text has the very words of a line."""
-    return _words_alone(line) in _words_alone(text)
-
-
-_EXCHANGED = re.compile(r"\b(?:his|her|hers?|him|their|them|my|me|your|our|us|its?|an?)\b", re.IGNORECASE)
-_ALIKE, _ALIKE_IN_LITTLE = 1.25, 2.0
-"""The share of a line's words in a text and of those that mean something, in sum; the second if it has one of these."""
-
-
-def is_like(line: str, text: str, language: Language) -> bool:
-    """Whether a text has most words of a line in their order, as they sound, and most of those that mean something."""
-    every = (text, line, " ".join(word for word in words_of(line) if not is_little(word, language)))
-    parts = (_EXCHANGED.sub("the", each) for each in every)
-    sounds, *rest = ([*map(sound_of, stems_of(each, language))] for each in parts)
-    whole, telling = (_in_order(words, sounds) / max(len(words), 1) for words in rest)
-    return whole + telling >= (_ALIKE if len(rest[1]) > 1 else _ALIKE_IN_LITTLE)
-
-
-def _in_order(words: Sequence[str], others: Sequence[str]) -> int:
-    """How many of these words, at most, others have in the same order."""
-    row = [0] * (len(words) + 1)
-    for other in others:
-        before = row
-        row = [0]
-        for at, word in enumerate(words):
-            row.append(before[at] + 1 if word == other else max(row[at], before[at + 1]))
-    return row[-1]
-
-
 def is_told(line: str, passage: Passage) -> bool:
     """Whether a passage has the very words of a line, which are not its chapter's title."""
     is_title = passage.text.isupper() or fold(passage.text) in fold(passage.chapter)
     return stands_in(line, passage.text) and not is_title
-
-
-def _words_alone(text: str) -> str:
-    return f" {' '.join(words_of(fold(text)))} "

@@ -43,17 +43,17 @@ from bot.providers.extractive.quotation import (
     Confidence,
     block_quotations,
     first_told,
+    from_hit_on,
     gather,
     introduce,
-    is_like,
     is_telling,
     quotations,
     render,
     spoken,
-    stands_in,
     with_neighbours,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Evidence, choose
+from bot.providers.extractive.signs import is_like, stands_in
 from bot.providers.extractive.transcript import BOTH, Transcript, last_pages, numbered, story_chapter
 from bot.providers.extractive.wording import (
     PHRASES,
@@ -74,6 +74,8 @@ from domain.library.summaries import is_of_names, most_salient, weights_of
 _MOST_TOLD, _MOST_CHAPTERS = 6, 12
 """Telling sentences of few chapters, and chapters that are told of: as many as fit on a screen."""
 _FEWEST_OPENING = 12  # words that tell something; of fewer, what stands behind a gap is told as well
+_FEWEST_MET = 20
+"""Words that tell how somebody is met: “Tom!” and “No answer.” do not, nor does what follows on them at once."""
 _ROOM = 1_500
 """Characters of a story told by its chapters, without references: with them it fits into one message on Discord."""
 
@@ -104,7 +106,7 @@ def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
     looks = transcript.looks_for("story_so_far")
     if not looks:
         return ""
-    phrases, passages = PHRASES[language], transcript.passages_of("story_so_far")
+    phrases = PHRASES[language]
     if all(look.result.is_error for look in looks):
         same = numbered(transcript.listed, wish.chapter)
         number = number_value(same[0]["printed"]) if same else None
@@ -219,7 +221,8 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     is_same = is_count and words == last_words  # it is quoted once
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, last_key if is_same else places[-1])
     if wish.place == "met":
-        return _meeting(first_told(result.passages), transcript, language)
+        hit, around = first_told(result.passages), transcript.passages_of("read_around")
+        return render(quotations(from_hit_on(hit, around, language, fewest_words=_FEWEST_MET)), language)
     if not is_count:
         return last if wish.place == "last" else first
     told = [tally.sentence(wish.term, phrases)] if tally else []
@@ -229,17 +232,6 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
 def _parted(rendered: str) -> tuple[str, str]:
     """The words of a quotation, and its keys."""
     return (rendered[: keys.start()], keys[0].strip()) if (keys := KEY_GROUP.search(rendered)) else (rendered, "")
-
-
-def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
-    """The sentence in which a name first stands, and the next."""
-    around = transcript.passages_of("read_around")
-    return render(quotations(_and_next(first, around, language)), language)
-
-
-def _and_next(hit: Passage, around: Sequence[Passage], language: Language) -> list[Candidate]:
-    pieces = with_neighbours(hit, around, language, reach=1)
-    return [each for each in pieces if each.end > hit.start and not each.is_heading]
 
 
 def _around(term: str, passage: Passage, language: Language) -> str:
@@ -261,7 +253,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     if not hits:
         return phrases.no_line
     around = transcript.passages_of("read_around")
-    told = [_and_next(each, around, language) for each in hits] if wish.after else []
+    told = [from_hit_on(each, around, language) for each in hits] if wish.after else []
     told = told or [spoken(each, around, language, with_speaker=wish.speaker) for each in hits]
     pieces = [piece for each in told for piece in each]
     lead = phrases.line if stands_in(wish.text, hits[0].text) else phrases.line_similar

@@ -23,7 +23,7 @@ from bot.providers.extractive.language import (
 )
 from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer
 from domain.library.search.phrases import LEAST_RUN
-from domain.library.search.words import IRREGULAR_FORMS, fold, without_possessive, words_of
+from domain.library.search.words import IRREGULAR_FORMS, fold, sound_of, without_possessive, words_of
 from domain.reading.recap import NO_LINK, is_role, without_adverbial
 
 
@@ -366,3 +366,37 @@ def _shared_run(words: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
             same = tuple(word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             longest = max(longest, same, key=len)
     return longest
+
+
+def stands_in(line: str, text: str) -> bool:
+    """Whether a text has the very words of a line."""
+    return _words_alone(line) in _words_alone(text)
+
+
+_EXCHANGED = re.compile(r"\b(?:his|her|hers?|him|their|them|my|me|your|our|us|its?|an?)\b", re.IGNORECASE)
+_ALIKE, _ALIKE_IN_LITTLE = 1.25, 2.0
+"""The share of a line's words in a text and of those that mean something, in sum; the second if it has one of these."""
+
+
+def is_like(line: str, text: str, language: Language) -> bool:
+    """Whether a text has most words of a line in their order, as they sound, and most of those that mean something."""
+    every = (text, line, " ".join(word for word in words_of(line) if not is_little(word, language)))
+    parts = (_EXCHANGED.sub("the", each) for each in every)
+    sounds, *rest = ([*map(sound_of, stems_of(each, language))] for each in parts)
+    whole, telling = (_in_order(words, sounds) / max(len(words), 1) for words in rest)
+    return whole + telling >= (_ALIKE if len(rest[1]) > 1 else _ALIKE_IN_LITTLE)
+
+
+def _in_order(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many of these words, at most, others have in the same order."""
+    row = [0] * (len(words) + 1)
+    for other in others:
+        before = row
+        row = [0]
+        for at, word in enumerate(words):
+            row.append(before[at] + 1 if word == other else max(row[at], before[at + 1]))
+    return row[-1]
+
+
+def _words_alone(text: str) -> str:
+    return f" {' '.join(words_of(fold(text)))} "

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.providers.extractive.language import ANSWERING, NUMBERS, WORDINGS, Language, is_little, stems_of, written
 from bot.providers.extractive.question import (
+    ARTICLES,
     FULL_NAME,
     MEASURED,
     Question,
@@ -19,7 +20,15 @@ from bot.providers.extractive.question import (
     without_fillers,
 )
 from bot.providers.extractive.quotation import Choice, Confidence
-from bot.providers.extractive.signs import AGED, CAUSE, CUES, has_number, matters_in, measure_in, relation_in
+from bot.providers.extractive.signs import (
+    AGED,
+    CAUSE,
+    CUES,
+    has_number,
+    matters_in,
+    measure_in,
+    relation_in,
+)
 from domain.errors import shortened
 from domain.library.search.languages import german_forms, is_strong_german
 from domain.library.search.phrases import LEAST_RUN, quoted_in
@@ -351,9 +360,6 @@ def introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 
 
-_ARTICLES = r"(?:the|an?|any|some|his|her|its|their|my|your|our|der|die|das|de[nm]|ein\w*|une?|l[aeo]s?|el|un[oa]?)"
-
-
 def essential(question: Question, gone: Sequence[Term], respelt: Collection[str], *, is_foreign: bool) -> list[str]:
     """Absent words without which a question has no answer: a name; all but one of the words asked about; or the only
     thing: of "Who found the dragon?", "found" alone says nothing. `respelt` words are found in another spelling.
@@ -376,7 +382,7 @@ def essential(question: Question, gone: Sequence[Term], respelt: Collection[str]
         return [term.word for term in own] if lost else []
     if known == 1 and len(lost) > 1:
         return [term.word for term in lost]
-    things = [term for term in own if term.stem in question.names or has_article(term.word, question)]
+    things = [term for term in own if term.stem in question.names or question.has_article(term.word)]
     return [term.word for term in things] if all(term in gone for term in things) else []
 
 
@@ -401,25 +407,12 @@ def without_lost(question: Question, gone: Sequence[Term]) -> Question | None:
     """The question without these words, if it then still is about somebody or something; else None."""
     terms = tuple(term for term in question.terms if term not in gone)
     kept = frozenset(term.stem for term in terms)
-    its = "|".join([f"(?:of|about)(?: {_ARTICLES})?", *(re.escape(t.word) for t in terms if t.word.islower())])
+    its = "|".join([f"(?:of|about)(?: {ARTICLES})?", *(re.escape(t.word) for t in terms if t.word.islower())])
     if any(re.search(rf"\b(?:{its}) {re.escape(term.word)}\b", question.text, re.IGNORECASE) for term in gone):
         return None  # "the price of the tea" and "the black tea" are about tea
-    is_left = gone and any(term.stem in question.names or has_article(term.word, question) for term in terms)
+    is_left = gone and any(term.stem in question.names or question.has_article(term.word) for term in terms)
     rest = replace(question, terms=terms, names=question.names & kept)
     return rest if is_left else None
-
-
-def has_article(word: str, question: Question) -> bool:
-    """Whether a word follows an article or the like, perhaps with one word between, as hardly any name does.
-
-    The last word of "why did the ship sink" is a verb.
-    """
-    found = re.search(
-        rf"\b(?P<does>(?:did|does|do) )?{_ARTICLES} (?P<between>[\w-]+ )?{re.escape(word)}\b(?P<rest>.*)",
-        question.text,
-        re.IGNORECASE,
-    )
-    return found is not None and not (found["does"] and found["between"] and not words_of(found["rest"]))
 
 
 def nothing_found(words: Sequence[str], asked: str, phrases: Phrases) -> str:

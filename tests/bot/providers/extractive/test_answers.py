@@ -84,9 +84,18 @@ async def test_somebody_is_introduced(talk: Talk) -> None:
 
 async def test_somebody_is_first_met_where_the_name_first_stands(talk: Talk) -> None:
     turn = await talk.ask("How do we first meet Hobb?")
-    assert turn.text.startswith("“The ferryman, old Hobb, would not take money from her. He had rowed the boat")
+    assert turn.text.startswith("> The ferryman, old Hobb, would not take money from her. He had rowed the boat")
     assert "put the lamp out" not in turn.text
     assert {citation.page for citation in turn.citations} == {"1"}
+
+
+async def test_somebody_called_by_name_is_met_where_something_is_told(tmp_path: Path) -> None:
+    calls = "“Ralf!” No answer. “RALF!” No answer. “Where is that boy hiding from me?” "
+    told = "The old lady looked over the edge of her spectacles at the empty hall, and then under them at the stairs."
+    async with reading(tmp_path, {"I. The Call": f"{calls}{told} Nobody came. Ralf was in the orchard."}) as talk:
+        turn = await talk.ask("How do we first meet Ralf?")
+    assert told in turn.text
+    assert "orchard" not in turn.text
 
 
 async def test_the_book_begins_where_its_story_does(tmp_path: Path) -> None:

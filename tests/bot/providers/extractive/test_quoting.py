@@ -9,12 +9,12 @@ from bot.providers.extractive.quotation import (
     Candidate,
     gather,
     introduce,
-    is_like,
     quotations,
     render,
     spoken,
     with_whole_replies,
 )
+from bot.providers.extractive.signs import is_like
 from bot.providers.extractive.transcript import last_quoted
 from domain.book import Passage, Sentence
 from domain.citations.keys import key_of
