@@ -400,3 +400,8 @@ def _in_order(words: Sequence[str], others: Sequence[str]) -> int:
 
 def _words_alone(text: str) -> str:
     return f" {' '.join(words_of(fold(text)))} "
+
+
+def in_one_sentence(words: Collection[str], text: str) -> bool:
+    """Whether one sentence of a text has all these words, as one that tells of Count Rostóv and his son Nicholas."""
+    return any({*words} <= {*words_of(sentence)} for sentence in re.split("[.!?]", text))

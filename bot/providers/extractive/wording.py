@@ -25,6 +25,7 @@ from bot.providers.extractive.signs import (
     CAUSE,
     CUES,
     has_number,
+    in_one_sentence,
     matters_in,
     measure_in,
     relation_in,
@@ -250,7 +251,8 @@ def respelt(question: Question, missing: Mapping[str, Sequence[str]]) -> dict[st
     alike = {word: [s for s in each if s[0].islower() or word not in verbs] for word, each in spelt.items()}
     meant = {word: [s for s in each if s[0].isupper() or word not in names] for word, each in alike.items()}
     found = {word: each[0] for word, each in meant.items() if each}
-    common = [word for word, each in found.items() if each.islower()]  # "harry potter" is no hurried porter
+    is_noun = question.language is Language.GERMAN  # has a capital like a name: "Harry Potter" is no "Haare Götter"
+    common = [word for word, each in found.items() if is_noun or each.islower()]  # and no hurried porter
     pairs = {word for pair in permutations(common, 2) if " ".join(pair) in question.text for word in pair}
     return {word: each for word, each in found.items() if word not in pairs}
 
@@ -393,8 +395,13 @@ def half_known(question: Question, gone: Collection[str], respelt: Mapping[str, 
     names = [word for word in question.name_words if not (is_title(word) or relation_in(f"{word} of all"))]
     pairs = ([*map(without_possessive, pair)] for pair in pairwise(words_of(question.text)) if {*pair} <= {*names})
     lost = [p for p in pairs if not {*gone, *respelt}.isdisjoint(p) or _are_no_name(p, question, told)]
-    as_spelt = (" ".join(respelt.get(word, word) for word in pair) for pair in lost)
-    return [] if all(fold(each) in fold(told.replace("-", " ")) for each in as_spelt) else names
+    text = fold(told.replace("-", " "))
+    as_spelt = {pair: [fold(respelt.get(word, word)) for word in pair] for pair in map(tuple, lost)}
+    are_there = (
+        " ".join(words) in text or (not respelt.keys().isdisjoint(pair) and in_one_sentence(words, text))
+        for pair, words in as_spelt.items()
+    )
+    return [] if all(are_there) else names
 
 
 def _are_no_name(pair: Sequence[str], question: Question, told: str) -> bool:

@@ -506,6 +506,24 @@ async def test_a_name_of_two_words_is_not_another_of_one(tmp_path: Path) -> None
     assert turn.text.startswith(SAY.nothing_about.format("*Vera*"))
 
 
+async def test_who_is_called_otherwise_in_another_translation_is_told_of(tmp_path: Path) -> None:
+    family = "Count Rastov was proud of his son Nicholas, who had joined the hussars in spite of his mother's tears. "
+    others = "The guests went home at four. It had snowed all night. Vera Holm was left to put out the candles. "
+    async with reading(tmp_path, {"I": family + others * 4}) as talk:
+        turn = await talk.ask("Who is Nikolai Rastov?")
+        nobody = await talk.ask("Who is Nikolai Holm?")
+    assert turn.text.startswith("Did you mean *Nicholas*?")
+    assert "his son Nicholas, who had joined the hussars" in turn.text
+    assert nobody.text.startswith(SAY.nothing_about.format("*Nikolai Holm*"))
+
+
+async def test_two_unknown_german_words_side_by_side_are_no_two_others_misspelt(tmp_path: Path) -> None:
+    told = "Die Götter zürnten, und ihre Haare flogen im Wind. Frau Adler schloß das Fenster und ging zu Bett. "
+    async with reading(tmp_path, {"Erstes Kapitel": told * 3}) as talk:
+        turn = await talk.ask("Was macht Harre Götler?")
+    assert turn.text == PHRASES[Language.GERMAN].nothing_about.format("*Harre Götler*")
+
+
 async def test_two_german_nouns_are_no_name(tmp_path: Path) -> None:
     story = "Auf dem Stein stand nichts als Anna. Anna schlief. Die Mutter weinte um Anna. " * 6
     async with reading(tmp_path, {"I. Der Stein": story}) as talk:
