@@ -110,7 +110,9 @@ LONGEST_QUOTE = 400
 
 
 def quoted(citation: Citation, say: Say, around: str = "") -> str:
-    """A cited sentence as a line of a block quotation, followed by its page; a long one is cut around a word."""
+    """A cited sentence as a line of a block quotation, followed by its page; a long one is cut around a word. Each
+    quotation mark in it has its partner.
+    """
     quote = " ".join(citation.quote.split())
     if len(quote) > LONGEST_QUOTE:
         at = max(quote.find(around), 0) if around else 0
@@ -118,7 +120,46 @@ def quoted(citation: Citation, say: Say, around: str = "") -> str:
         end = quote.rfind(" ", start, start + LONGEST_QUOTE)
         end = end if end > start else start + LONGEST_QUOTE
         quote = f"{'… ' if start else ''}{quote[start:end]}{' …' if end < len(quote) else ''}"
-    return f"> {quote} ({citation.reference_in(say)})"
+    return f"> {paired(quote)} ({citation.reference_in(say)})"
+
+
+DOUBLE_MARKS = re.compile(r"[\"“”„«»]")
+OPENS = re.compile(r"„|(?:(?<=[\s(\[—–-])|^)(?:[\"“«»](?=[^\s.,;:!?)])|«)")
+"""The neighbours of a mark tell what it does: “ closes a reply in German, « in some books and » in others."""
+
+_BRACKETED = re.compile(r"\[([^\[\]]+)\]")
+"""A stage direction. In a quotation, brackets would mean that words are left out."""
+
+
+def bare(text: str) -> str:
+    """The text without outer quotation marks, if it has no others, or without its brackets."""
+    if bracketed := _BRACKETED.fullmatch(text):
+        text = bracketed[1]
+    marks = [match.start() for match in DOUBLE_MARKS.finditer(text)]
+    return text.strip('"“”„«» ') if marks and {*marks} <= {0, len(text) - 1} else text
+
+
+_PARTNERS = dict(zip('“„«»‘"', '”“»«’"', strict=True))
+_BY_CLOSING = {closing: opening for opening, closing in _PARTNERS.items()}
+_ANY_MARK = re.compile(rf"{DOUBLE_MARKS.pattern}|(?<!\w)‘(?=\S)|(?<=[.,;:!?…—–”\"])’(?!\w)")
+"""Double marks, and single ones that are no apostrophes."""
+
+
+def paired(text: str) -> str:
+    """The text with a partner for each mark that has its own in what is left out; alone at one end, it is left out."""
+    if len(DOUBLE_MARKS.findall(text)) == 1:
+        text = bare(text)
+    inner, opened, missing = text.strip("… "), "", ""
+    for mark in _ANY_MARK.finditer("" if "[" in inner else inner):  # words in brackets would be taken for left out
+        if mark[0] == "‘" or OPENS.match(inner, mark.start()):  # as may each paragraph of a long reply
+            opened += mark[0] if mark[0] not in opened and words_of(inner[mark.end() :]) else ""
+        elif (opener := _BY_CLOSING.get(mark[0], "")) in opened:
+            opened = opened[: opened.rfind(opener)]
+        elif opener not in missing and words_of(inner[: mark.start()]):
+            missing = opener + missing
+    before, after = text.split(inner, 1) if inner else (text, "")
+    after = f" …{''.join(_PARTNERS[each] for each in reversed(opened))}" if opened else after
+    return (f"{missing}… " if missing else before) + inner + after
 
 
 async def offset_of(view: BookView, place: str) -> int:

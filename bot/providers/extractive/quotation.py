@@ -13,6 +13,7 @@ from bot.providers.extractive.signs import stands_in
 from domain.book import Passage, Sentence
 from domain.citations.keys import KEY_GROUP, fold, key_of
 from domain.library.search.words import words_of
+from domain.reading.recap import DOUBLE_MARKS, OPENS, bare, paired
 
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
@@ -227,9 +228,6 @@ def _no_longer(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 _MARKS = {Language.GERMAN: ("„", "“"), Language.FRENCH: ("«", "»")}
-_DOUBLE = re.compile(r"[\"“”„«»]")
-_OPENS = re.compile(r"„|(?:(?<=[\s(\[—–-])|^)(?:[\"“«»](?=[^\s.,;:!?)])|«)")
-"""The neighbours of a mark tell what it does: “ closes a reply in German, « in some books and » in others."""
 _LONGEST_LINE = 300
 """Characters of several quotations that are still read well in one paragraph."""
 _NAME_INSIDE = re.compile(r"\w\W+[A-ZÀ-ÞА-ЯЁ]\w")
@@ -294,10 +292,10 @@ def is_telling(candidate: Candidate) -> bool:
 def render(quoted: Sequence[Quotation], language: Language) -> str:
     """Quotations as Markdown, each followed by its keys; as blocks, if they have marks inside or are many words."""
     are_long = len(quoted) > 1 and sum(len(each.text) for each in quoted) > _LONGEST_LINE
-    if are_long or any(_DOUBLE.search(_bare(each.text)) for each in quoted):
-        return "\n\n".join(f"> {_paired(each.text)} {each.keys}" for each in quoted)
+    if are_long or any(DOUBLE_MARKS.search(bare(each.text)) for each in quoted):
+        return "\n\n".join(f"> {paired(each.text)} {each.keys}" for each in quoted)
     opening, closing = _MARKS.get(language, ("“", "”"))
-    return " ".join(f"{opening}{_paired(_bare(each.text))}{closing} {each.keys}" for each in quoted)
+    return " ".join(f"{opening}{paired(bare(each.text))}{closing} {each.keys}" for each in quoted)
 
 
 def introduce(lead: str, rendered: str) -> str:
@@ -343,9 +341,9 @@ def spoken(hit: Passage, around: Sequence[Passage], language: Language, *, with_
 def _says_who(text: str) -> bool:
     """Whether a sentence names somebody outside of what is said in it; without marks, all of it is said."""
     told, depth, end = "", 0, 0
-    for mark in _DOUBLE.finditer(text):
+    for mark in DOUBLE_MARKS.finditer(text):
         told += "" if depth else text[end : mark.start()]
-        depth, end = max(0, depth + (1 if _OPENS.match(text, mark.start()) else -1)), mark.end()
+        depth, end = max(0, depth + (1 if OPENS.match(text, mark.start()) else -1)), mark.end()
     return _NAME_INSIDE.search(told + ("" if depth or not end else text[end:])) is not None
 
 
@@ -411,8 +409,8 @@ def _rest_of_reply(candidates: Sequence[Candidate], at: int, step: int, missing:
 def _unpaired(text: str) -> tuple[int, int]:
     """How many quotation marks close what was opened before the text, and open what is closed behind it."""
     closing = opening = 0
-    for mark in _DOUBLE.finditer(text):
-        if _OPENS.match(text, mark.start()):
+    for mark in DOUBLE_MARKS.finditer(text):
+        if OPENS.match(text, mark.start()):
             opening += 1
         elif opening:
             opening -= 1
@@ -436,41 +434,6 @@ def _quotation(group: Sequence[Candidate], repeated: Sequence[Sentence]) -> Quot
     opening = "" if group[0].start == group[0].sentence.start else "… "
     closing = "" if group[-1].end == group[-1].sentence.end and not group[-1].announces else " …"
     return Quotation(f"{opening}{text}{closing}", tuple(dict.fromkeys([*(each.sentence for each in group), *repeated])))
-
-
-_BRACKETED = re.compile(r"\[([^\[\]]+)\]")
-"""A stage direction. In a quotation, brackets would mean that words are left out."""
-
-
-def _bare(text: str) -> str:
-    """The text without outer quotation marks, if it has no others, or without its brackets."""
-    if bracketed := _BRACKETED.fullmatch(text):
-        text = bracketed[1]
-    marks = [match.start() for match in _DOUBLE.finditer(text)]
-    return text.strip('"“”„«» ') if marks and {*marks} <= {0, len(text) - 1} else text
-
-
-_PARTNERS = dict(zip('“„«»‘"', '”“»«’"', strict=True))
-_OPENERS = {closing: opening for opening, closing in _PARTNERS.items()}
-_ANY_MARK = re.compile(rf"{_DOUBLE.pattern}|(?<!\w)‘(?=\S)|(?<=[.,;:!?…—–”\"])’(?!\w)")
-"""Double marks, and single ones that are no apostrophes."""
-
-
-def _paired(text: str) -> str:
-    """The text with a partner for each mark that has its own in what is left out; alone at one end, it is left out."""
-    if len(_DOUBLE.findall(text)) == 1:
-        text = _bare(text)
-    inner, opened, missing = text.strip("… "), "", ""
-    for mark in _ANY_MARK.finditer("" if "[" in inner else inner):  # words in brackets would be taken for left out
-        if mark[0] == "‘" or _OPENS.match(inner, mark.start()):  # as may each paragraph of a long reply
-            opened += mark[0] if mark[0] not in opened and words_of(inner[mark.end() :]) else ""
-        elif (opener := _OPENERS.get(mark[0], "")) in opened:
-            opened = opened[: opened.rfind(opener)]
-        elif opener not in missing and words_of(inner[: mark.start()]):
-            missing = opener + missing
-    before, after = text.split(inner, 1) if inner else (text, "")
-    after = f" …{''.join(_PARTNERS[each] for each in reversed(opened))}" if opened else after
-    return (f"{missing}… " if missing else before) + inner + after
 
 
 def is_told(line: str, passage: Passage) -> bool:

@@ -10,14 +10,14 @@ import pytest
 from benchmarks.heartbeat import Heartbeat
 from bot.app import SAMPLE
 from bot.parsers.formats import read_book
-from domain.book import Book, BookText, Chapter, Page
-from domain.errors import BookError
+from domain.book import Book, BookText, Chapter, Citation, Page
+from domain.errors import BookError, in_english
 from domain.library.names import NameCollector
 from domain.library.search.words import fold
 from domain.reading import portrait
 from domain.reading.companion import Asker, ReadingCompanion, Told
 from domain.reading.questions import DiscussionKind
-from domain.reading.recap import MOST_RECENT, MOST_SENTENCES
+from domain.reading.recap import MOST_RECENT, MOST_SENTENCES, quoted
 from storage.book_files.files import SQLiteBookFiles
 from tests.journeys.reading_room import tale, the_book
 
@@ -55,6 +55,19 @@ def companion(files: SQLiteBookFiles) -> ReadingCompanion:
 def quotes(text: str) -> list[str]:
     """The quotations of a text, each with its page behind it."""
     return [line.removeprefix("> ") for line in text.split("\n") if line.startswith(">")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("Hobb looked up. “Come in,” he said.", "Hobb looked up. “Come in,” he said."),
+        ("Hobb looked up and said: “Come in.", "Hobb looked up and said: “Come in. …”"),
+        ("Come in, or go,” said Hobb at last.", "“… Come in, or go,” said Hobb at last."),
+        ("Effi rief: »Komm herein.", "Effi rief: »Komm herein. …«"),
+    ],
+)
+def test_what_is_said_in_a_quoted_sentence_has_both_its_marks(sentence: str, shown: str) -> None:
+    assert quoted(Citation(0, len(sentence), sentence, "7", "7", ""), in_english) == f"> {shown} (p. 7)"
 
 
 def stands_in(quote: str, read: str) -> bool:
