@@ -263,7 +263,6 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
         "expected": evidence.expected_at(at) * (named > 0),
         "introduced": float(says_it and introduces(name, text, cues.naming)),
         "role": role_given(name, text) / 2 if says_it else 0.0,
-        "fuller": float(says_it and len(evidence.question.names) == 1 and is_full_name(name, text)),
         "only speaks": float(named > 0 and _found(_QUOTES, text) * _found(cues.speech, text)),
         "first named": float(at == evidence.first_named),
     }
