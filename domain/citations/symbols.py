@@ -8,6 +8,7 @@ for numbers and for page references.
 import asyncio
 import json
 import re
+import threading
 from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -46,11 +47,14 @@ async def compile_patterns() -> None:
         await asyncio.to_thread(_compile_all)
 
 
+_one_at_a_time = threading.Lock()
+
+
 def _compile_all() -> None:
-    marked("page one")  # its words are looked up in a table, which takes time as well
-    while _uncompiled:
-        _uncompiled[-1].search("")
-        _uncompiled.pop()
+    with _one_at_a_time:
+        marked("page one")  # its words are looked up in a table, which takes time as well
+        while _uncompiled:
+            _uncompiled.pop().search("")
 
 
 PAGE, SHORT_PAGE, FOREIGN, FOREIGN_SHORT, CARDINAL, ORDINAL, SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))

@@ -64,3 +64,9 @@ async def test_every_pattern_by_which_answers_are_checked_is_compiled(monkeypatc
         patch.delattr(re, "compile")
         assert one.findall("3 of 12") == ["3", "12"]
         assert without_typed_pages("The lamp is out (p. 3).") == "The lamp is out."
+
+
+async def test_many_may_ask_for_the_patterns_at_once() -> None:
+    patterns = [symbols.lazily(f"[0-9]{{{least}}}") for least in range(1, 200)]
+    await asyncio.gather(*(symbols.compile_patterns() for _ in range(8)))
+    assert all(pattern.fullmatch("7" * least) for least, pattern in enumerate(patterns, start=1))

@@ -136,7 +136,7 @@ async def test_what_is_told_aside_cites_pages_in_german(double: DiscordDouble, t
         discuss = await room.ann.slash("discuss", channel=room.thread)
         await room.until(lambda: all(map(pages_in, (who.text, recap.text, discuss.text))))
         assert all(page.startswith("(S. ") for page in pages_in(who.text) + pages_in(recap.text))
-        assert "zuerst auf S. 1" in who.text
+        assert "von S. 1 bis S. 2" in who.text
         assert all(page.startswith("(p. ") for page in pages_in(discuss.text)), "everybody reads it"
 
 
