@@ -16,7 +16,7 @@ from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 from tests.sqlite import lay_out
 
-QUICK = ReconnectPace(first=0.01, longest=0.05, look=0.02, stuck=0.2)
+QUICK = ReconnectPace(first=0.01, longest=0.05, look=0.02, stuck=1.0)
 
 
 class QuickBot(Marginalia):
