@@ -203,10 +203,10 @@ class KnownNumbers:
         known = [self._in_digits.get(value, _NONE) | in_words.get(value, _NONE) for value in values]
         if is_page_asked:  # only with what it counts: much of the rest stands near the passage's numbers
             return bool(known) and all(_counted_by(number) & beside for beside in known)
-        sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
-        company = telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
-        if known and all(beside & (company | _ANY) if company else beside for beside in known):
-            return True
+        if known and all(known):
+            company = _company_of(number)
+            if not company or all(beside & (company | _ANY) for beside in known):
+                return True
         hours = {*hours_in(number.written)}
         if hours and hours <= self._hours:
             return number.form != "open"
@@ -264,6 +264,12 @@ def _numbers_in_company(text: str, is_given: bool) -> Iterator[tuple[_Value, boo
             company = telling_words(sentence) if company is None else company
             words = company | _counted_by(number)
             yield from (((v, number.is_share), not number.is_decimal, not number.form, words) for v in number.values)
+
+
+def _company_of(number: Number) -> frozenset[str]:
+    """The telling words of its sentence; if there are none, of what stands beside it."""
+    sentence = f"{_STOP_OR_LINE.split(number.before)[-1]} {_STOP_OR_LINE.split(number.after)[0]}"
+    return telling_words(sentence) or telling_words(number.after) or telling_words(number.before)
 
 
 def _counted_by(number: Number) -> frozenset[str]:
