@@ -83,6 +83,8 @@ _THOUSANDS = lazily(r"(?<![\w.,])[1-9]\d{0,2}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\
 MOST_PAGES = 10_000
 """The highest number that is taken for what was asked for."""
 _BEST_OF_A_RATING = (5, 10)
+_MOST_LABELS = 99
+"""Things that bear numbers, "Lamp 37 is out": no more are told of."""
 _NTH = lazily(r"\d(?:st|nd|rd|th)\Z")
 _PAIR = lazily(r"\d\s?[:/]\s?\d")
 _GLUED = lazily(r"[^\W\d_]\d|\d[^\W\d_]")
@@ -407,7 +409,7 @@ class Number:
     def is_named(self) -> bool:
         """Whether a word stands before it that takes a number, and takes one as high: "a total of 80", "room 5"."""
         if not (taken := self._word_before):
-            return self.is_small and self._is_of_a_label
+            return self._is_of_a_label
         if taken.lastgroup is None:
             return max(self.values, default=_MINUTES) < _MINUTES  # "4 hours 40"
         return taken.lastgroup in ("kind", "said") or (taken.lastgroup == "thing" and self.is_small)
@@ -455,7 +457,8 @@ class Number:
     @property
     def _is_of_a_label(self) -> bool:
         """Whether it is the number of a thing that a sentence begins with: "Lamp 5 is out." """
-        label = context.LABEL.search(self.before) if self.is_decimal else None
+        is_low = self.is_decimal and (self.is_small or (self.values[0] <= _MOST_LABELS and not ENDS.match(self.right)))
+        label = context.LABEL.search(self.before) if is_low else None
         name = fold_letters(label["name"]) if label and label["name"][0].isupper() else ""
         if not name or not self.read.isdecimal() or name in COUNTED_BY_NOTHING or context.NO_LABEL.fullmatch(name):
             return False

@@ -633,8 +633,6 @@ def test_a_number_of_an_item_or_a_scale_stays(typed: str, shown: str) -> None:
         *(
             "The quarrel is in room 217",
             "Canto 217 of it is dark",
-            "Clause 82 tells of a coin",
-            "Count 91 from the title",
         ),
         *("Axe on page 〧〢", "Lydia laughs ᵖ²⁷", "争吵在壹佰叁拾柒", "Con l'assoluzione; si veda carta 26v"),
     ],
@@ -651,8 +649,8 @@ def test_a_number_that_nobody_told_goes_in_whatever_form(typed: str) -> None:
     "text",
     [
         *(
-            "Number 11 is the answer.",
-            "Lamp 7 is out of room 5.",
+            "Number 13 is the answer.",
+            "Lamp 37 is out of room 5.",
             "Step 7 comes next.",
             "The answer is 42.",
             "The result is 217.",
