@@ -81,14 +81,19 @@ class RecentIds:
         self._size = size
         self._met: dict[int, None] = {}
 
-    def is_new(self, number: int) -> bool:
-        """Whether it is seen for the first time."""
-        if number in self._met:
-            return False
+    def add(self, number: int) -> None:
         self._met[number] = None
         if len(self._met) > self._size:
             del self._met[next(iter(self._met))]
-        return True
+
+    def is_new(self, number: int) -> bool:
+        """Whether it is seen for the first time; it is remembered then."""
+        is_new = number not in self
+        self.add(number)
+        return is_new
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._met
 
     def known(self) -> tuple[int, ...]:
         """All remembered ids, the newest last."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
@@ -15,7 +14,7 @@ from cogs.conversation.intake import MessageIntake, Thread, is_from_a_person, me
 from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import DISCORD_ERRORS, DiscordCode, retry_transient
 from cogs.permissions import FOR_READING, granted_to, missing
-from cogs.services import ServingBot
+from cogs.services import RecentIds, ServingBot
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
@@ -34,9 +33,6 @@ DIRECT_AFTER_A_BREAK = 50
 
 MENTIONED_WITHIN = timedelta(hours=1)
 """How long somebody who has mentioned the bot in a channel waits for it. Later they have asked again, or given up."""
-
-OPENED_KEPT = 1_000
-"""Threads of which it is known that they were opened, the newest ones."""
 
 READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
 """When to retry a thread that could not be read; at once when a database that was away is back."""
@@ -61,7 +57,7 @@ class Backfill:
         self._corrections = corrections
         self._reply_to_mention = reply_to_mention
         self._running = asyncio.Lock()
-        self._opened: deque[int] = deque(maxlen=OPENED_KEPT)
+        self._opened = RecentIds()
         self._later: set[asyncio.Task[None]] = set()
         self._pauses: set[asyncio.Task[None]] = set()
         self._is_closed = False
@@ -114,7 +110,7 @@ class Backfill:
 
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Read what was written in a thread before it was bound to its conversation."""
-        self._opened.append(thread.id)
+        self._opened.add(thread.id)
         async with self._intake.order(thread.id):
             is_read = self._intake.has_read(thread.id)
         if not is_read:

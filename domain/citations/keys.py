@@ -148,15 +148,15 @@ def as_seen(text: str) -> Seen:
     """The text as a person reads it: look-alikes as the letters they imitate, and nothing that is invisible, nor keys:
     these do not separate a word from its number.
     """
-    disguises, is_spaced = _DISGUISES, _SPACED.search(text) is not None
+    is_spaced = _SPACED.search(text) is not None
     has_signs = is_spaced or _SIGN.search(text) is not None
-    if _PLAIN.fullmatch(text) and not (has_signs and disguises.search(text)):  # as most texts
+    if _PLAIN.fullmatch(text) and not (has_signs and _DISGUISES.search(text)):  # as most texts
         return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
     if _EMPHASISED.fullmatch(text) and not is_spaced and not KEY_GROUP.search(text):
         kept = [at for at, letter in enumerate(text) if letter not in "*_`"]
         return Seen(_read_plain(text.translate(_WITHOUT_EMPHASIS)), [*kept, len(text)], [at + 1 for at in kept])
     if _PLAIN.fullmatch(text) and "&" not in text and "](" not in text:  # what is a disguise is left out
-        edges = [0, *(edge for found in disguises.finditer(text) for edge in found.span()), len(text)]
+        edges = [0, *(edge for found in _DISGUISES.finditer(text) for edge in found.span()), len(text)]
         runs = [slice(*run) for run in zip(edges[::2], edges[1::2], strict=True)]
         places = range(len(text))
         kept = [at for run in runs for at in places[run]]
@@ -171,7 +171,7 @@ def as_seen(text: str) -> Seen:
         ends.extend([end] * len(read))
 
     at = 0
-    for disguise in [*(disguises.finditer(text) if has_signs else ()), None]:
+    for disguise in [*(_DISGUISES.finditer(text) if has_signs else ()), None]:
         start, end = disguise.span() if disguise else (len(text), len(text))
         for run in _PLAIN_OR_ONE.finditer(text, at, start):
             if run["plain"]:

@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
-from domain.library.numerals import CARDINALS, MONTH_NAMES, number_value
+from domain.library.numerals import CARDINALS, MONTH_NAMES, NOUGHTS, number_value
 from domain.library.search.words import STOP_WORDS, SUPERSCRIPTS, fold, fold_letters, stem_of, words_of
 
 
@@ -272,7 +272,7 @@ def marked(text: str) -> str:
     return _AGAIN.sub(mark_again, words) if "(" in words else words
 
 
-_NOUGHT = any_of("noughts")
+_NOUGHT = rf"{either(' '.join(NOUGHTS))}(?![^\W{DENSE}])"
 _AND_NUMBER = rf"[\s—–-]{{1,2}}(?:(?:and|und|y|et|e|en|og|och|{_NOUGHT})[\s—–-]{{1,2}}){{0,2}}"
 SPELT = (
     rf"{CARDINAL}++(?:{_AND_NUMBER}{CARDINAL}++){{0,6}}+(?:[\s—–-]{_NOUGHT}){{0,2}}+"

@@ -23,7 +23,6 @@ _VALUE_OF = _WRITTEN | {
 _ARABIC = "اعو"
 """The first letters of tens that stand behind the ones: "الحادي عشر" is eleven."""
 _JOINTS = frozenset("and und et y e i و".split())  # noqa: SIM905
-_NOUGHTS = frozenset("oh null cero zero zéro nul nulla noll nolla ноль нуль".split())  # noqa: SIM905
 _ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
 _LONGEST_ENDING = 4
 _SHORT_STEMS = frozenset(word for stem in ("ein", "elf", "пят", "сот") for word in (stem, fold_letters(stem)))
@@ -56,6 +55,8 @@ _LETTER_VALUES = {
 }
 
 CARDINALS = " ".join(_WORDS["cardinals"])
+NOUGHTS = frozenset(" ".join(_WORDS["noughts"]).split())
+"""What stands for a nought where a number is told digit by digit: "one oh nine"."""
 IN_ENGLISH = {int(value): words.split()[0] for value, words in _WORDS["values"].items()}
 """English words for numbers: the first ones of each value. Those between, such as "twenty-one", are made of them."""
 MONTHS_IN_ENGLISH = frozenset(_WORDS["months"][0].split())
@@ -123,7 +124,7 @@ def _value_in_words(text: str) -> int | None:
     words = _PART.findall(text)
     if not words or words[0] in _JOINTS or len(words) > 5:
         return None
-    if not _NOUGHTS.isdisjoint(words[1:]):
+    if not NOUGHTS.isdisjoint(words[1:]):
         return _value_by_digits(words)
     total, joined = 0, True
     for word in words:
@@ -145,7 +146,7 @@ def _value_in_words(text: str) -> int | None:
 
 def _value_by_digits(words: list[str]) -> int | None:
     """The value of "one oh nine", and of "nineteen oh five"."""
-    values = [0 if word in _NOUGHTS else _word_value(word) for word in words]
+    values = [0 if word in NOUGHTS else _word_value(word) for word in words]
     return int("".join(map(str, values))) if None not in values else None
 
 
