@@ -11,6 +11,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from domain.book import Citation, Passage, Sentence, page_reference
 from domain.citations.context import SEE, SOURCE
@@ -88,24 +89,37 @@ RAISED = lazily(
 )
 
 
-_BETWEEN_LETTERS = r" (?:(?<=\b[^\W\d_] )(?=[^\W\d_] [^\W\d_]\b)|(?<=\b[^\W\d_] [^\W\d_] )(?=[^\W\d_]\b))"
-"""A pattern for the blank between two of at least three letters that stand apart, as for emphasis: "n i n e"."""
+_BETWEEN_LETTERS = (
+    r"[ .-](?:(?<=\b[^\W\d_][ .-])(?=[^\W\d_][ .-][^\W\d_]\b)|(?<=\b[^\W\d_][ .-][^\W\d_][ .-])(?=[^\W\d_]\b))"
+)
+"""A pattern for what is between two of at least three letters that stand apart: "n i n e", "n-i-n-e", "n.i.n.e"."""
 _SPACED = lazily(_BETWEEN_LETTERS)
+_ESCAPED = r"\\x[\da-fA-F]{2}|\\u[\da-fA-F]{4}|(?<!\d)(?:%[0-7][\da-fA-F])++"
+"""A pattern for characters by their numbers: "\\x33", "\\u0033" and "%33" are a 3."""
 _DISGUISE = (
-    rf"{_BETWEEN_LETTERS}|"
+    rf"{_BETWEEN_LETTERS}|(?P<escaped>{_ESCAPED})|"
     + r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|\](?P<target>\(https?://[^()\s]{0,200}\))"
 )
 """A pattern for characters that do not read as written; a link is read as its label."""
 _PLAIN_OR_ONE = lazily(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
-_SIGN = lazily(r"[&<\\*_`|~\]\[({【（‐‑–-]")
+_SIGN = lazily(r"[&%<\\*_`|~\]\[({【（‐‑–-]")
 """A part of every disguise and of every key. Most texts have none; looking for it takes a tenth of the time."""
 _A_IN_A_WORD = lazily(r"@(?=[a-z])")
 _PLAIN = lazily(r"[\n\t -~]*")
-_EMPHASISED = lazily(r"[\n\t !-%'-;=-\[^-{}]*")
+_READS_AS_OTHERS = lazily(rf"&|\]\(|{_ESCAPED}")
+"""A disguise that is more than left out, or its beginning."""
+_EMPHASISED = lazily(r"[\n\t !-$'-;=-\[^-{}]*")
 """A run of plain characters without signs of which a disguise other than emphasis is made."""
 _WITHOUT_EMPHASIS = str.maketrans("", "", "*_`")
 _EMPHASIS = lazily(r"[*_`]|\|\||~~|<")
+
+
+def _unescaped(written: str) -> str:
+    """What an entity or the numbers of characters stand for."""
+    if written[0] == "\\":
+        return chr(int(written[2:], 16))
+    return html.unescape(written) if written[0] == "&" else unquote(written)
 
 
 def _read_plain(text: str) -> str:
@@ -155,7 +169,7 @@ def as_seen(text: str) -> Seen:
     if _EMPHASISED.fullmatch(text) and not is_spaced and not KEY_GROUP.search(text):
         kept = [at for at, letter in enumerate(text) if letter not in "*_`"]
         return Seen(_read_plain(text.translate(_WITHOUT_EMPHASIS)), [*kept, len(text)], [at + 1 for at in kept])
-    if _PLAIN.fullmatch(text) and "&" not in text and "](" not in text:  # what is a disguise is left out
+    if _PLAIN.fullmatch(text) and not _READS_AS_OTHERS.search(text):  # what is a disguise is left out
         edges = [0, *(edge for found in _DISGUISES.finditer(text) for edge in found.span()), len(text)]
         runs = [slice(*run) for run in zip(edges[::2], edges[1::2], strict=True)]
         places = range(len(text))
@@ -180,8 +194,8 @@ def as_seen(text: str) -> Seen:
                 ends.extend(range(run.start() + 1, run.end() + 1))
             else:
                 add(fold_letter(run[0]), *run.span())
-        if disguise and disguise[0][0] == "&":
-            add(fold_letters(html.unescape(disguise[0])), start, end)
+        if disguise and (disguise[0][0] == "&" or disguise["escaped"]):
+            add(fold_letters(_unescaped(disguise[0])), start, end)
         elif disguise and disguise["target"]:
             add("]", start, end)
         at = end

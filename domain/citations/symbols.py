@@ -171,7 +171,7 @@ _BOOK = (
     rf"{any_of('books')}"
 )
 FRACTION = rf"(?:{any_of('fractions')}|{any_of('whole_fractions')})"
-_HAN_DIGITS = "〇零一二三四五六七八九十百千两壱弐参壹贰叁肆伍陆柒捌玖拾佰"
+_HAN_DIGITS = "〇零一二三四五六七八九十百千廿卅卌两壱弐参壹贰叁肆伍陆柒捌玖拾佰"
 """The last ones are those of bills."""
 _OTHER_NUMBERS = rf"\b[ivxlcdm]{{2,}}\b|{FRACTION}|[{_HAN_DIGITS}]"
 A_NUMBER = lazily(rf"[\d{CARDINAL}-{SMALL_ORDINAL}]|{_OTHER_NUMBERS}")

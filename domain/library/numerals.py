@@ -40,10 +40,11 @@ _ORDINAL = re.compile(
 )
 """Figures and Roman numerals with the ends of ordinal numbers: "Ier", "2e", "XIXe", "3rd", "1ª", "2-я", "1ο"."""
 
-HAN = "〇零一二三四五六七八九十百千廿壱弐参"
+HAN = "〇零一二三四五六七八九十百千廿卅卌壱弐参"
 """The characters of Chinese and Japanese numbers."""
 _HAN_DIGITS = {digit: value % 10 for value, digit in enumerate("〇一二三四五六七八九零壱弐参")}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
+_HAN_TENS = {"廿": 20, "卅": 30, "卌": 40}
 
 SIGNS_OF_NUMERAL = re.compile("['’´΄ʹ׳״\"]+")
 """What stands beside or between letters that count."""
@@ -97,14 +98,14 @@ def _roman_value(numeral: str) -> int:
 
 
 def _han_value(characters: str) -> int:
-    if not any(character in _HAN_UNITS or character == "廿" for character in characters):
+    if not any(character in _HAN_UNITS or character in _HAN_TENS for character in characters):
         return int("".join(str(_HAN_DIGITS[character]) for character in characters[:6]))
     total = current = 0
     for character in characters:
         if unit := _HAN_UNITS.get(character):
             total, current = total + (current or 1) * unit, 0
-        elif character == "廿":
-            total += 20
+        elif tens := _HAN_TENS.get(character):
+            total += tens
         else:
             current = _HAN_DIGITS[character]
     return total + current

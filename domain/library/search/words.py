@@ -402,9 +402,19 @@ def fold_letter(character: str) -> str:
     return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
 
 
+_NAMES_OF_DIGITS = ["ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"]
+_SHOWN = {"ACE": "1"} | {name: str(digit) for digit, name in enumerate(_NAMES_OF_DIGITS, start=1)}
+_SHOWS = re.compile(rf"(?:FACE|CARD|TILE)[ -]([1-9]|{'|'.join(_SHOWN)})\b")
+"""In the name of a die, a clock face, a playing card or a tile: the number on it."""
+
+
 def _digit(character: str) -> str:
-    """The digit that a sign for a number from 0 to 9 is, in any script; the character itself if it is none."""
-    if character.isascii() or not unicodedata.category(character).startswith("N"):
+    """The digit that a sign stands for or shows, in any script; the character itself if there is none."""
+    if character.isascii():
+        return character
+    if shown := _SHOWS.search(unicodedata.name(character, "")):
+        return _SHOWN.get(shown[1], shown[1])
+    if not unicodedata.category(character).startswith("N"):
         return character
     value = unicodedata.numeric(character)
     return str(int(value)) if value in range(10) else character

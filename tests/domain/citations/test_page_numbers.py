@@ -143,6 +143,15 @@ def test_no_disguise_keeps_a_reference_in_brackets(typed: str) -> None:
         *("sidan trettioåtta", "på side otteogtredive", "på side 12", "на с. 12", "на тридцать восьмой странице"),
         *("بالصفحة الـ12", "पन्ने १२", "अड़तीसवें पन्ने", "12ஆம் பக்கத்தில்", "στη σελίδα λη΄", "f. 12 rº, p. 12"),
         *("à la trente-huitième page", "en la trigésima octava página", "op de achtendertigste bladzijde"),
+        *(
+            r"page \x33\x38",
+            r"p\u0061ge \u0033\u0038",
+            "page%20%33%38",
+            "page t-w-e-l-v-e",
+            "page t.w.e.l.v.e",
+            "page x-i-i",
+        ),
+        *("page ⚂⚄", "page 🂣🂨", "page 🕒🕗", "page 🀉🀊", "第卅八頁"),
     ],
 )
 def test_no_disguise_keeps_a_reference_in_a_sentence(typed: str) -> None:
@@ -150,7 +159,8 @@ def test_no_disguise_keeps_a_reference_in_a_sentence(typed: str) -> None:
     left = re.sub(r"s-1234567", "", checked)
     assert checked != f"It stands on {typed}, they say."
     assert not re.search(
-        r"\d|twelve|eight|zwölf|acht|двенадцать|восьм|trente|trettio|tredive|treinta|trigés|십|十|xii|Ⅻ|तीस|λη|[१-९]",
+        r"\d|twelve|eight|zwölf|acht|двенадцать|восьм|trente|trettio|tredive|treinta|trigés|십|十|xii|Ⅻ|तीस|λη|[१-९]"
+        "|3[38]|t-w|t.w|x-i|[⚂⚄🂣🂨🕒🕗🀉🀊卅]",
         left,
     ), checked
 
