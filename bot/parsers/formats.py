@@ -1,14 +1,18 @@
 """The format of a file, by its contents rather than its name, and the parser for it."""
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from importlib import import_module
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
-from bot.parsers.draft import DEFAULT_LIMITS, ReadingLimits, Report, ignore_progress
+from bot.parsers.draft import DEFAULT_LIMITS, Block, ReadingLimits, Report, estimated_pages, ignore_progress
 from bot.parsers.encoding import ascii_head
-from bot.parsers.titles import last_component
+from bot.parsers.headings import IS_LIST_OF_PICTURES, is_contents, parse_any_label
+from bot.parsers.titles import last_component, letters
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.names import with_acronyms
@@ -207,6 +211,7 @@ _TICKETS: tuple[tuple[re.Pattern[str], str, Worded], ...] = (
 """How texts begin that are no books, what they are called, and what to do with them."""
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
 _PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
+_FIRST_LINES, _FEWEST_LISTED, _FEWEST_IN_A_BLOCK, _SHORTEST_NAME = 12, 4, 3, 8
 _LISTS = (".xml", ".txt", ".nfo", ".json", ".db", "/")
 """Other files that a book of pictures may contain."""
 
@@ -222,7 +227,7 @@ def read_book(
     module, _, function = _PARSERS[detect(data, filename)].partition(":")
     read = getattr(import_module(module), function or "read")
     book: BookText = read(data, filename, limits=limits, report=report)
-    return with_acronyms(book)
+    return without_contents(with_acronyms(book))
 
 
 def read_pictures(
@@ -240,7 +245,86 @@ def read_pictures(
     """
     module = import_module(_PARSERS[detect(data, filename)])
     book: BookText = module.read_pictures(data, recogniser, filename, limits=limits, report=report)
-    return with_acronyms(book)
+    return without_contents(with_acronyms(book))
+
+
+def without_contents(book: BookText) -> BookText:
+    """The book without its printed lists of chapters and pictures: they tell on its first pages what is yet to come.
+
+    What stands behind them moves forward; a printed page that had nothing else is empty.
+    """
+    begins = [chapter.start for chapter in book.chapters]
+    spans = [span for span in _lists(book) if bisect_left(begins, span[0]) == bisect_left(begins, span[1])]
+    if not spans:
+        return book
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    lengths = [0, *accumulate(end - start for start, end in spans)]
+
+    def moved(place: int) -> int:
+        before = bisect_right(starts, place)
+        return max(place, ends[before - 1]) - lengths[before] if before else place
+
+    text = "".join(book.text[start:end] for start, end in zip([0, *ends], [*starts, None], strict=True))
+    chapters = tuple(replace(each, start=moved(each.start), end=moved(each.end)) for each in book.chapters)
+    if book.pages_estimated:
+        pages = estimated_pages(text, (chapter.start for chapter in chapters))
+    else:
+        pages = tuple(replace(page, start=moved(page.start), end=moved(page.end)) for page in book.pages)
+    return replace(book, text=text, pages=pages, chapters=chapters)
+
+
+def _lists(book: BookText) -> list[tuple[int, int]]:
+    """Where tables of contents are, in front of the second chapter or under a name of their own, and lists of pictures
+    in front of the first, in order.
+    """
+    from bot.parsers.text.headings import lines_of  # which only what reads books needs
+
+    blocks, _, contents = lines_of(book.text)
+    front = book.chapters[1].start if len(book.chapters) > 1 else len(book.text)
+    tables = [
+        (start, _end_of_table(book, blocks, end))
+        for start, end in contents.spans
+        if end <= front or any(map(is_contents, book.text[start:end].split("\n")[:_FIRST_LINES]))
+    ]
+    story = book.chapters[0].start if book.chapters else 0
+    return _apart([*tables, *_lists_of_pictures([block for block in blocks if block.end <= story])])
+
+
+def _end_of_table(book: BookText, blocks: Sequence[Block], end: int) -> int:
+    """The end of a table of contents: without the name of what follows on it, "Preface", but with the last lines of one
+    in a PDF, which may run together.
+    """
+    titles = [title for each in book.chapters if len(title := letters(each.title)) >= _SHORTEST_NAME]
+    following = bisect_left(blocks, end, key=lambda block: block.start)
+    last = blocks[following - 1]
+    label = parse_any_label(last.text) if len(last.lines) == 1 else None
+    if len(last.lines) == 1 and not (label and label.value) and not _named(last, titles):
+        return last.start
+    run_together = takewhile(lambda block: len(_named(block, titles)) >= _FEWEST_IN_A_BLOCK, blocks[following:])
+    return max((block.end for block in run_together), default=end)
+
+
+def _named(block: Block, titles: Iterable[str]) -> list[str]:
+    """The titles, as letters, that a block has in it."""
+    told = letters(" ".join(block.lines))
+    return [title for title in titles if title in told]
+
+
+def _lists_of_pictures(front: Sequence[Block]) -> Iterator[tuple[int, int]]:
+    """Lists of pictures in front of a book: short blocks under a heading that says so."""
+    for at, block in enumerate(front):
+        listed = [*takewhile(lambda each: each.is_short or len(each.lines) > _FEWEST_LISTED, front[at + 1 :])]
+        if IS_LIST_OF_PICTURES.fullmatch(block.text) and sum(len(each.lines) for each in listed) >= _FEWEST_LISTED:
+            yield block.start, listed[-1].end
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, of which none begins before another ends."""
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if end > (begin := max(start, apart[-1][1] if apart else 0)):
+            apart.append((begin, end))
+    return apart
 
 
 def modules_for(name: str) -> list[str]:

@@ -6,8 +6,10 @@ contents, if there is one. The table itself is only evidence: none of its lines 
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from bot.parsers.chapters import chapters_from
@@ -79,10 +81,18 @@ _Parse = Callable[[str], Label | None]
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"introductory", "author", "to", "al", "au"}
 
 
-def find_headings(text: str) -> list[Heading]:
-    """The headings of a text, by its strongest signs: labels, then bare numbers, then titles."""
+@lru_cache(maxsize=1)
+def lines_of(text: str) -> tuple[Sequence[Block], Sequence[HeadingCandidate], PrintedContents]:
+    """The blocks of a text, its labelled lines, which may be headings, and its tables of contents."""
     blocks = blocks_of(text)
     candidates = _candidates(text, blocks)
+    lines = [TableLine(each.heading, each.label) for each in candidates]
+    return blocks, candidates, find_contents(text, blocks, lines)
+
+
+def find_headings(text: str) -> list[Heading]:
+    """The headings of a text, by its strongest signs: labels, then bare numbers, then titles."""
+    blocks, candidates, contents = lines_of(text)
     marked = marked_by_signs(text, blocks)
     if marked and sum(each.label.is_certain for each in candidates) <= 2 * len(marked):
         return marked
@@ -90,7 +100,6 @@ def find_headings(text: str) -> list[Heading]:
         known = {verse.start for verse in verses}
         parts = with_title_lines([each for each in candidates if each.heading.start not in known], blocks)
         return _levelled(text, [*parts, *verses])
-    contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
     outside = [each for each in candidates if not contents.holds(each.heading.start)]
     labelled = without_references(with_title_lines(_labelled(outside), blocks, contents.headings))
     body = [block for block in blocks if not contents.holds(block.start)] if contents.spans else blocks
@@ -247,8 +256,7 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandida
     if end < 0 or end >= block.end:
         return []
     found: list[HeadingCandidate] = []
-    lines = text[block.start : block.end].split("\n")
-    at = block.start
+    lines, at = text[block.start : block.end].split("\n"), block.start
     for index, line in enumerate(lines):
         start, at = at, at + len(line) + 1
         words = line.strip()
@@ -293,10 +301,7 @@ def _labelled(candidates: Sequence[HeadingCandidate]) -> list[HeadingCandidate]:
     """The candidates that are headings: those with an unknown number only if others are of their kind."""
     certain = [each for each in candidates if each.label.is_certain]
     kinds = {each.label.rank for each in certain if each.label.rank}
-    unknown: dict[str, int] = {}
-    for each in candidates:
-        if not each.label.is_certain:
-            unknown[each.label.word] = unknown.get(each.label.word, 0) + 1
+    unknown = Counter(each.label.word for each in candidates if not each.label.is_certain)
     return [
         each
         for each in candidates
@@ -350,8 +355,7 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
         for block in blocks[bisect_left(starts, begin) : bisect_left(starts, stop)]:
             if not block.is_short or block.gap < least or len(block.text) > LONGEST_TITLE + 30:
                 continue
-            label = parse_numeral(block.lines[0])
-            title = block.text
+            label, title = parse_numeral(block.lines[0]), block.text
             if label is None and last:
                 label, title = misspelt_label(title, number, words) or (None, title)
             if label is None or label.value is None or not number <= label.value <= max(last, number):
@@ -445,15 +449,10 @@ def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[HeadingCand
 
 
 def _style_of_numeral(blocks: Sequence[Block], number: int, label: Label) -> tuple[bool, ...]:
-    """The style of a numeral: whether it has digits, a title after it, a title below it. Sections and chapters differ
-    in it.
-    """
+    """The style of a numeral, in which sections and chapters differ: digits, a title after it, a title below it."""
     below = blocks[number + 1] if number + 1 < len(blocks) else None
-    return (
-        label.number.isdecimal(),
-        bool(label.title),
-        below is not None and len(blocks[number].lines) == 1 and may_be_title(below),
-    )
+    is_above_title = below is not None and len(blocks[number].lines) == 1 and may_be_title(below)
+    return label.number.isdecimal(), bool(label.title), is_above_title
 
 
 def _first_line(text: str, block: Block) -> str:
@@ -466,9 +465,7 @@ def _first_line(text: str, block: Block) -> str:
 
 def _may_be_numeral(line: str) -> bool:
     text = line.strip(AROUND_A_NUMBER)
-    return bool(text) and (
-        text[0] in "IVXLC" or text[0].isdecimal() or text[0] in HAN or (text[0].isupper() and len(text) < 24)
-    )
+    return bool(text) and (text[0] in f"IVXLC{HAN}" or text[0].isdecimal() or (text[0].isupper() and len(text) < 24))
 
 
 def _is_set_above_prose(block: Block, label: Label) -> bool:

@@ -7,7 +7,7 @@ from bot.parsers.formats import Format, detect
 from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.builders import archive, docx, docx_paragraph, epub, fb2, mobi, odt, pdf
 from tests.bot.parsers.invariants import check
-from tests.bot.parsers.prose import paragraph
+from tests.bot.parsers.prose import paragraph, prose
 
 _HTML = f"<!DOCTYPE html><html><body><p>{paragraph(1)}</p></body></html>".encode()
 _EPUB = epub({"a.xhtml": f"<p>{paragraph(1)}</p>"})
@@ -122,3 +122,48 @@ def test_a_word_document_with_a_password_is_locked() -> None:
     with pytest.raises(BookError, match="password") as refused:
         detect(data, "a.docx")
     assert refused.value.code is BookErrorCode.ENCRYPTED
+
+
+_TOLD = ("The Harbour", "The Keeper Drowns", "Who Lit the Lamp", "Ann Marries the Pilot")
+
+
+def _novel(front: str) -> str:
+    chapters = [
+        f"CHAPTER {roman}\n\n{title}\n\n{prose(10 * at)}" for at, (roman, title) in enumerate(_NUMBERED, start=1)
+    ]
+    return "\n\n\n\n".join(["THE LAMP", "by Ann Author", front, *chapters])
+
+
+_NUMBERED = tuple(zip(("I", "II", "III", "IV"), _TOLD, strict=True))
+_TABLE = "CONTENTS\n\n" + "\n\n".join(f"CHAPTER {roman}\n{title}" for roman, title in _NUMBERED)
+_PICTURES = "LIST OF ILLUSTRATIONS\n\n" + "\n\n".join(
+    f"The keeper in the {thing}" for thing in ("sea", "net", "boat", "grave")
+)
+
+
+@pytest.mark.parametrize("front", [_TABLE, f"{_TABLE}\n\n\n{_PICTURES}", f"{_PICTURES}\n\n\n{_TABLE}"])
+def test_what_lists_of_chapters_and_pictures_tell_ahead_is_left_out(front: str) -> None:
+    book = check(formats.read_book(_novel(front).encode(), "a.txt"))
+    assert book.text.split("CHAPTER")[0].split() == ["THE", "LAMP", "by", "Ann", "Author"]
+    assert [chapter.printed for chapter in book.chapters] == ["I", "II", "III", "IV"]
+    assert [book.text.count(title) for title in _TOLD] == [1, 1, 1, 1]
+    assert (book.title, book.author) == ("The Lamp", "Ann Author")
+
+
+def test_a_preface_stays_and_so_do_lists_of_the_book_itself() -> None:
+    preface = f"PREFACE\n\n{paragraph(7)}"
+    persons = "THE PERSONS\n\nAnn\n\nThe Keeper\n\nThe Pilot\n\nA Gull"
+    book = check(formats.read_book(_novel(f"{_TABLE}\n\n\n{preface}\n\n\n{persons}").encode(), "a.txt"))
+    assert all(text in book.text for text in (preface, "The Pilot\n\nA Gull"))
+    assert book.text.count("CHAPTER") == 4
+
+
+def test_printed_pages_keep_their_numbers_though_one_had_nothing_but_contents() -> None:
+    marks = [f"<span epub:type='pagebreak' title='{number}'></span>" for number in range(1, 8)]
+    table = "".join(f"<p>CHAPTER {roman}. {title}</p>" for roman, title in _NUMBERED)
+    pages = ["<p>THE LAMP</p>", f"<p>CONTENTS</p>{table}", "<p>For Ben</p>"]
+    pages += [f"<h2>CHAPTER {roman}. {title}</h2><p>{paragraph(at)}</p>" for at, (roman, title) in enumerate(_NUMBERED)]
+    text = "".join(f"<p>{mark}</p>{page}" for mark, page in zip(marks, pages, strict=True))
+    book = check(formats.read_book(epub({"a.xhtml": text}), "a.epub"))
+    assert [page.label for page in book.pages] == list("1234567")
+    assert [book.text[page.start : page.end].strip() for page in book.pages[:3]] == ["THE LAMP", "", "For Ben"]
