@@ -61,7 +61,7 @@ COUNTED_THINGS = lazily(
 """Nouns in the plural, after "on", "at" and the like, with which references begin."""
 THINGS = lazily(rf"(?:[\s-][^\W\d_]+)?[\s-](?:{COUNTED}|{any_of('units')}|{any_of('parts_of_books')})")
 """Things that are counted anywhere, behind a number."""
-BEHIND_A_SCRIPTURE = lazily(rf"\b{any_of('scriptures')}\s\Z")
+BEHIND_A_SCRIPTURE = lazily(rf"\b{any_of('scriptures')}\.?\s\Z")
 """The end of a text that names a book of the Bible."""
 SPEAKS_OF_A_PAGE = lazily(
     rf"(?<![{PAGE}-{FOREIGN}])(?<![\d{CARDINAL}])(?<![\d{CARDINAL}][\s-])(?<!many )(?<!few )(?<!viele )"
@@ -199,7 +199,8 @@ BEHIND_A_MONTH = lazily(
 )
 MONTH = lazily(rf"\s(?:de\s)?{MONTHS}\b")
 HAS = lazily(
-    r"\b(?:has|have|had|hat|haben|hatten?|(?:livre|roman|ouvrage|texte) a|tiene|tem|heeft|har)"
+    r"\b(?:has|have|had|fill(?:s|ed)|r[au]n(?:s|ning)? to|com(?:es|prises)|counts|hat|haben|hatten?|umfasst|zahlt|fullt"
+    r"|(?:livre|roman|ouvrage|texte) a|compte|tiene|tem|heeft|har)"
     rf"(?:\sread)?\s{ROUGHLY}?\Z"
 )
 HAS_HAN = lazily(r"[有共约約全]\Z")
@@ -256,6 +257,25 @@ BEHIND_A_NAME = lazily(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui
 """What stands before somebody's age: a name or a pronoun."""
 LABEL = lazily(r"(?:[.!?…:]\s|\n\W*)(?P<name>[^\W\d_]{3,}) (?:(?:number|no\.|nr\.) )?\Z")
 """What stands before the number of a thing with which a sentence begins: "Lamp 5 is out"."""
+LOOK_AT = lazily(rf"\b(?:{LOOK_UP}|(?:turn|go) to|open (?:it|the book|your book) at)\.?\s(?:la\s)?\Z")
+ONWARDS = lazily(r"\s(?:onwards?|weiter|ff?\.)(?!\w)")
+IN_A_SOURCE = lazily(r"\((?:[A-ZÀ-ÞА-Я][^\W\d_]+[,.:;]?\s){1,4}\Z")
+"""What stands before and after a number that is looked up."""
+OF_SO_MANY = lazily(
+    rf"\sof\s(?:all\s)?(?:the|his|her|their|its|these|those)\s(?:{CARDINAL}++|\d+)\s(?![{PAGE}{FOREIGN}])\w"
+)
+OF_THEM = lazily(r"\s(?:were|are|had been|have been|of (?:them|these|those))\b")
+"""What follows on a part of a number: "29 of the fifty boxes", "of the 50, 29 were found"."""
+TIME = lazily(r"(?:[01]?\d|2[0-4])[:.][0-5]\d")
+AT_A_TIME = lazily(
+    r"\b(?:arriv(?:e|es|ed|al|ing)|leaves?|left|leaving|reach(?:es|ed)?|depart(?:s|ed|ing)?|return(?:s|ed)?|back|due|home"
+    r"|w[ao]kes?|rises?|rose|train|boat|ankunft|abfahrt|ankommt|kommt|fahrt|fahren)\b[^.!?\n]{0,40}"
+    r"\s(?:at|by|until|till|um|gegen|bis)\s(?:about\s|around\s|etwa\s)?\Z"
+)
+OF_A_TIME = lazily(
+    rf"\s?(?:(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b)|\s(?:train|express|mail|boat|ferry|coach|bus|zug)\b"
+)
+"""What stands before and after a time of day."""
 IN_SO_MANY = lazily(r"\sin\s\d")
 """What follows on the one of "1 in 5"."""
 NAME_BEFORE = lazily(r"\b[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]{2,}\s\Z")

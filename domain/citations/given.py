@@ -4,20 +4,23 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from enum import Enum, auto
+from itertools import takewhile
 from typing import TypeAlias
 
 from domain.book import Passage, Sentence
+from domain.citations import context
 from domain.citations.keys import as_seen, key_of
 from domain.citations.numbers import Number, numbers_of
 from domain.citations.page_numbers import without_typed_pages
 from domain.citations.symbols import ENDS, LARGER_NUMBER, any_of, lazily, marked, telling_words
 from domain.library.numerals import hours_in
 from domain.library.search.sentences import split_sentences
-from domain.library.search.words import fold, stem_of, words_of
+from domain.library.search.words import fold, fold_letters, stem_of, words_of
 from domain.ports import BookView
 
 _MOST_LOOKED_UP = 40
 """Quotations per answer that are looked for among all given sentences, which may be thousands."""
+_NEXT_WORDS = lazily(r"(?:[\s-][^\W\d_]+){1,3}")
 _AT_ONCE = 32
 """Sentences that are compared before other tasks run."""
 _FEWEST_QUOTED = 3
@@ -181,7 +184,7 @@ class KnownNumbers:
         self._read_all()
         told = set.union(*self._values.values())
         is_told = bool(number.values) and {(value, False) for value in number.values} <= told
-        return is_told or any(map(self._speak_of, number.things))
+        return is_told or any(map(self._speak_of, _things_behind(number)))
 
     def _speak_of(self, thing: str) -> bool:
         """Whether a word with the same stem was told; only those that begin alike are compared, since few do."""
@@ -275,3 +278,12 @@ def _company_of(number: Number) -> frozenset[str]:
 def _counted_by(number: Number) -> frozenset[str]:
     """The word after a number, marked as such."""
     return frozenset(f">{word}" for word in telling_words(number.next_word))
+
+
+def _things_behind(number: Number) -> list[str]:
+    """Words in the plural that follow on a number, among the next three: what it may count. "217 covers the wall"."""
+    words = _NEXT_WORDS.match(number.after)
+    if words is None or context.VERB_AND_OBJECT.match(number.words_after):
+        return []
+    nouns = enumerate(takewhile(lambda word: fold_letters(word) not in context.COUNTED_BY_NOTHING, words[0].split()))
+    return [word for at, word in nouns if context.PLURAL.search(word) and (word.isascii() or at == 0)]

@@ -9,7 +9,6 @@ telephone number); a noun follows that it counts; or a word stands before it tha
 import re
 from collections.abc import Iterator, Set
 from functools import cached_property
-from itertools import takewhile
 from string import ascii_lowercase
 
 from domain.citations import context
@@ -66,7 +65,6 @@ _LEAD_IN = lazily(
     rf"|(?<=[\"”’»]){context.SPACE}){MARK}?)\Z)"
 )
 """What stands before a number, by which a reference leaves its sentence."""
-_NEXT_WORDS = lazily(r"(?:[\s-][^\W\d_]+){1,3}")
 _STOP = lazily(r"[.!?…](?=\s)|\n|[。！？]")
 _NEXT_WORD = lazily(r"\A[\s-]([^\W\d_]+)")
 _ENDINGS = f"{ascii_lowercase}{FOREIGN_SHORT}'’"
@@ -184,6 +182,14 @@ class Number:
     def is_verse(self) -> bool:
         """Whether it is chapter and verse of a book of the Bible: "Genesis 3:16"."""
         return ":" in self.written and context.BEHIND_A_SCRIPTURE.search(self.left) is not None
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time of day: "8:35 p.m.", "15.30 Uhr", "at 9:15", "the 6:30 train"."""
+        if not context.TIME.fullmatch(self.read):
+            return False
+        is_at = ":" in self.read and context.AT_A_TIME.search(self.left) is not None
+        return is_at or context.OF_A_TIME.match(self.right) is not None
 
     @property
     def is_year(self) -> bool:
@@ -328,15 +334,6 @@ class Number:
         return True
 
     @property
-    def things(self) -> list[str]:
-        """Words in the plural that follow on it, among the next three: what it may count. "217 covers the wall"."""
-        words = _NEXT_WORDS.match(self.after)
-        if words is None or context.VERB_AND_OBJECT.match(self.words_after):
-            return []
-        nouns = enumerate(takewhile(lambda word: fold_letters(word) not in COUNTED_BY_NOTHING, words[0].split()))
-        return [word for at, word in nouns if context.PLURAL.search(word) and (word.isascii() or at == 0)]
-
-    @property
     def counts_common_things(self) -> bool:
         """Whether it counts what is counted anywhere: "38 men", "38 chapters", "38. Tag"."""
         following = context.NEXT.match(self.right)
@@ -376,7 +373,8 @@ class Number:
     def _is_too_large(self) -> bool:
         """Whether the word beside it takes no number as large."""
         use = self._plain_use
-        return use is not None and max(self.values, default=0) > _HIGHEST[use]
+        values = self.values[:1] if use == "hour" and self.is_time else self.values
+        return use is not None and max(values, default=0) > _HIGHEST[use]
 
     @property
     def _is_of_a_month(self) -> bool:

@@ -239,8 +239,6 @@ def _edits(seen: Seen, read: str, written: str, at: int, is_telling_ages: bool) 
 
 _TABLE_RULE = lazily(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _COLUMN = lazily(rf"{ANY_PAGE}|[{FOREIGN_SHORT}]+\.?\s*\Z|{SOURCE}\b|{HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
-_NUMBERED = lazily(r"[#№§]|n[or]\.?|num(?:ber|mer)?|pos\.?|loc\.?|ref\.?")
-"""Heads a column of references, unless it is the first one, which numbers its rows."""
 _COUNTING_HEAD = lazily(
     rf"(?:[^\W\d_]+s|{context.CHAPTER}|{COUNTED}|{any_of('ages')}|{any_of('kinds')}|{any_of('asked_for')}|[%€£$])\W*\Z"
     r"|\A(?:number|how many|anzahl|nombre|n[uú]mero) "
@@ -337,7 +335,7 @@ class TypedPages:
             is_told = self._is_cell(number) or self._is_known(number) or number.is_money
             is_asked = self._is_share_asked and number.form not in ("place", "goes") and not number.is_of_book
             return not number.is_placed or is_told or is_asked
-        if number.is_placed or number.is_near_page:
+        if number.is_placed or number.is_near_page or _is_pointed_at(number):
             return False
         if context.PAGES_IN.match(number.right):
             return self._is_known(number)
@@ -360,6 +358,7 @@ class TypedPages:
             or number.is_year
             or number.is_of_a_unit
             or number.is_verse
+            or number.is_time
             or number.is_day
             or number.is_plainly_none
             or number.is_named
@@ -384,10 +383,14 @@ class TypedPages:
         )
 
     def _is_result(self, number: Number) -> bool:
-        """Whether it is the sum, difference, product or quotient of two numbers before it."""
+        """Whether it is the sum, difference, product or quotient of two numbers before it, or a part of one."""
         if len(number.values) != 1 or (number.form and ENDS.match(number.right) and not number.left.endswith("= ")):
             return False
         (value,), before = number.values, [*self._licensed]
+        if context.OF_SO_MANY.match(number.right) or (
+            context.OF_THEM.match(number.words_after) and any(each > value for each in before)
+        ):
+            return number.form in ("", "joint", "line")
         totals = {sum(before[at:]) for at in range(len(before) - 1)}
         pairs = ((a, b) for a in before for b in before if b > 1)
         return value in totals or any(value in (a + b, a - b, a * b) or value * b == a for a, b in pairs)
@@ -454,17 +457,22 @@ class TypedPages:
             self._columns, self._heads = None, []
         elif _TABLE_RULE.fullmatch(line):
             self._heads = [marked(as_seen(head).text.strip()) for head in self._header.split("|")]
-            self._columns = frozenset(
-                at
-                for at, head in enumerate(self._heads)
-                if _COLUMN.search(head) or (at > 1 and _NUMBERED.fullmatch(head))
-            )
+            self._columns = frozenset(at for at, head in enumerate(self._heads) if _COLUMN.search(head))
         self._header = line
 
     def _without_cells(self, part: str) -> str:
         """A part of a table's row without numbers in the columns for pages."""
         cells = enumerate(part.split("|"), self._line.count("|"))
         return "|".join(_without_numbers(cell) if at in (self._columns or ()) else cell for at, cell in cells)
+
+
+def _is_pointed_at(number: Number) -> bool:
+    """Whether it is where to look, whatever else it is: "see ten.", "Lies ab 50 weiter", "(Stoker, Dracula 45)"."""
+    is_source = context.IN_A_SOURCE.search(number.before) is not None and number.right.startswith(")")
+    is_end = ENDS.match(number.right) is not None
+    return is_source or bool(
+        (is_end and context.LOOK_AT.search(number.left)) or context.ONWARDS.match(number.words_after)
+    )
 
 
 def _without_numbers(cell: str) -> str:

@@ -155,7 +155,7 @@ AND = rf"[\s-]{{1,2}}(?:{either('i и та ve va και si og och e y et und en 
 _GOES_ON = rf"(?:(?<=\S){AND})?"
 STEMMED = (
     rf"(?:(?=[^\s-])(?:(?:o|en|et|ett)\s(?=sut|{CARDINAL}))?(?:{CARDINAL}++{AND}){{0,3}}(?:{_GOES_ON}{STEMMED_WORD}(?:{AND}{CARDINAL}++){{0,3}}){{1,6}}"
-    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´])"
+    r"|[א-ת]{1,3}[״\"][א-ת]|[^\W\d_]{1,3}[ʹ'’´׳])"
 )
 """A number in words, or in letters that count, in languages whose words are not listed in full."""
 _NTH = " ".join(LISTS["nth"])
@@ -399,7 +399,11 @@ _FOREIGN_PAGE = (
     rf"|{FOREIGN_SHORT}++\.|{SIDE}|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )
-_NTH_PAGE = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
+_WHICH = rf"(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)|{SPELT_ORDINAL}|{SMALL_ORDINAL}++)"
+_NTH_PAGE = (
+    rf"{_BEFORE}(?:{_WHICH}(?:-|\s(?:and|or|to)\s(?:the\s)?))?"
+    rf"(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
+)
 _NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}|[^\W\d_]{{1,3}}))?"
 _NO_COUNT_OF_PAGES = rf"(?!\d{{1,5}}\s{FOREIGN})"
 _AND_NTH = rf"{JOINT}(?:(?:zu[rm]|de[rnms]?|die|la|el|las)\s)?{_NO_COUNT_OF_PAGES}\d{{1,5}}{_NTH_ENDING}"
@@ -417,8 +421,9 @@ _IN_OTHER_WORDS = (
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{SMALL_ORDINAL}++ {PAGE}++{_ELSEWHERE}"
+_HAN_NUMBERS = rf"{HAN_NUMBER}(?:[-–—~至到、,]{HAN_NUMBER})?"
 _HAN = (
-    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{HAN_NUMBER}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){HAN_NUMBER}(?:番目の?|{fold_letters('번째')})?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
+    rf"(?:\d{{1,4}}\s?(?:{fold_letters('면')}|丁(?!目))|第\s?{_HAN_NUMBERS}\s?(?:{HAN_PAGE}|面|張|张)|(?<![\d全共約约有过過了写一二三四五六七八九十百千〇零两])(?!一页|一頁|一ヘ){_HAN_NUMBERS}(?:番目の?|{fold_letters('번째')})?\s?{HAN_PAGE}(?!ある|あり|ある|てす)"
     rf"|(?<={fold_letters('のは')}){HAN_NUMBER}\s?{HAN_PAGE}|{HAN_PAGE}\s?{HAN_NUMBER}|{HANGUL_NUMBER}\s?{HAN_PAGE})"
 )
 _BLANKS = r"(?:(?<!\s)\s++)?"

@@ -910,6 +910,59 @@ async def test_what_another_tool_has_told_stands_in_prose_and_never_where_a_refe
 
 
 @pytest.mark.parametrize(
+    "answer",
+    [
+        *("The train left Munich at 8:35 p.m. on 1st May.", "She takes the 6:30 train and arrives at 10:18."),
+        *("Um 15:30 Uhr kommt er, um 16.45 Uhr geht er.", "She wakes at 5:20 and is back by 9:15."),
+        *("Of the 50 crowns, 29 were lost; 21 have been found.", "In the end 49 of the fifty crowns are lost."),
+        *("Powieść ma 27 rozdziałów.", "A regénynek 27 fejezete van.", "Roman 27 bölümden oluşur.", "فيها ٢٧ فصلا."),
+        *(
+            "It echoes Deut. 12:23 and 1 Cor. 13:4.",
+            "The first edition ran to 390 pages, and the diary fills 40 pages.",
+        ),
+        *("| Fact | Number |\n|---|---|\n| Crowns | 50 |\n| Lamps | 12 |",),
+    ],
+)
+async def test_what_is_a_time_a_part_or_a_size_stays(answer: str) -> None:
+    book = "Dunmore had paid fifty crowns for twelve of the lamps."
+    assert await told_by_the_book("Tell me about it.", answer, book=book) == answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(
+            "Common earth, see fifty.",
+            "Siehe 50.",
+            "Voir 50.",
+            "Ver la 50.",
+            "см. 50.",
+            "Open it at 50.",
+            "Turn to 1850.",
+        ),
+        *(
+            "Read from 50 onward.",
+            "Lies ab 50 weiter.",
+            "Carfax, 50 ff.",
+            "He paid (Stoker, 50).",
+            "Ann (Stoker, 1850).",
+        ),
+        *(
+            "第50-51页",
+            "50~51ページ",
+            "(50-51쪽)",
+            "On the 50th and 51st pages.",
+            "Flies at 1:50.",
+            "It stands at 8:50.",
+        ),
+    ],
+)
+async def test_where_to_look_is_a_page_though_the_book_has_told_the_number(answer: str) -> None:
+    shown = await told_by_the_book("Tell me about it.", answer, book="Dunmore had paid fifty crowns.")
+    assert not re.search("50|51|fifty", shown), shown
+
+
+@pytest.mark.parametrize(
     ("answer", "shown"),
     [
         ("She had 47 lamps and 47 fish.", "She had 47 lamps and … fish."),
