@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +25,20 @@ _ARABIC = "اعو"
 _JOINTS = frozenset("and und et y e i و".split())  # noqa: SIM905
 _ENDINGS = frozenset("e er es en em te ter tes ste ster stes ая ый ой ое ья ий ье ого а s o a".split())  # noqa: SIM905
 _LONGEST_ENDING = 4
+_ONES = {word: int(value) for value, words in _WORDS["ones_in_one_word"].items() for word in words.split()}
+"""Words that are numbers only within others: by itself, "to" is Danish for two and much else besides."""
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_A_ONE = _any({*_ONES, *(word for word, value in _VALUE_OF.items() if value < 10)})
+_A_TEN = _any(word for word, value in _VALUE_OF.items() if 20 <= value < 100)
+_IN_ONE_WORD = re.compile(
+    rf"(?P<first>{_A_ONE})(?:und|en|ën|og)(?P<tens>(?:{_A_TEN})[^\W\d_]*)|(?P<ten>{_A_TEN})(?P<last>[^\W\d_]+)"
+)
+"""Tens and ones in one word: einundzwanzig, tweeëntwintig, femtionio, ventitré."""
 _SHORT_STEMS = frozenset(word for stem in ("ein", "elf", "пят", "сот") for word in (stem, fold_letters(stem)))
 """The words of three letters that have endings. Others have none: "Seite" does not come from Italian "sei"."""
 _PART = re.compile(r"[^\W\d_]+")
@@ -155,12 +169,10 @@ def _word_value(word: str) -> int | None:
     value = _simple_value(word)
     if value is not None:
         return value
-    units, joint, tens = word.partition("und")  # einundzwanzig
-    if joint and (first := _simple_value(units)) is not None and (second := _simple_value(tens)) is not None:
-        return first + second
-    for ten in ("twenty", "thirty", "forty", "fifty", "venti", "trenta", "quaranta"):
-        if word.startswith(ten) and (rest := _simple_value(word[len(ten) :])) is not None:
-            return _VALUE_OF[ten] + rest
+    if joined := _IN_ONE_WORD.fullmatch(word):
+        ones, tens = joined["first"] or joined["last"], _simple_value(joined["tens"] or joined["ten"])
+        value = _ONES[ones] if ones in _ONES else _simple_value(ones)
+        return None if value is None or tens is None else value + tens
     return 1 if word in ("unième", "unieme") else None
 
 

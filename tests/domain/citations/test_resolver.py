@@ -873,6 +873,19 @@ async def test_an_hour_in_letters_of_another_time_or_alphabet_ends_no_answer(tol
     assert await told_by_the_book("What happens?", "Ann leaves on 8 May.", book=told) == "Ann leaves on 8 May."
 
 
+@pytest.mark.parametrize(
+    "book", ["There were fifty boxes, and he was fifty-nine.", "vijftig, 59; femtio; halvtreds; 50"]
+)
+async def test_a_number_that_the_book_tells_stays_in_another_language(book: str) -> None:
+    for answer in (
+        "Er waren vijftig kisten.",
+        "Det fanns femtio lådor.",
+        "Der var halvtreds kasser.",
+        "Hij was negenenvijftig.",
+    ):
+        assert await told_by_the_book("What?", answer, book=book) == answer
+
+
 async def test_cents_are_no_hundreds() -> None:
     said = "It covered 40%, i.e. 40 cents; she gave deux cents francs."
     assert await told_by_the_book("What?", said, book="It paid forty cents on the dollar, and 200 francs.") == said
