@@ -261,6 +261,13 @@ LOOK_AT = lazily(rf"\b(?:{LOOK_UP}|(?:turn|go) to|open (?:it|the book|your book)
 ONWARDS = lazily(r"\s(?:onwards?|weiter|ff?\.)(?!\w)")
 IN_A_SOURCE = lazily(r"\((?:[A-ZÀ-ÞА-Я][^\W\d_]+[,.:;]?\s){1,4}\Z")
 """What stands before and after a number that is looked up."""
+OF_A_YEAR = lazily(
+    r"\b(?:in|since|until|till|by|from|for|(?<!bottom )(?<!top )(?<!foot )(?<!end )of|years?|anno|circa|ca?\.|about"
+    r"|before|after|around|to|and|or|early|late|the|edition|published|printed|born|died|written"
+    r"|im|jahre?|seit|bis|von|vom|um|en|de|depuis|annee|ano|desde|nel|dal|i|ar|aret|w|v|roku|roce|do|dari|tahun"
+    rf"|spring|summer|autumn|winter|copyright|{fold_letters('в|с|до|году|года')}|{MONTHS})\s\Z|[–—-]\Z|©\s?\Z"
+)
+"""What stands before a year."""
 OF_SO_MANY = lazily(
     rf"\sof\s(?:all\s)?(?:the|his|her|their|its|these|those)\s(?:{CARDINAL}++|\d+)\s(?![{PAGE}{FOREIGN}])\w"
 )

@@ -273,10 +273,6 @@ class Number:
         return not listed or bool(is_list)
 
     @property
-    def is_in_address(self) -> bool:
-        return context.ADDRESS.search(self.left) is not None
-
-    @property
     def is_telephone(self) -> bool:
         """Whether it is part of a telephone number or of a book's, or the short one of a hotline."""
         called = {"".join(filter(str.isdecimal, each)) for each in context.BETWEEN_ALTERNATIVES.split(self.written)}
@@ -356,8 +352,12 @@ class Number:
         """Whether a word right beside it says that it is no page, which is what may stand where a page is asked for: a
         chapter, a date, an hour, an age, a hotline, or a small number of things.
         """
-        is_date = DATE.fullmatch(self.read) is not None or self._is_of_a_month
-        is_certain = is_date or self.is_telephone or self._is_listed or self._is_a_few
+        return DATE.fullmatch(self.read) is not None or self.is_plainly_none_but_a_year
+
+    @property
+    def is_plainly_none_but_a_year(self) -> bool:
+        """The same without a date that has no more than a year."""
+        is_certain = self._is_of_a_month or self.is_telephone or self._is_listed or self._is_a_few
         is_used = self._plain_use is not None and not self._is_too_large
         is_used &= self._plain_use not in ("part", "division") or not _PAIR.search(self.written)  # [Ch. 3:47]
         return is_certain or is_used

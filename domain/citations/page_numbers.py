@@ -265,7 +265,7 @@ class TypedPages:
 
     Besides what stands beside a word for page, a number is one unless it has a licence. `is_known` says whether it
     stands in what the model was given or in what a reader wrote, `is_of_things` whether these speak of what it counts;
-    `seen` are the pages that passages came from.
+    `seen` are the pages that passages came from, and `last_page` is how many the book has: a year may be one.
     `are_pages_told`: a reader has asked for a page, or a tool outside the book told one, so that "probably 38" is one.
     """
 
@@ -285,6 +285,7 @@ class TypedPages:
         self._heads, self._column = list[str](), 0
         self._items, self._counted, self.are_pages_told = 0, 0, False
         self.seen: Set[int] = frozenset()
+        self.last_page = 0
 
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
@@ -324,8 +325,12 @@ class TypedPages:
                 yield pointer or number.removal()
 
     def _is_licensed(self, number: Number) -> bool:
-        if number.is_in_address or self._counts_on(number):
+        if context.ADDRESS.search(number.left) or self._counts_on(number):
             return True
+        if _is_pointed_at(number):
+            return False
+        if _may_be_a_late_page(number) and (self.are_pages_told or max(number.values) <= self.last_page):
+            return self._is_known(number) and not self.are_pages_told
         if self.are_pages_told or number.is_told_with_a_page:
             return self._is_plainly_none(number)
         if number.is_one_of(self.seen):
@@ -335,7 +340,7 @@ class TypedPages:
             is_told = self._is_cell(number) or self._is_known(number) or number.is_money
             is_asked = self._is_share_asked and number.form not in ("place", "goes") and not number.is_of_book
             return not number.is_placed or is_told or is_asked
-        if number.is_placed or number.is_near_page or _is_pointed_at(number):
+        if number.is_placed or number.is_near_page:
             return False
         if context.PAGES_IN.match(number.right):
             return self._is_known(number)
@@ -464,6 +469,13 @@ class TypedPages:
         """A part of a table's row without numbers in the columns for pages."""
         cells = enumerate(part.split("|"), self._line.count("|"))
         return "|".join(_without_numbers(cell) if at in (self._columns or ()) else cell for at, cell in cells)
+
+
+def _may_be_a_late_page(number: Number) -> bool:
+    """Whether it has four digits, and nothing beside it says that it is a year or counts things: "1501.", "on 1501"."""
+    if not number.is_year or number.is_counting or number.is_of_a_unit or not number.values:
+        return False
+    return not (context.OF_A_YEAR.search(number.left) or number.is_plainly_none_but_a_year)
 
 
 def _is_pointed_at(number: Number) -> bool:

@@ -106,7 +106,7 @@ class AnswerComposer:
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self._numbers = KnownNumbers()
-        self._pages_seen = set[int]()
+        self._pages_seen, self._last_page = set[int](), 0
         self._last_said = self._asked = ""
         self._spoken: list[tuple[str, bool]] = []
         self._are_pages_told = False
@@ -133,8 +133,9 @@ class AnswerComposer:
         self._spoken = [(part, True) for part in parts_of(meant)]
         self._numbers.learn(text, ToldBy.READER)
 
-    def learn_title(self, title: str) -> None:
-        """Add the book's title, with its author, which count as words of the book."""
+    def learn_title(self, title: str, pages: int = 0) -> None:
+        """Add the book's title, with its author, which count as words of the book, and how many pages it has."""
+        self._last_page = pages
         self._quotations.learn(title)
         self._numbers.learn(title, ToldBy.READER)
 
@@ -252,7 +253,7 @@ class AnswerComposer:
         """The pieces joined, without typed pages, and with a mark after each false quotation."""
         before = self._before
         pages = self._pages = self._pages or TypedPages(self._is_known, self._asked, self._numbers.speak_of_things)
-        pages.are_pages_told, pages.seen = self._are_pages_told, self._pages_seen
+        pages.are_pages_told, pages.seen, pages.last_page = self._are_pages_told, self._pages_seen, self._last_page
         for (quoted, _), group in groupby(pieces, key=lambda piece: (piece.quoted, piece.misquoted)):
             text = "".join(_REFUSED * piece.misquoted + piece.text + _REFUSED * piece.refused for piece in group)
             yield Piece(pages.skip(text) if quoted else pages.remove(text, before), quoted)
@@ -449,7 +450,7 @@ class Composition:
 def compose(book: Book, view: BookView, talk: Sequence[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk; what was said and shown in the talk may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=opening_of(view))
-    composer.learn_title(f"{book.title}\n{book.author}")
+    composer.learn_title(f"{book.title}\n{book.author}", book.page_count)
     for message in talk:
         composer.learn(message.passages)
     said = (message for message in talk if message.role is MessageRole.USER)

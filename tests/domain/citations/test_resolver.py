@@ -886,6 +886,33 @@ async def test_a_number_that_the_book_tells_stays_in_another_language(book: str)
         assert await told_by_the_book("What?", answer, book=book) == answer
 
 
+@pytest.mark.parametrize("asked", ["On which page is it?", "What is in the boxes?"])
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("1501.", "…."),
+        ("Common earth, 1500.", "Common earth."),
+        ("He is old (1500). It is on 1501.", "He is old. It is in the book."),
+        ("The kitten: 1500\nThe mirror: 1,501", "The kitten\nThe mirror"),
+        ("In 1812 war began; it ended in March 1814.", "In 1812 war began; it ended in March 1814."),
+        ("It was published 1869, about the summer of 1805.", "It was published 1869, about the summer of 1805."),
+    ],
+)
+async def test_a_book_of_so_many_pages_has_pages_that_look_like_years(asked: str, answer: str, shown: str) -> None:
+    made = composer()
+    made.learn_title("War and Peace", 1_612)
+    made.learn_words(asked)
+    assert (await made.feed(TextChunk(answer)) + await made.finish()).rstrip(".") == shown.rstrip(".")
+
+
+async def test_a_year_needs_no_word_where_a_book_has_fewer_pages_unless_a_page_is_asked_for() -> None:
+    for asked, left in (("What is it?", "Dracula (1897)"), ("On which page is it?", "Dracula")):
+        made = composer()
+        made.learn_title("Dracula", 420)
+        made.learn_words(asked)
+        assert await made.feed(TextChunk("Dracula (1897).")) + await made.finish() == f"{left}."
+
+
 async def test_cents_are_no_hundreds() -> None:
     said = "It covered 40%, i.e. 40 cents; she gave deux cents francs."
     assert await told_by_the_book("What?", said, book="It paid forty cents on the dollar, and 200 francs.") == said
