@@ -257,8 +257,12 @@ BEHIND_A_NAME = lazily(r"\b(?:[A-ZÀ-ÝА-ЯΑ-Ω][^\W\d_]+|s?he|er|sie|elle|lui
 """What stands before somebody's age: a name or a pronoun."""
 LABEL = lazily(r"(?:[.!?…:]\s|\n\W*)(?P<name>[^\W\d_]{3,}) (?:(?:number|no\.|nr\.) )?\Z")
 """What stands before the number of a thing with which a sentence begins: "Lamp 5 is out"."""
-LOOK_AT = lazily(rf"\b(?:{LOOK_UP}|(?:turn|go) to|open (?:it|the book|your book) at)\.?\s(?:la\s)?\Z")
-ONWARDS = lazily(r"\s(?:onwards?|weiter|ff?\.)(?!\w)")
+LOOK_AT = lazily(
+    rf"\b(?:{LOOK_UP}|(?:turn|go) to|open (?:it|the book|your book) at|(?:is|are|was|be|stands?|found|appears?) on)"
+    r"\.?\s(?:la\s)?\Z"
+)
+FOLLOWING = lazily(r"\sff?\.?\Z")
+ONWARDS = lazily(r"\s(?:onwards?|weiter|(?:for|has)\s(?:the\s(?:exact|full|whole)|more|details))(?![^\W_])")
 IN_A_SOURCE = lazily(r"\((?:[A-ZÀ-ÞА-Я][^\W\d_]+[,.:;]?\s){1,4}\Z")
 """What stands before and after a number that is looked up."""
 OF_A_YEAR = lazily(

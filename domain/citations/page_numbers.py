@@ -481,10 +481,9 @@ def _may_be_a_late_page(number: Number) -> bool:
 def _is_pointed_at(number: Number) -> bool:
     """Whether it is where to look, whatever else it is: "see ten.", "Lies ab 50 weiter", "(Stoker, Dracula 45)"."""
     is_source = context.IN_A_SOURCE.search(number.before) is not None and number.right.startswith(")")
-    is_end = ENDS.match(number.right) is not None
-    return is_source or bool(
-        (is_end and context.LOOK_AT.search(number.left)) or context.ONWARDS.match(number.words_after)
-    )
+    is_end = ENDS.match(number.right) and context.LOOK_AT.search(number.left)
+    goes_on = context.FOLLOWING.search(number.read) or context.ONWARDS.match(number.words_after)
+    return is_source or bool(is_end or goes_on)
 
 
 def _without_numbers(cell: str) -> str:
