@@ -267,12 +267,9 @@ class MessageIntake:
     async def how_to_start(self, message: discord.Message, say: Speech, bot_id: int, *, has_books: bool) -> str:
         """The reply to somebody who addresses the bot where there is no conversation."""
         unread = await self._hints_about_unread(message, say, bot_id)
-        if message.guild is None:
-            start = _how_to_start_directly(say, has_books=has_books, asks=bool(whole_text(message, bot_id)))
-        elif has_books:
-            start = say("To talk about a book, open a thread with /chat. /books list shows what's on the shelf.")
-        else:
-            start = say(EMPTY_SHELF)
+        start = say(EMPTY_SHELF) if message.guild else _how_to_read_alone(say)
+        if has_books:
+            start = _which_book(say, asks=bool(whole_text(message, bot_id)))
         return "\n".join([*unread, start])
 
     async def _hints_about_unread(self, message: discord.Message, say: Speech, bot_id: int) -> list[str]:
@@ -461,12 +458,15 @@ def _hint_for(result: IntakeResult, message: discord.Message, say: Speech, bot_i
             return ""
 
 
-def _how_to_start_directly(say: Speech, *, has_books: bool, asks: bool) -> str:
-    """The reply to direct messages from somebody who has no conversation there yet."""
-    if has_books and asks:
+def _which_book(say: Speech, *, asks: bool) -> str:
+    """The reply where there are books to choose from below it, to somebody who has no conversation there yet."""
+    if asks:
         return say("Which book is it about? Choose it here, and I'll answer you. If it isn't listed, start with /chat.")
-    if has_books:
-        return say("Which book shall we talk about? Choose it here. If it isn't listed, start with /chat.")
+    return say("Which book shall we talk about? Choose it here. If it isn't listed, start with /chat.")
+
+
+def _how_to_read_alone(say: Speech) -> str:
+    """The reply to direct messages from somebody whose own shelf is empty."""
     return say(
         "Let's read a book together. Find a free one with /books find, or add your own with /books add. Then start "
         "with /chat, and write to me again."

@@ -72,7 +72,7 @@ class TestAbsence:
         await gone.ann.say(channel, "It is away.")
         for _ in range(2):
             async with again(gone) as room:
-                await room.until(lambda: "To talk about a book, open a thread" in "".join(gone.said(channel)))
+                await room.until(lambda: "Which book is it about?" in "".join(gone.said(channel)))
                 await asyncio.sleep(0.2)
         [told] = [each for each in gone.replies(channel) if each.reference is not None]
         assert told.reference is asked

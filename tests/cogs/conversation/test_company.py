@@ -66,7 +66,9 @@ async def test_who_replies_to_somebody_in_a_channel_is_told_that_this_is_not_rea
     await room.until(lambda: room.said(room.double.channel))
     lines = room.said(room.double.channel)[-1].splitlines()
     assert "Ask about this" in lines[0]
-    assert lines[1] == "To talk about a book, open a thread with /chat. /books list shows what's on the shelf."
+    assert (
+        lines[1] == "Which book is it about? Choose it here, and I'll answer you. If it isn't listed, start with /chat."
+    )
 
 
 async def test_how_to_ask_in_company_is_said_once(room: Scene) -> None:
@@ -185,7 +187,9 @@ async def test_a_new_thread_whose_book_was_removed_says_at_once_that_it_has_ende
 async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene, place: str) -> None:
     where = await room.ann.start_thread("Our own") if place == "thread" else room.double.channel
     await room.ann.say(where, "who was it?", mention=room.double.bot)
-    await room.until(lambda: "To talk about a book, open a thread with /chat." in "".join(room.said(where)))
+    await room.until(
+        lambda: "Which book is it about? Choose it here, and I'll answer you." in "".join(room.said(where))
+    )
 
 
 async def test_a_mention_in_a_thread_of_peoples_own_obeys_the_settings_for_its_channel(room: Scene) -> None:
@@ -196,13 +200,15 @@ async def test_a_mention_in_a_thread_of_peoples_own_obeys_the_settings_for_its_c
     await room.until(lambda: "I'm not allowed in this channel." in "".join(room.said(other)))
     await room.app.servers.change_channels(server, add=here, existing=[here, elsewhere])
     await room.ann.say(other, "who was it?", mention=room.double.bot)
-    await room.until(lambda: "To talk about a book, open a thread with /chat." in "".join(room.said(other)))
+    await room.until(
+        lambda: "Which book is it about? Choose it here, and I'll answer you." in "".join(room.said(other))
+    )
 
 
 async def test_a_mention_where_there_is_no_book_is_answered_once_one_is_chosen_by_who_wrote_it(room: Scene) -> None:
     book = await room.book()
     await room.ann.say(room.double.channel, "Who was it?", mention=room.double.bot)
-    await room.until(lambda: "open a thread with /chat" in room.double.said()[-1])
+    await room.until(lambda: "Which book is it about?" in room.double.said()[-1])
     offer = room.double.messages()[-1]
     refused = await room.ben.select(offer, book.title)
     assert refused.text == "Only the person who asked can choose the book."
@@ -289,7 +295,7 @@ async def test_a_book_that_is_sent_where_there_is_no_conversation_is_told_how_to
     await room.until(lambda: len(room.said(where)) == 2)
     lines = room.said(where)[-1].splitlines()
     assert lines[0] == f"-# {told}"
-    assert lines[1].startswith("To talk about a book, open a thread with /chat.")
+    assert lines[1].startswith("Which book is it about? Choose it here, and I'll answer you.")
 
 
 async def test_who_replies_to_somebody_elses_message_is_told_that_it_is_not_read(room: Scene) -> None:
@@ -330,7 +336,7 @@ async def test_what_is_said_below_a_message_needs_no_permission_to_read_the_hist
     await room.ann.say(room.thread, "", mention=room.double.bot)
     await room.until_said("What would you like to know about the book?")
     await room.ann.say(room.double.channel, "hello", mention=room.double.bot)
-    await room.until(lambda: "open a thread with /chat" in room.double.said()[-1])
+    await room.until(lambda: "Which book is it about?" in room.double.said()[-1])
 
 
 class TestWithoutTheContentIntent:

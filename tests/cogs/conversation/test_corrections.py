@@ -66,7 +66,7 @@ async def test_a_title_and_the_name_of_the_thread_follow_while_it_is_being_answe
     before = await room.hold()
     book = await room.book()
     await room.ann.say(room.double.channel, "Does my neighbour Hobb know?", mention=room.double.bot)
-    await room.until(lambda: "open a thread with /chat" in room.double.said()[-1])
+    await room.until(lambda: "Which book is it about?" in room.double.said()[-1])
     await room.app.storage.conversations.delete((await room.conversation()).id)  # so that another one is opened
     await room.ann.select(room.double.messages()[-1], book.title)
     await room.until_asked(1)

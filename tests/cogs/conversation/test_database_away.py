@@ -452,7 +452,7 @@ async def test_what_else_happens_meanwhile_is_dealt_with_once_the_database_is_ba
     wire.mend()
     await until_the_database_answers(room)
     room.state.bot.dispatch("database_back")
-    await room.until(lambda: "To talk about a book" in room.double.said(room.double.channel)[-1])
+    await room.until(lambda: "Which book" in room.double.said(room.double.channel)[-1])
     while (await room.conversation()).title != "By night":
         await asyncio.sleep(0.05)
 
