@@ -6,6 +6,7 @@ key in the catalogues, `locale/*.po`. A test collects the texts and compares.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -27,6 +28,8 @@ from discord.app_commands import TranslationContextLocation as Location
 from discord.app_commands import TranslationContextTypes, locale_str
 
 from domain.errors import MarginaliaError, StorageError, StorageErrorCode, Worded, listed
+from domain.library.search.languages import PLAINLY, language_evidence
+from domain.library.search.words import words_of
 from domain.use_cases import UseCases
 
 LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
@@ -197,16 +200,17 @@ def speech_in(guild: discord.Guild) -> Speech:
     return speech_for(_CHOSEN.get(guild.id, guild.preferred_locale))
 
 
-async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
+async def direct_speech(use_cases: UseCases, person_id: str, written: str = "") -> Speech:
     """The language of a person's direct messages: that of the command by which they last started to talk there, or of
-    the last command that they have used anywhere.
+    the last command that they have used anywhere, or else the one in which they have `written`.
     """
-    return speech_for(_locale_of(await use_cases.people.locale(person_id)) or discord.Locale.american_english)
+    known = _locale_of(await use_cases.people.locale(person_id)) or _language_of(written)
+    return speech_for(known or discord.Locale.american_english)
 
 
-def last_direct_speeches(use_cases: UseCases, person_id: str) -> Sequence[Speech]:
+def last_direct_speeches(use_cases: UseCases, person_id: str, written: str = "") -> Sequence[Speech]:
     """The same without the database: all languages if that person's is not known."""
-    known = _locale_of(use_cases.people.last_locale(person_id))
+    known = _locale_of(use_cases.people.last_locale(person_id)) or _language_of(written)
     return [speech_for(known)] if known else speeches_in_all_languages()
 
 
@@ -214,7 +218,7 @@ def known_speeches_at(use_cases: UseCases, message: discord.Message) -> Sequence
     """The language to use where a message is, as far as it is known without the database; several if it is not."""
     if message.guild is not None:
         return [speech_in(message.guild)]
-    return last_direct_speeches(use_cases, str(message.author.id))
+    return last_direct_speeches(use_cases, str(message.author.id), message.content)
 
 
 async def speech_at(use_cases: UseCases, message: discord.Message) -> Speech:
@@ -222,9 +226,22 @@ async def speech_at(use_cases: UseCases, message: discord.Message) -> Speech:
     if message.guild is not None:
         return speech_in(message.guild)
     try:
-        return await direct_speech(use_cases, str(message.author.id))
+        return await direct_speech(use_cases, str(message.author.id), message.content)
     except StorageError:
-        return last_direct_speeches(use_cases, str(message.author.id))[0]
+        return known_speeches_at(use_cases, message)[0]
+
+
+def _language_of(text: str) -> discord.Locale | None:
+    """The one of our languages that a message is in; None if its words tell none, or plainly another."""
+    words = [word.lower() for word in words_of(text)]
+    evidence, ours = Counter(language_evidence(words)), {discord.Locale.american_english: "en", **LANGUAGES}
+    for locale, code in ours.items():
+        say = speech_for(locale)  # people begin with these words, which tell a language as function words do
+        greetings = say("hello hi hey good morning evening help please thanks thank").split()
+        evidence[code] += sum(word in greetings for word in words)
+    likeliest = max(ours, key=lambda locale: evidence[ours[locale]])
+    is_told = 0 < evidence[ours[likeliest]] * PLAINLY >= max(evidence.values())
+    return likeliest if is_told else None
 
 
 def _locale_of(code: str | None) -> discord.Locale | None:

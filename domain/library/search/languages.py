@@ -235,7 +235,7 @@ def book_language(book: BookText) -> str:
 def text_language(text: str, declared: str = "") -> str:
     """The code of a text's language, as for `book_language`; `declared` is a code or an English name."""
     words = words_of(text)
-    evidence = _evidence(words)
+    evidence = language_evidence(words)
     best = max(evidence, key=evidence.__getitem__, default="")
     named = language_code(declared)
     likely = evidence.get(named or "en", 0.0)
@@ -255,9 +255,9 @@ def language_name(code: str) -> str:
     return LANGUAGES[code].partition(" ")[0]
 
 
-def _evidence(words: list[str]) -> Mapping[str, float]:
-    """How many function words of each language are among the words; one shared by several languages counts in part for
-    each.
+def language_evidence(words: Sequence[str]) -> Mapping[str, float]:
+    """How many function words of each language, by its code, are among the words; one shared by several languages
+    counts in part for each.
     """
     languages_of = _languages_by_word()
     evidence: dict[str, float] = {}

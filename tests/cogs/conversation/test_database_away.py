@@ -173,9 +173,9 @@ async def test_in_the_persons_language_in_direct_messages_and_in_all_if_it_is_no
     wire.cut()
     await ann.say(ann.direct_channel, "Wer hat die Lampe gelöscht?")
     await room.double.until(lambda: room.double.said(ann.direct_channel)[-1] == AWAY_IN_GERMAN)
-    await ben.say(ben.direct_channel, "Who put the lamp out?")
+    await ben.say(ben.direct_channel, "Dracula")
     await room.double.until(lambda: room.double.said(ben.direct_channel)[-1:] == [f"{AWAY}\n{AWAY_IN_GERMAN}"])
-    from_ann = cast(discord.Message, SimpleNamespace(guild=None, author=SimpleNamespace(id=ann.id)))
+    from_ann = cast(discord.Message, SimpleNamespace(guild=None, author=SimpleNamespace(id=ann.id), content="Stop"))
     assert (await speech_at(room.state.bot.use_cases, from_ann))("Stop") == "Stopp"
     wire.mend()
     await reader.heard("I do not know.")

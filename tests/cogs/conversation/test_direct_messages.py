@@ -247,6 +247,30 @@ async def test_a_german_who_has_used_a_server_only_is_told_in_german_how_to_begi
     await ann.heard("Lass uns zusammen ein Buch lesen.")
 
 
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("Hallo!", "Lass uns zusammen ein Buch lesen."),
+        ("Hi, was kannst du so?", "Lass uns zusammen ein Buch lesen."),
+        ("Hello!", "Let's read a book together."),
+        ("Can you read Die Verwandlung?", "Let's read a book together."),
+        ("Qui est Emma ?", "Let's read a book together."),
+    ],
+)
+async def test_who_has_used_no_command_yet_is_told_how_to_begin_in_the_language_of_their_message(
+    ann: Reader, written: str, told: str
+) -> None:
+    await ann.person.say(ann.place, written)
+    await ann.heard(told)
+
+
+async def test_a_command_tells_the_language_better_than_the_message(ann: Reader) -> None:
+    ann.person.locale = "en-US"
+    await ann.person.slash("help", channel=ann.place)
+    await ann.person.say(ann.place, "Was kannst du?")
+    await ann.heard("Let's read a book together.")
+
+
 async def test_a_message_is_read_without_the_message_content_intent(double: DiscordDouble, tmp_path: Path) -> None:
     double.gateway.privileged = 0
     async with online(double, tmp_path) as state:
