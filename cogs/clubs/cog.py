@@ -14,6 +14,7 @@ from cogs import access
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.clubs.duties import MOST_VOTE_DAYS, ClubDuties
+from cogs.clubs.work import note_host
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
@@ -174,6 +175,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         lines = [say("You're in already.") if known else say("You're in.")]
         if club.host == reader != host:
             lines.append(say("Nobody else is in the club, so you're its host now."))
+            await note_host(self._clubs.store, club, self._clubs.now())
         if member and not member.position.is_set:
             lines.append(cards.not_begun_line(say))
         elif member and club.is_paused(member, self._clubs.now()):

@@ -15,7 +15,8 @@ from discord.ext import tasks
 from cogs.cards import plain
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
-from cogs.clubs.work import SOON, ClubWork, Trouble, find_post, unseat
+from cogs.clubs.work import ClubWork, Trouble, unseat
+from cogs.delivery.channel import CLOCKS_DIFFER, find_post
 from cogs.errors import DISCORD_ERRORS, log_failures, retry_transient
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import permission_names
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 LOOK_S = 20.0
 """The interval between checks for due work."""
+SOON = timedelta(minutes=1)
+"""When something is retried with which Discord had trouble."""
 LATER = timedelta(minutes=10)
 """When something is retried that Discord or the server's managers did not allow."""
 ROLL_CALL = "roll"
@@ -231,6 +234,7 @@ class ClubDuties:
         await work.safely(work.show_card())
         await work.safely(work.show_board())
         if club.ended_at is None:
+            await work.safely(work.introduce_host())
             await work.safely(work.remind())
         await work.safely(work.make_events())
         for section in work.scene.club.sections:
@@ -389,7 +393,7 @@ class ClubDuties:
             self._votes_later[vote.id] = self._clubs.now() + timedelta(seconds=LOOK_S)
             return
         votes = [answer.vote_count for answer in poll.answers] if poll else []
-        told = await find_post(place, vote.ends_at - SOON, partial(_is_reply_to, message.id))
+        told = await find_post(place, vote.ends_at - CLOCKS_DIFFER, partial(_is_reply_to, message.id))
         if told is None and len(votes) == len(vote.choices):
             text = cards.result_line(vote, votes, say)
             await place.send(text, reference=message.to_reference(fail_if_not_exists=False), nonce=f"told:{vote.id}")

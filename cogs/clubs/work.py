@@ -16,6 +16,7 @@ import discord
 
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
+from cogs.delivery.channel import find_post
 from cogs.errors import DISCORD_ERRORS, DiscordCode, bot_lacks, refusal_of_discord, retry_transient
 from cogs.i18n import Speech
 from cogs.permissions import FOR_A_CARD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, granted_to, has_private_threads, missing
@@ -29,10 +30,6 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
-SOON = timedelta(minutes=1)
-"""How far Discord's clock and ours may differ."""
-LOOKED_THROUGH = 100
-"""Messages since a claim among which its post is searched: one request's worth."""
 QUESTIONS = 3
 HAS_LEFT = (DiscordCode.UNKNOWN_MEMBER, DiscordCode.UNKNOWN_USER)
 
@@ -351,7 +348,26 @@ class ClubWork:
                 raise
         return True
 
-    # Reminders and events
+    # The host, reminders and events
+
+    async def introduce_host(self) -> None:
+        """Tell a member that they are the club's host now; nobody is told so at its beginning."""
+        club, key = self.scene.club, _key_of_host(self.scene.club)
+        known = [each for each in self.posts if each.startswith("host/")]
+        if known == [key] or not club.host:
+            return
+        if not known:
+            await note_host(self._store, club, self.scene.now)
+            return
+        host = f"<@{club.host}>"
+        text = self.say("{who} is the club's host now, and may use /club move, /club open and /club end.", who=host)
+        await self._once(
+            key,
+            self.channel,
+            lambda message: message.content.startswith(host),
+            lambda nonce: self.channel.send(text, nonce=nonce),
+        )
+        await self._store.forget(club.id, [each for each in known if each != key])
 
     async def remind(self) -> None:
         """Remind, once, of what is due tomorrow."""
@@ -448,33 +464,6 @@ def _starts_at(day: date) -> datetime:
     return midnight(day) + cards.HOUR_OF_A_DATE
 
 
-async def find_post(
-    place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
-) -> discord.Message | None:
-    """The bot's own message for which `is_it` is true, among the newest messages or the first ones after `since`.
-
-    None if there is none, or the bot may not read the history.
-    """
-    try:
-        newest = await retry_transient(partial(_page, place, limit=LOOKED_THROUGH))
-        found = next(filter(partial(_is_ours, is_it), newest), None)
-        if found is None and len(newest) == LOOKED_THROUGH:
-            after = await retry_transient(partial(_page, place, after=since - SOON, limit=LOOKED_THROUGH))
-            found = next(filter(partial(_is_ours, is_it), after), None)
-    except discord.Forbidden as error:
-        logger.info("what stands in a channel could not be read: %s", error)
-        return None
-    return found
-
-
-async def _page(place: discord.abc.Messageable, **options: Any) -> list[discord.Message]:
-    return [message async for message in place.history(**options)]
-
-
-def _is_ours(is_it: Callable[[discord.Message], bool], message: discord.Message) -> bool:
-    return message.author.bot and is_it(message)
-
-
 def _has_button(custom_id: str, message: discord.Message) -> bool:
     rows = (each for each in message.components if isinstance(each, discord.ActionRow))
     return any(getattr(part, "custom_id", None) == custom_id for each in rows for part in each.children)
@@ -483,6 +472,16 @@ def _has_button(custom_id: str, message: discord.Message) -> bool:
 def _is_about(custom_id: str, message: discord.Message, *, warns: bool) -> bool:
     """Whether it is about a section, and a warning or a reminder."""
     return _has_button(custom_id, message) and message.content.startswith("⚠️") is warns
+
+
+async def note_host(store: ClubRepository, club: Club, now: datetime) -> None:
+    """Take it that a club's host knows of it."""
+    post = await store.claim(club.id, _key_of_host(club), now)
+    await store.settle(club.id, post.key, PostState.DONE)
+
+
+def _key_of_host(club: Club) -> str:
+    return f"host/{_mark(club.id, club.host)}"
 
 
 async def unseat(store: ClubRepository, club_id: str, numbers: Collection[int], reader_id: str) -> None:

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,7 +24,7 @@ from cogs.delivery.message_group import (
     Sent,
     TryLaterError,
 )
-from cogs.errors import DiscordCode
+from cogs.errors import DiscordCode, retry_transient
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import EmbedData
 
@@ -39,6 +41,9 @@ BANNED_FOR_S = 60.0
 
 LOOKED_THROUGH = 100
 """Messages since an attempt among which its message is searched: one request's worth."""
+
+CLOCKS_DIFFER = timedelta(minutes=1)
+"""How far Discord's clock and ours may differ."""
 
 REFRESH_S = 8.0
 """Discord shows it for ten seconds, and ends it only when a message arrives."""
@@ -232,3 +237,30 @@ class Typing:
             except DeliveryError as fault:
                 logger.debug("typing is not shown: %s", fault)
             await self._sleep(REFRESH_S)
+
+
+async def find_post(
+    place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
+) -> discord.Message | None:
+    """The bot's own message for which `is_it` is true, among the newest messages or the first ones after `since`.
+
+    None if there is none, or the bot may not read the history.
+    """
+    try:
+        newest = await retry_transient(partial(_page, place, limit=LOOKED_THROUGH))
+        found = next(filter(partial(_is_ours, is_it), newest), None)
+        if found is None and len(newest) == LOOKED_THROUGH:
+            after = await retry_transient(partial(_page, place, after=since - CLOCKS_DIFFER, limit=LOOKED_THROUGH))
+            found = next(filter(partial(_is_ours, is_it), after), None)
+    except discord.Forbidden as error:
+        logger.info("what stands in a channel could not be read: %s", error)
+        return None
+    return found
+
+
+async def _page(place: discord.abc.Messageable, **options: Any) -> list[discord.Message]:
+    return [message async for message in place.history(**options)]
+
+
+def _is_ours(is_it: Callable[[discord.Message], bool], message: discord.Message) -> bool:
+    return message.author.bot and is_it(message)

@@ -115,10 +115,28 @@ class TestTakingPart:
         assert "can do that" in text_of(await reading.ann.slash(reading.channel, "club move", days=1))
         assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
 
+    async def test_a_new_host_is_told_so_once_each_time(self, reading: ClubStage) -> None:
+        def told() -> list[str]:
+            return [each.split()[0] for each in reading.said() if "is the club's host now" in each]
+
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        assert told() == []
+        await reading.ann.slash(reading.channel, "club leave")
+        await reading.press(reading.ann, "Join")
+        await reading.stage.restart()
+        await reading.sweep()
+        assert told() == [reading.ben.mention]
+        await reading.ben.slash(reading.channel, "club leave")
+        await reading.press(reading.ben, "Join")
+        await reading.ann.slash(reading.channel, "club leave")
+        assert told() == [reading.ben.mention, reading.ann.mention, reading.ben.mention]
+
     async def test_who_joins_a_club_that_all_have_left_is_its_host(self, reading: ClubStage) -> None:
         await reading.start()
         await reading.ann.slash(reading.channel, "club leave")
         assert "so you're its host now" in text_of(await reading.press(reading.ben, "Join"))
+        assert not any("host now" in each for each in reading.said())
         assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
         assert "host" not in text_of(await reading.press(reading.ann, "Join"))
 

@@ -160,6 +160,7 @@ async def test_a_host_who_leaves_the_server_hands_over(reading: ClubStage) -> No
     reading.calendar.pass_days(1.1)
     await reading.sweep()
     assert (await reading.club()).host_id == str(reading.ben.id)
+    assert f"{reading.ben.mention} is the club's host now" in reading.said()[-1]
 
 
 async def test_a_host_who_is_paused_and_leaves_the_server_hands_over_too(reading: ClubStage) -> None:
