@@ -368,15 +368,8 @@ class Books(
         say, wanted = speech_of(interaction), fold(" ".join(book.split()))
         there = await access.restorable_books(interaction)
         found = [each for each in there if book == each.id] or [each for each in there if fold(each.title) == wanted]
-        if not found and manages_shelf(interaction):
-            raise Refusal(say("No such book was removed in the last 7 days. /books list shows what's on the shelf."))
         if not found:
-            raise Refusal(
-                say(
-                    "I can't bring that book back. Only the person who removed it, or somebody with the "
-                    "permission “Manage Server”, can do that, within 7 days."
-                )
-            )
+            raise Refusal(await self._why_not_back(interaction, book, wanted))
         await self._use_cases.shelf.restore(found[0], self._use_cases.facts.limits.of_shelf)
         interaction.client.dispatch("book_restored", found[0].id)
         record_action(
@@ -386,6 +379,17 @@ class Books(
         )
         done = say("“{title}” is back on the shelf, with its conversations.", title=plain(found[0].title))
         await interaction.edit_original_response(content=done)
+
+    async def _why_not_back(self, interaction: discord.Interaction[Any], book: str, title: str) -> str:
+        say, there = speech_of(interaction), await self._use_cases.shelf.glance(shelf_of(interaction))
+        if found := next((each for each in there if book == each.id or fold(each.title) == title), None):
+            return say("“{title}” is already on the shelf.", title=plain(found.title))
+        if manages_shelf(interaction):
+            return say("No such book was removed in the last 7 days. /books list shows what's on the shelf.")
+        return say(
+            "I can't bring that book back. Only the person who removed it, or somebody with the permission “Manage "
+            "Server”, can do that, within 7 days."
+        )
 
     async def _remove(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         assert_fresh(interaction)

@@ -93,9 +93,9 @@ def pages(book: Book, say: Speech) -> str:
 
 
 def book_facts(book: Book, say: Speech) -> str:
-    """Format, pages and chapters on one line."""
-    chapters = say.counted(book.chapter_count, "{number} chapter", "{number} chapters")
-    return f"{_format(book, say)} · {pages(book, say)} · {chapters}"
+    """Format, pages and chapters, if it has any, on one line."""
+    chapters = say.counted(book.chapter_count, "{number} chapter", "{number} chapters") if book.chapter_count else ""
+    return _joined(_format(book, say), pages(book, say), chapters)
 
 
 def _format(book: Book, say: Speech) -> str:
@@ -121,7 +121,8 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
     card.add_field(name=say("Format"), value=_format(book, say))
     card.add_field(name=say("Pages"), value=pages(book, say))
-    card.add_field(name=say("Chapters"), value=str(book.chapter_count))
+    if book.chapter_count:
+        card.add_field(name=say("Chapters"), value=str(book.chapter_count))
     if added.is_new:
         card.add_field(name=say("Took"), value=say("{seconds:.1f} s", seconds=seconds))
     if added.warnings:

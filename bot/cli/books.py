@@ -156,7 +156,7 @@ def info(
             return
         by = f" by {found.author}" if found.author else ""
         console.print(f"“{found.title}”{by}", markup=False, soft_wrap=True)
-        console.print(f"{_format(found)}, {_pages(found)}, {counted(len(chapters), 'chapter')}", markup=False)
+        console.print(f"{_format(found)}, {_pages(found)}{_chapters(len(chapters))}", markup=False)
         for chapter in chapters:
             name = without_terminal_sequences(chapter.title)
             label = label_at(pages, chapter.start + 1)
@@ -336,7 +336,7 @@ def _bytes_of(path: Path, most_mb: int) -> bytes:
 def _report(added: AddedBook, seconds: float) -> None:
     book = added.book
     if added.is_new:
-        facts = f"{_format(book)}, {_pages(book)}, {counted(book.chapter_count, 'chapter')}, {seconds:.1f} s"
+        facts = f"{_format(book)}, {_pages(book)}{_chapters(book.chapter_count)}, {seconds:.1f} s"
         by = f" by {book.author}" if book.author else ""
         errors.print(f"Added “{book.title}”{by} ({facts}).", markup=False, soft_wrap=True)
     elif added.is_back:
@@ -355,6 +355,11 @@ def _format(book: Book) -> str:
 
 def _pages(book: Book) -> str:
     return f"{'about ' if book.pages_estimated else ''}{counted(book.page_count, 'page')}"
+
+
+def _chapters(count: int) -> str:
+    """The number of chapters behind a comma; empty if there are none."""
+    return f", {counted(count, 'chapter')}" if count else ""
 
 
 def _table(books: Sequence[Book]) -> Table:

@@ -213,10 +213,16 @@ class TestRestoring:
         assert thread.history()[-1].content.startswith("Hobb.")
 
     async def test_a_manager_is_told_that_there_is_no_such_book(self, stage: Stage) -> None:
-        book, _, cat = await self._removed_by_a_manager(stage)
-        for _ in range(2):
-            told = text_of(await cat.slash(stage.channel, "books restore", book=book.id))
+        _, _, cat = await self._removed_by_a_manager(stage)
+        told = text_of(await cat.slash(stage.channel, "books restore", book="The Lost Lamp"))
         assert told == "No such book was removed in the last 7 days. /books list shows what's on the shelf."
+
+    async def test_who_would_bring_back_what_is_there_already_is_told_so(self, stage: Stage) -> None:
+        book, _, cat = await self._removed_by_a_manager(stage)
+        await cat.slash(stage.channel, "books restore", book=book.id)
+        for person, reference in ((cat, book.id), (stage.ben, "the dark lamp")):
+            told = await person.slash(stage.channel, "books restore", book=reference)
+            assert text_of(told) == "“The Dark Lamp” is already on the shelf."
 
     async def test_whoever_may_not_bring_it_back_hears_of_nothing_there(self, stage: Stage) -> None:
         book, _, cat = await self._removed_by_a_manager(stage)

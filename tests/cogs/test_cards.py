@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.cards import added_card, asked_line, book_card, clipped, plain, repeated, usage_line
+from cogs.cards import added_card, asked_line, book_card, book_facts, clipped, plain, repeated, usage_line
 from cogs.i18n import Speech, speech_for
 from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.library.progress import position_line
@@ -24,6 +24,13 @@ def test_warnings_are_shown_to_whoever_added_the_file() -> None:
     card = embed_text(added_card(AddedBook(a_book(), True, ("Page 3 has no text.",)), 1.25, SAY))
     assert "Please note\n⚠️ Page 3 has no text." in card
     assert "1.2 s" in card
+
+
+def test_of_a_book_without_chapters_none_are_told() -> None:
+    added = AddedBook(a_book(chapter_count=0), True)
+    assert "Chapters" not in embed_text(added_card(added, 0, SAY))
+    assert "chapter" not in book_facts(added.book, SAY)
+    assert "Chapters" in embed_text(added_card(AddedBook(a_book(chapter_count=1), True), 0, SAY))
 
 
 def test_tokens_that_nobody_counted_are_said_to_be_estimated() -> None:

@@ -114,6 +114,7 @@ async def test_a_book_is_added_listed_read_searched_and_removed(terminal: Termin
     added = await terminal.run("books", "add", str(path), "--title", "The Dark Lamp", "--author", "A. N. Onym")
     assert added.code == 0, added.err
     assert "Added “The Dark Lamp” by A. N. Onym" in added.err
+    assert "1 page, 3 chapters, " in added.err
     assert added.err.count("\n") == 1, "a progress bar leaves no line where there is no terminal"
 
     again = await terminal.run("books", "add", str(path))
