@@ -11,7 +11,7 @@ from discord.ui import Button, Select, View
 from cogs.i18n import Speech, language_name, later, speech_for, speeches_in_all_languages
 from cogs.interactions import action_button, action_menu, row
 from cogs.rendering.answers import page_name
-from cogs.rendering.inline import inert
+from cogs.rendering.inline import as_compared, inert
 from cogs.rendering.splitting import MARK
 from domain.book import Book, Chapter, OfferedBook, Page, ReadingPosition, one_line, shown_chapter
 from domain.conversation import UNTITLED, Conversation
@@ -78,6 +78,12 @@ def clipped_words(text: str, length: int) -> str:
 def repeated(questions: Sequence[str]) -> str:
     """Questions of one person, where the bot repeats them."""
     return clipped_words(inert("\n\n".join(questions)), QUESTION_LENGTH)
+
+
+def is_repeated_in(message: discord.Message, questions: Sequence[str]) -> bool:
+    """Whether a message of the bot repeats these questions."""
+    shown = message.embeds[0].description if message.embeds else None
+    return as_compared(shown or "") == as_compared(repeated(questions))
 
 
 def plain(text: str) -> str:

@@ -1,6 +1,7 @@
 """A conversation about one book, and its turns."""
 
 import asyncio
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ FEWEST_WORDS_OF_A_TITLE = 2
 """A greeting, an emoji or a lone question word names no conversation."""
 
 UNTITLED = "New conversation"
+
+_ADDRESS = re.compile(r"<?https?://\S+")
 
 _LOOKS_AT_ONCE = 1_000
 """Names looked at before the event loop runs again: one or two milliseconds."""
@@ -127,19 +130,23 @@ def checked_title(title: str) -> str:
 
 def first_title(message: str) -> str:
     """The automatic title of a conversation that begins with this message; UNTITLED if it does not say enough."""
-    says_enough = len(words_of(without_covers(message))) >= FEWEST_WORDS_OF_A_TITLE
+    says_enough = len(words_of(_telling(message))) >= FEWEST_WORDS_OF_A_TITLE
     return title_from(message) if says_enough else UNTITLED
 
 
 def title_from(message: str) -> str:
     """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word. Titles cannot
-    have spoiler covers, so covered words are left out.
+    have spoiler covers, so covered words are left out, and so are addresses, which say nothing.
     """
-    folded = one_line(without_covers(message))
+    folded = one_line(_telling(message))
     if len(folded) <= TITLE_LENGTH:
         return folded or UNTITLED
     head = folded[: TITLE_LENGTH - 1]
     return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:.-") + "…"
+
+
+def _telling(message: str) -> str:
+    return _ADDRESS.sub("", without_covers(message))
 
 
 class ConversationNames:

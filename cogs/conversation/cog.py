@@ -23,8 +23,7 @@ from cogs.conversation.intake import (
     Thread,
     is_from_a_person,
     mentions,
-    text_in_files,
-    whole_text,
+    on_no_question,
 )
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.presses import AnswerButtons, ToolCallButtons
@@ -375,8 +374,8 @@ class ConversationCog(commands.Cog):
     async def _offer_books(self, message: discord.Message, say: Speech) -> None:
         """Tell somebody who speaks to the bot where there is no conversation how to start one, and let them choose."""
         server, view = message.guild, discord.utils.MISSING
-        if (about_files := text_in_files(message, say)) and not whole_text(message, self._bot_id):
-            await hint(message, about_files)
+        if told := on_no_question(message, say, self._bot_id):
+            await hint(message, told)
             return
         try:
             shelf = str(server.id) if server else personal_shelf(str(message.author.id))

@@ -11,14 +11,13 @@ from weakref import WeakValueDictionary
 import discord
 from discord.ui import DynamicItem
 
-from cogs.cards import repeated
+from cogs.cards import is_repeated_in, repeated
 from cogs.conversation.buttons import DROP_ANSWER, KEEP_ANSWER, Buttons, keep_buttons, sources_button
 from cogs.conversation.intake import (
     CaughtUp,
     IntakeResult,
     MessageIntake,
     is_from_a_person,
-    is_repeated_in,
     message_text,
     whole_text,
 )

@@ -12,12 +12,11 @@ from weakref import WeakValueDictionary
 import discord
 
 from cogs.access import EMPTY_SHELF
-from cogs.cards import repeated
+from cogs.cards import is_repeated_in
 from cogs.conversation.buttons import tells_of_waiting
 from cogs.errors import hint, remove_notice, retry_transient
 from cogs.i18n import Speech, speech_at
 from cogs.interactions import not_here
-from cogs.rendering.inline import as_compared
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
 from domain.errors import StorageError
@@ -60,11 +59,6 @@ def is_from_a_person(message: discord.Message) -> bool:
     return not message.author.bot and message.webhook_id is None and message.type in ORDINARY
 
 
-def is_addressed(message: discord.Message, bot_id: int) -> bool:
-    """Whether it mentions the bot or its role, or replies to one of its messages."""
-    return mentions(message, bot_id) or replies_to(message, bot_id)
-
-
 def is_named(message: discord.Message, bot_id: int) -> bool:
     """Whether its words mention the bot or its role; a reply alone may notify, and so mention, whom it answers."""
     return bot_id in message.raw_mentions or _own_role(message) in message.raw_role_mentions
@@ -80,12 +74,6 @@ def replies_to(message: discord.Message, bot_id: int) -> bool:
         return False
     answered = message.reference.resolved
     return isinstance(answered, discord.Message) and answered.author.id == bot_id
-
-
-def is_repeated_in(message: discord.Message, questions: Sequence[str]) -> bool:
-    """Whether a message of the bot repeats these questions."""
-    shown = message.embeds[0].description if message.embeds else None
-    return as_compared(shown or "") == as_compared(repeated(questions))
 
 
 def message_text(message: discord.Message, bot_id: int) -> str:
@@ -252,7 +240,7 @@ class MessageIntake:
         """
         if is_named(message, bot_id):
             return True
-        if not is_addressed(message, bot_id):
+        if not mentions(message, bot_id) and not replies_to(message, bot_id):
             return False
         server, replied = message.guild, message.reference
         clubs = self._use_cases.clubs.store
@@ -269,7 +257,7 @@ class MessageIntake:
         unread = await self._hints_about_unread(message, say, bot_id)
         start = say(EMPTY_SHELF) if message.guild else _how_to_read_alone(say)
         if has_books:
-            start = _which_book(say, asks=bool(whole_text(message, bot_id)))
+            start = _which_book(say, asks=bool(message_text(message, bot_id)))
         return "\n".join([*unread, start])
 
     async def _hints_about_unread(self, message: discord.Message, say: Speech, bot_id: int) -> list[str]:
@@ -440,14 +428,8 @@ async def newest_page(channel: discord.abc.Messageable) -> list[discord.Message]
 
 def _hint_for(result: IntakeResult, message: discord.Message, say: Speech, bot_id: int) -> str:
     match result:
-        case IntakeResult.WORDLESS:
-            return _on_wordless(message, say)
-        case IntakeResult.COMMAND if command := _DOING.match(message_text(message, bot_id)):
-            return say(
-                "That came as a message, so nothing has happened. Choose {command} from the list that Discord shows "
-                "while you type it.",
-                command=command[0].lower(),
-            )
+        case IntakeResult.WORDLESS | IntakeResult.COMMAND:
+            return on_no_question(message, say, bot_id) or _on_wordless(message, say)
         case IntakeResult.UNREADABLE:
             return say("I can't read this message. Mention me in it, then I can.")
         case IntakeResult.NOT_HERE:
@@ -456,6 +438,30 @@ def _hint_for(result: IntakeResult, message: discord.Message, say: Speech, bot_i
             return say("There's more than one of you here now, so I'll only answer when you mention me or reply to me.")
         case _:
             return ""
+
+
+def on_no_question(message: discord.Message, say: Speech, bot_id: int) -> str:
+    """What to say to what asks nothing, whatever the book: a command that was sent as a message, a forwarded message,
+    or files alone; empty for others.
+    """
+    if text := message_text(message, bot_id):
+        return _on_command(text, say)
+    if message.message_snapshots:
+        return say(
+            "I don't read forwarded messages on their own. To ask about this one, open its menu and choose **Apps** → "
+            "**Ask about this**."
+        )
+    return text_in_files(message, say)
+
+
+def _on_command(text: str, say: Speech) -> str:
+    if (command := _DOING.match(text)) is None:
+        return ""
+    return say(
+        "That came as a message, so nothing has happened. Choose {command} from the list that Discord shows while you "
+        "type it.",
+        command=command[0].lower(),
+    )
 
 
 def _which_book(say: Speech, *, asks: bool) -> str:
@@ -487,13 +493,6 @@ def text_in_files(message: discord.Message, say: Speech) -> str:
 
 
 def _on_wordless(message: discord.Message, say: Speech) -> str:
-    if about_files := text_in_files(message, say):
-        return about_files
-    if message.message_snapshots:
-        return say(
-            "I don't read forwarded messages on their own. To ask about this one, open its menu and choose **Apps** → "
-            "**Ask about this**."
-        )
     if message.attachments or message.stickers or message.poll:
         return say("I only read text. What would you like to know?")
     return say("What would you like to know about the book?")

@@ -48,6 +48,13 @@ async def test_a_command_that_was_sent_as_a_message_does_nothing_and_says_so(roo
     assert await room.kept() == ["Who is Hobb?", "I do not know."]
 
 
+@pytest.mark.parametrize("place", ["channel", "direct messages"])
+async def test_so_it_does_where_there_is_no_conversation(room: Scene, place: str) -> None:
+    where = room.double.channel if place == "channel" else room.ann.direct_channel
+    await room.ann.say(where, "/help", mention=room.double.bot)
+    await room.until(lambda: "Choose /help from the list" in "".join(room.said(where)))
+
+
 async def test_a_command_that_asks_is_answered_where_it_was_sent_as_a_message(room: Scene) -> None:
     sent = ("/ask who is Hobb?", "/recap", "/Ask Who is Hobb?", "/ask question: Where is he?", "/who name:Hobb")
     for number, said in enumerate(sent, 1):

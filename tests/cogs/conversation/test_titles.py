@@ -174,6 +174,22 @@ async def test_a_title_tells_nothing_of_what_lies_ahead(room: Scene, thread: Cha
 @pytest.mark.parametrize(
     ("asked", "name"),
     [
+        ("https://example.org/the-dark-lamp/chapter-2", "The Dark Lamp"),
+        ("Is it true what <https://example.org/lamps> says of him?", "Is it true what says of him?"),
+    ],
+)
+async def test_an_address_names_no_thread(room: Scene, thread: Channel, asked: str, name: str) -> None:
+    room.model.say("Yes.", LLMError(LLMErrorCode.OVERLOADED, "Too busy."))
+    await room.ann.say(thread, asked)
+    await room.until_delivered(1, thread)
+    await room.until_asked(2)
+    await asyncio.sleep(0.05)
+    assert thread.name == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
         ("Is it ||Lucian Orchard|| who put the lamp out?", "Is it … who put the lamp out?"),
         ("||Lucian Orchard drowned||?", "The Dark Lamp"),
     ],
