@@ -3,13 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from datetime import timedelta
 from functools import partial
 from itertools import takewhile
 
 import discord
 
-from cogs.conversation.deletions import Corrections
+from cogs.conversation.deletions import MENTIONED_WITHIN, Corrections
 from cogs.conversation.intake import MessageIntake, Thread, is_from_a_person, mentions, newest_page
 from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import DISCORD_ERRORS, DiscordCode, retry_transient
@@ -30,9 +29,6 @@ may have written there before they were archived. Each costs a request.
 
 DIRECT_AFTER_A_BREAK = 50
 """The same for direct messages, the most recently used first."""
-
-MENTIONED_WITHIN = timedelta(hours=1)
-"""How long somebody who has mentioned the bot in a channel waits for it. Later they have asked again, or given up."""
 
 READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
 """When to retry a thread that could not be read; at once when a database that was away is back."""

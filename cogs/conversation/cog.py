@@ -88,18 +88,19 @@ class ConversationCog(commands.Cog):
         self._workers = ConversationWorkers(use_cases, contexts, self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
-        self._corrections = Corrections(use_cases, self._intake, self._workers, self._answers, removals)
-        self._backfill = Backfill(
-            bot, use_cases, self._intake, self._workers, self._corrections, self._reply_to_mention
-        )
+        reply = self._reply_to_mention
+        self._corrections = Corrections(use_cases, self._intake, self._workers, self._answers, removals, reply)
+        self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections, reply)
         self._listens = True
         self._not_kept: dict[int, discord.Message] = {}
         """Messages that could not be stored, with their current words; deleted ones are dropped."""
         self._edited: dict[int, discord.Message] = {}
         """Messages with an edit that is not stored yet, with their current words."""
         self._is_ready = False
-        self._given_up, self._told_webhooks = RecentIds(), RecentIds()
-        """Threads where it has been said that their conversation is gone, and that webhooks are not answered."""
+        self._given_up, self._told_webhooks, self._mentioned_in = RecentIds(), RecentIds(), RecentIds()
+        """Threads where it has been said that their conversation is gone, and that webhooks are not answered; and
+        messages outside conversations that mention the bot.
+        """
         cards = ToolCallButtons(use_cases, self._workers.live)
         bot.handle(
             *AnswerButtons(use_cases, self._workers).items(),
@@ -211,8 +212,9 @@ class ConversationCog(commands.Cog):
             await self._reply_to_mention(message)
 
     async def _reply_to_mention(self, message: discord.Message) -> None:
-        tell = partial(self._tell_how_to_start, message)
-        await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
+        if self._mentioned_in.is_new(message.id):
+            tell = partial(self._tell_how_to_start, message)
+            await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
 
     async def _remove_if_of_another(self, notice: discord.Message) -> None:
         """Remove a message of another process that is cut off from the database, and does not know that this one has
@@ -365,7 +367,7 @@ class ConversationCog(commands.Cog):
             elif self._is_being_opened(message):
                 logger.info("message %s waits until its thread is bound", message.id)
             elif mentions(message, self._bot_id):
-                await self._tell_how_to_start(message)
+                await self._reply_to_mention(message)
             elif self._has_lost_its_conversation(message):
                 await hint(message, conversation_gone(say))
         elif text := await self._intake.hint_for(result, message, say, self._bot_id):
@@ -476,9 +478,8 @@ class ConversationCog(commands.Cog):
         without the bot.
         """
         thread = message.channel
-        if not isinstance(thread, discord.Thread) or thread.owner_id != self._bot_id:
-            return False
-        return self._given_up.is_new(thread.id)
+        is_ours = isinstance(thread, discord.Thread) and thread.owner_id == self._bot_id
+        return is_ours and self._given_up.is_new(thread.id)
 
     async def _retry(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Accept a message that could not be stored, and delete the notice about it."""

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,6 +18,7 @@ from cogs.conversation.intake import (
     IntakeResult,
     MessageIntake,
     is_from_a_person,
+    mentions,
     message_text,
     whole_text,
 )
@@ -41,6 +42,8 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
+MENTIONED_WITHIN = timedelta(hours=1)
+"""How long somebody who has mentioned the bot in a channel waits for it. Later they have asked again, or given up."""
 SHOWN_AT_MOST = 1_000
 """Messages of a deleted channel that are looked for in questions of conversations elsewhere, the newest of them."""
 
@@ -181,7 +184,7 @@ class Corrections:
     was deleted, not at all.
 
     An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer. A message
-    that is meant for the bot only since an edit is accepted.
+    that is meant for the bot only since an edit is accepted, or replied to where there is no conversation.
     """
 
     def __init__(
@@ -191,12 +194,14 @@ class Corrections:
         workers: ConversationWorkers,
         answers: AnswersWithoutQuestion,
         removals: Removals,
+        reply_to_mention: Callable[[discord.Message], Awaitable[None]],
     ) -> None:
         self._use_cases = use_cases
         self._intake = intake
         self._workers = workers
         self._answers = answers
         self._removals = removals
+        self._reply_to_mention = reply_to_mention
         self._last_edits = _LastEdits()
         self._orders: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
@@ -225,14 +230,18 @@ class Corrections:
 
     async def _accept(self, message: discord.Message, bot_id: int) -> None:
         """Have a message answered that is meant for the bot only since its edit: its words or the mention came late."""
-        if not is_from_a_person(message) or isinstance(message.channel, discord.abc.GuildChannel):
+        is_outside = isinstance(message.channel, discord.abc.GuildChannel) and not mentions(message, bot_id)
+        if is_outside or not is_from_a_person(message):
             return
         async with self._intake.order(message.channel.id):
             conversation = await self._use_cases.conversations.in_thread(str(message.channel.id))
-            if conversation is None or (conversation.shared and not await self._intake.is_for_bot(message, bot_id)):
+            if conversation and conversation.shared and not await self._intake.is_for_bot(message, bot_id):
                 return
-            result = await self._intake.accept(message, conversation, bot_id)
-        if result is IntakeResult.ASKED:
+            result = await self._intake.accept(message, conversation, bot_id) if conversation else None
+        if conversation is None:
+            if mentions(message, bot_id) and discord.utils.utcnow() - message.created_at <= MENTIONED_WITHIN:
+                await self._reply_to_mention(message)
+        elif result is IntakeResult.ASKED:
             self._workers.start(conversation.id, seen=conversation)
             await self._as_it_is(message)  # it may have been deleted before it was accepted
 

@@ -213,6 +213,20 @@ async def test_in_company_a_message_that_gets_the_mention_by_an_edit_is_answered
     assert room.model.requests[1][-1].content == "was it Hobb?"
 
 
+@pytest.mark.parametrize("place", ["channel", "thread"])
+async def test_where_there_is_no_conversation_a_mention_that_comes_by_an_edit_is_replied_to_once(
+    room: Scene, place: str
+) -> None:
+    where = await room.ann.start_thread("Our own") if place == "thread" else room.double.channel
+    said = await room.ann.say(where, "who was it?")
+    for words in ("who was it?", "who was Hobb?"):
+        await room.ann.edit(said, f"<@{room.double.bot.id}> {words}")
+        await room.until(lambda: room.said(where))
+    await room.ann.say(where, "who was it?", mention=room.double.bot)
+    await room.until(lambda: len(room.said(where)) > 1)
+    assert [each.reference for each in room.replies(where)][-2:] == [said, room.double.messages(where)[-2]]
+
+
 async def test_of_two_edits_at_once_the_last_is_answered(room: Scene) -> None:
     said = await room.ann.say(room.thread, "", mention=room.double.bot)
     await room.until(lambda: room.said())
