@@ -124,7 +124,8 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     if added.is_back:
         heading = say("This book is back on the shelf, with its conversations")
     card.set_author(name=heading)
-    card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
+    if author := clipped(plain(book.author), 256):
+        card.add_field(name=say("Author"), value=author)
     card.add_field(name=say("Format"), value=_format(book, say))
     card.add_field(name=say("Pages"), value=pages(book, say))
     if book.chapter_count:

@@ -26,11 +26,12 @@ def test_warnings_are_shown_to_whoever_added_the_file() -> None:
     assert "1.2 s" in card
 
 
-def test_of_a_book_without_chapters_none_are_told() -> None:
-    added = AddedBook(a_book(chapter_count=0), True)
-    assert "Chapters" not in embed_text(added_card(added, 0, SAY))
+def test_what_a_book_does_not_have_is_not_told() -> None:
+    added = AddedBook(a_book(chapter_count=0, author=""), True)
+    assert not {"Chapters", "Author"} & {*embed_text(added_card(added, 0, SAY)).splitlines()}
     assert "chapter" not in book_facts(added.book, SAY)
-    assert "Chapters" in embed_text(added_card(AddedBook(a_book(chapter_count=1), True), 0, SAY))
+    whole = AddedBook(a_book(chapter_count=1, author="A. Nonymous"), True)
+    assert {"Chapters", "Author"} <= {*embed_text(added_card(whole, 0, SAY)).splitlines()}
 
 
 def test_tokens_that_nobody_counted_are_said_to_be_estimated() -> None:
