@@ -42,6 +42,7 @@ many of them, so many at once, and within this time.
 CARDS_AMONG = 10
 """The first messages of a thread, among which its card and its first question are looked for."""
 NO_THREADS_HERE = later("I can't open a thread here. Please use a text channel, or /ask, which works here, too.")
+NO_PRIVATE_THREADS_HERE = later("I can't open a private thread in an announcement channel. Please use a text channel.")
 ThreadKind: TypeAlias = Literal[
     discord.ChannelType.news_thread, discord.ChannelType.public_thread, discord.ChannelType.private_thread
 ]
@@ -72,7 +73,7 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     say = speech_of(interaction)
     channel = channel_for_threads(interaction.channel)
     if channel is None or (private and channel.is_news()):
-        raise Refusal(say(NO_THREADS_HERE))
+        raise Refusal(say(NO_PRIVATE_THREADS_HERE if channel else NO_THREADS_HERE))
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
     if lacking := missing(granted_to(channel.guild.me, channel), needed):
         raise Refusal(bot_lacks(lacking, say, channel.guild.me))
@@ -227,9 +228,8 @@ async def _open_from(message: discord.Message, name: str) -> discord.Thread:
     except discord.HTTPException as error:
         if error.code != DiscordCode.THREAD_EXISTS or message.guild is None:
             raise
-    opened = await retry_transient(
-        partial(message.guild.fetch_channel, message.id)
-    )  # by an attempt whose response was lost
+    # Opened by an attempt whose response was lost.
+    opened = await retry_transient(partial(message.guild.fetch_channel, message.id))
     assert isinstance(opened, discord.Thread)
     return opened
 

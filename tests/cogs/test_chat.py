@@ -242,6 +242,12 @@ async def test_where_there_are_no_threads_people_are_told_what_works_there(stage
     assert "I do not know." in text_of(await stage.ann.slash(voice, "ask", question="Who is Hobb?"))
 
 
+async def test_who_wants_a_private_thread_where_only_public_ones_can_be_is_told_so(stage: Stage) -> None:
+    book, news = await stage.book(), stage.guild.create_news_channel("news")
+    refused = text_of(await stage.ann.slash(news, "chat", book=book.id, private=True))
+    assert refused == "I can't open a private thread in an announcement channel. Please use a text channel."
+
+
 async def reply_to_a_mention(stage: Stage) -> discord.Message:
     """What the bot replies to a mention in a voice channel, where no thread can be opened."""
     voice, own = stage.guild.create_voice_channel("listening"), stage.env.bot.user
