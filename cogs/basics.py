@@ -33,7 +33,7 @@ from cogs.permissions import everywhere, in_conversations, manages_shelf, may_ch
 from cogs.reading import ReadingCog
 from cogs.services import ServingBot, is_direct, is_guest, server_of, shelf_of
 from cogs.threads import cards_in
-from domain.book import Book
+from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
@@ -412,17 +412,25 @@ class FirstSteps(commands.Cog):
     async def on_position_moved(self, reader_id: str, book_id: str) -> None:
         """Update the position on the cards of the conversations about a book that the reader has opened."""
         known = await self._use_cases.conversations.list_by_book(book_id)
-        own = [(each, place) for each in known if each.owner_id == reader_id and (place := self._place_of(each))]
-        if not own:
-            return
-        book = await self._use_cases.shelf.get(book_id)
-        position = await self._use_cases.positions.seen_by_others(reader_id, book)
+        if own := [each for each in known if each.owner_id == reader_id and self._place_of(each)]:
+            book = await self._use_cases.shelf.get(book_id)
+            await self._show(await self._use_cases.positions.seen_by_others(reader_id, book), book, own)
+
+    @commands.Cog.listener()
+    async def on_owner_erased(self, conversations: Sequence[Conversation]) -> None:
+        """Take the position of somebody who had their data erased from the cards of what they have opened."""
+        for each in conversations:
+            if not each.is_direct and self._place_of(each):
+                await self._show(None, await self._use_cases.shelf.get(each.book_id), [each])
+
+    async def _show(self, position: ReadingPosition | None, book: Book, conversations: Sequence[Conversation]) -> None:
+        """Show a position on the cards of conversations; None for one that nobody else may see."""
         pages = await (await self._use_cases.shelf.open(book)).pages()
-        for conversation, place in own[:MOST_CARDS]:
+        moved = partial(moved_card, position=position, book=book, pages_of_book=pages)
+        for conversation in conversations[:MOST_CARDS]:
             try:
-                await self._update_card(
-                    conversation, place, partial(moved_card, position=position, book=book, pages_of_book=pages)
-                )
+                if place := self._place_of(conversation):
+                    await self._update_card(conversation, place, moved)
             except DISCORD_ERRORS as error:
                 logger.info("the card of conversation %s stays as it is: %s", conversation.id, error)
 

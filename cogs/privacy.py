@@ -171,6 +171,7 @@ class Privacy(commands.Cog):
         if to_remove:
             await self._removals.work(to_remove)
             await self._tell_what_is_left(interaction, erased)
+        self._bot.dispatch("owner_erased", [each for each in conversations if each.owner_id == reader])
 
     async def _tell_what_is_left(self, interaction: discord.Interaction[Any], erased: Erasure) -> None:
         say = speech_of(interaction)

@@ -258,6 +258,19 @@ async def test_the_card_says_how_far_its_owner_is_wherever_they_have_said_so(sta
     assert spoilers(thread).startswith("You've finished the book")
 
 
+async def test_the_card_shows_no_place_once_its_owner_is_erased(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
+    thread = await stage.chat(book)
+    await stage.ben.send(thread, "Who is Hobb?")
+    asked = await stage.ann.slash(stage.channel, "privacy")
+    assert asked.response
+    for _ in range(2):
+        await stage.ann.click(asked.response, label="Erase it all")
+    await stage.env.settle()
+    assert spoilers(thread).startswith("I only go as far as you've read. Change that with /progress.")
+
+
 async def test_the_card_shows_no_place_to_others_while_its_owner_hides_it(stage: Stage) -> None:
     book = await stage.book()
     await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
