@@ -334,7 +334,7 @@ class TestInTheSameMoment:
     async def test_an_answer_that_is_being_posted_goes_whenever_that_is(self, room: Scene, moment: float) -> None:
         thread, shown = room.thread, await self.asked_to_confirm(room)
         await room.ben.say(thread, "I am here.")
-        await room.until(lambda: room.said(thread))
+        await room.until_delivered(1)
         room.double.round_trip = 0.1
         room.model.say("A long answer about Hobb. " * 200)  # of several messages
         await room.ann.say(thread, QUESTION, mention=room.double.bot)
