@@ -2,18 +2,16 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bot.parsers.headings import PATTERNS, WORDS, Heading, Rank, parse_label
 from domain.book import Page
 from domain.errors import BookError, BookErrorCode, Worded
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
 
 MIB = 2**20
 
@@ -73,6 +71,17 @@ class Block(NamedTuple):
         if len(self.lines) == 1:
             return self.lines[0]
         return " ".join([line for line in self.lines if _WORD.search(line)] or self.lines)
+
+    @property
+    def is_ornament(self) -> bool:
+        """Whether it is only signs, as between scenes: "* * *"."""
+        return self.is_short and not any(map(str.isalnum, self.text))
+
+
+def usual_gap(blocks: Sequence[Block]) -> int:
+    """The usual number of blank lines between paragraphs."""
+    gaps = Counter(block.gap for block in blocks[1:])
+    return max(gaps, key=lambda gap: (gaps[gap], -gap), default=1)
 
 
 MARK = "\ufdd0"
@@ -407,26 +416,6 @@ def _pause_near(text: str, wish: int, end: int) -> int:
             return min(ends, key=lambda offset: abs(offset - wish))
     space = text.rfind(" ", low, high)
     return space + 1 if space >= low else wish
-
-
-LONGEST_LABEL = 64
-MOST_NODES_OF_LABEL = 64
-
-
-def little_text(node: "LexborNode", longest: int = LONGEST_LABEL) -> str | None:
-    """The text in an element, or None if it is longer than a label: elements may be nested by the thousand."""
-    text, waiting = "", [node.child]
-    for _ in range(MOST_NODES_OF_LABEL):
-        if not waiting:
-            return text.strip()
-        if (inner := waiting.pop()) is None:
-            continue
-        waiting += [inner.next, inner.child]
-        if inner.tag == "-text":
-            text += collapse(inner.text_content or "")
-            if len(text.strip()) > longest:
-                return None
-    return None
 
 
 _START = re.compile(

@@ -36,11 +36,10 @@ from bot.parsers.draft import (
     TextBuilder,
     check_length,
     ignore_progress,
-    little_text,
 )
 from bot.parsers.encoding import decode_markup
 from bot.parsers.headings import Heading, is_bare_label, is_label
-from bot.parsers.html import add_document, parse, styled_lines
+from bot.parsers.html import add_document, little_text, parse, styled_lines
 from bot.parsers.text.blocks import FEWEST_HEADINGS, styled_titles
 from bot.parsers.titles import letters, one_line, with_subtitle
 from domain.book import BookText

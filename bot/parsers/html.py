@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bot.parsers.archive import without_excess
 from bot.parsers.draft import (
-    LONGEST_LABEL,
     MARK,
-    MOST_NODES_OF_LABEL,
     Anchor,
     PageBreak,
     TextBuilder,
     collapse,
-    little_text,
 )
 from bot.parsers.encoding import without_doctype
 from bot.parsers.text.blocks import StyledLine
@@ -54,6 +51,8 @@ _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcd
 """How a mark says its page: "[Page 12]", "p. xii", "page_12"."""
 _LONGEST_PAGE_MARK = 16
 LONGEST_HEADING = 400
+_LONGEST_LABEL = 64
+_MOST_NODES_OF_LABEL = 64
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
 _SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
@@ -93,6 +92,22 @@ def _without_unclosed(markup: str) -> str:
     return (
         _SWALLOWING.sub(lambda tag: "" if tag.start() in never_closed else tag[0], markup) if never_closed else markup
     )
+
+
+def little_text(node: "LexborNode", longest: int = _LONGEST_LABEL) -> str | None:
+    """The text in an element, or None if it is longer than a label: elements may be nested by the thousand."""
+    text, waiting = "", [node.child]
+    for _ in range(_MOST_NODES_OF_LABEL):
+        if not waiting:
+            return text.strip()
+        if (inner := waiting.pop()) is None:
+            continue
+        waiting += [inner.next, inner.child]
+        if inner.tag == "-text":
+            text += collapse(inner.text_content or "")
+            if len(text.strip()) > longest:
+                return None
+    return None
 
 
 def add_document(
@@ -255,7 +270,7 @@ class _Walk:
 
     def _enter_page_break(self, node: "LexborNode", attributes: Mapping[str, str | None]) -> bool:
         said = (attributes.get("title"), attributes.get("aria-label"), little_text(node), attributes.get("id"))
-        texts = (text for text in said if text and len(text) <= LONGEST_LABEL)
+        texts = (text for text in said if text and len(text) <= _LONGEST_LABEL)
         label = next((match[1] for text in texts if (match := _PAGE_LABEL.fullmatch(text))), None)
         if label is None:
             return True
@@ -287,7 +302,7 @@ class _Walk:
     def _add_reading(self, node: "LexborNode") -> None:
         """Record a reading, which small letters give for the words before them."""
         written = "".join(self._pieces[self._ruby :]).replace(MARK, "").strip()
-        self._builder.add_reading(written[:LONGEST_LABEL], little_text(node) or "")
+        self._builder.add_reading(written[:_LONGEST_LABEL], little_text(node) or "")
         self._ruby = len(self._pieces)
 
     def _add_picture(self, attributes: Mapping[str, str | None]) -> None:
@@ -448,7 +463,7 @@ def _is_broken_off(node: "LexborNode") -> bool:
 
 def _tag_beside(node: "LexborNode", direction: str) -> str:
     """The tag of what comes before or after a node and shows or breaks the line; empty if nothing does."""
-    for _ in range(MOST_NODES_OF_LABEL):
+    for _ in range(_MOST_NODES_OF_LABEL):
         node = getattr(node, direction)
         if node is None or node.tag == "br" or _shows(node):
             return node.tag or "" if node is not None else ""

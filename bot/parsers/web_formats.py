@@ -15,11 +15,10 @@ from bot.parsers.draft import (
     TextBuilder,
     collapse,
     ignore_progress,
-    little_text,
 )
 from bot.parsers.encoding import decode, decode_document
 from bot.parsers.headings import Heading, is_bare_label, is_label
-from bot.parsers.html import LONGEST_HEADING, add_document, is_element, parse, styled_lines
+from bot.parsers.html import LONGEST_HEADING, add_document, is_element, little_text, parse, styled_lines
 from bot.parsers.text.blocks import FEWEST_HEADINGS, divides_into_chapters, styled_titles
 from bot.parsers.titles import letters, reads_as_title, with_subtitle
 from domain.book import BookText

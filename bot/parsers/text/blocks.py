@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from bot.parsers.chapters import MOST_CHAPTERS, chapters_from
-from bot.parsers.draft import Block, has_words, middle, width_of
+from bot.parsers.draft import Block, has_words, middle, usual_gap, width_of
 from bot.parsers.headings import LISTS, Heading, Label, Rank, by_a_word, is_label, parse_numeral
 from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, in_capitals, is_date, is_quoted, is_year, reads_as_title
 
@@ -46,12 +46,6 @@ def blocks_of(text: str) -> list[Block]:
         result.append(Block(at, end, gap, _heading_lines(stripped)))
     letters = sum(block.end - block.start for block in result)
     return [] if len(result) > _MOST_WORDS and letters < len(result) * _LONGEST_WORD else result
-
-
-def usual_gap(blocks: Sequence[Block]) -> int:
-    """The usual number of blank lines between paragraphs."""
-    gaps = Counter(block.gap for block in blocks[1:])
-    return max(gaps, key=lambda gap: (gaps[gap], -gap), default=1)
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
@@ -120,6 +114,8 @@ _SHORTEST_SECTION = 400
 _FEWEST_TALES = 5
 _SHORTEST_TALE = 2_000
 _LONGEST_PAGE = 4_000
+_WIDEST = 9
+_STOPS = ".!?…"
 _FEWEST_DATES = 5
 _BEHIND_DATE = re.compile(r"\.?_?(?:--|\s?[—–]|\.\s)")
 
@@ -161,7 +157,7 @@ def outlined(blocks: Sequence[Block]) -> list[Heading]:
     return found if len(divided) > _FEWEST and len(divided) * 2 > len(found) else []
 
 
-_UNDERLINE = re.compile(r"([=*~^#\"+_-])\1{2,}")
+_UNDERLINE = re.compile(r"([=*~^#\"+_-])(?: ?\1){2,}")
 _BEHIND_SIGNS = re.compile(r"^(=(?:={1,5}|(?=[ \t])))[ \t]*(\w[^\n]*?)[ \t]*\1?[ \t]*$", re.MULTILINE)
 _LISTED = re.compile(r"\s*[*•-]\s+(\S[^\n]*)")
 
@@ -183,7 +179,7 @@ def _underlined(text: str, blocks: Sequence[Block]) -> list[Heading]:
     for block in blocks:
         has_line_above = bool(block.lines and _UNDERLINE.fullmatch(block.lines[0]))
         title, under, *_ = (*block.lines[has_line_above:], "", "")
-        if is_underline(under, title):
+        if is_underline(under, title) or (has_line_above and under == block.lines[0]):
             level = levels.setdefault((under[0], has_line_above), len(levels) + 1)
             end = text.find("\n", text.index(under, block.start + len(under) * has_line_above))
             found.append(Heading(block.start, end if 0 <= end < block.end else block.end, title, level))
@@ -245,15 +241,15 @@ def _stand_above_tales(titles: Sequence[Block]) -> bool:
 
 def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
     """Titles with much more white space above them than almost anything else has."""
-    usual = usual_gap(blocks)
+    usual, blocks = usual_gap(blocks), _apart_by_signs(blocks)
     below = [*(block.gap for block in blocks), _FEWEST][1:]
     short = (block for block in blocks if block.is_short and len(block.lines) <= 2)
     titled = {block for block in short if reads_as_title(block.text, may_be_quoted=True)}
-    for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
+    for gap in sorted({min(block.gap, _WIDEST) for block in blocks if block.gap > usual}):
         apart: list[Block] = []
         titles: list[Block] = []
         for above, block, under in zip([None, *blocks], blocks, below, strict=False):
-            if block.gap < gap or _is_ornament(block):
+            if block.gap < gap or block.is_ornament:
                 continue
             if under > 0 and block in titled:
                 titles.append(block)
@@ -268,13 +264,17 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
     return []
 
 
+def _apart_by_signs(blocks: Sequence[Block]) -> Sequence[Block]:
+    """The blocks; where most lines of signs, "* * *", stand around titles rather than scenes, these are set apart."""
+    signs = [block.is_ornament for block in blocks]
+    beside = zip([False, *signs], blocks, [*signs[1:], False], strict=False)
+    titles = {block for above, block, below in beside if above and below and block.text[-1:] not in _STOPS}
+    are_usual = len(titles) >= max(_FEWEST_TITLES, sum(signs) / 4)
+    return [block._replace(gap=_WIDEST) if are_usual and block in titles else block for block in blocks]
+
+
 def _are_in_one_style(titles: Sequence[Block]) -> bool:
     return len({in_capitals(title.text) for title in titles}) == 1
-
-
-def _is_ornament(block: Block) -> bool:
-    """Whether it stands between scenes: "* * *"."""
-    return block.is_short and not any(map(str.isalnum, block.text))
 
 
 def _past_half_titles(blocks: Sequence[Block], titles: Sequence[Block]) -> list[Block]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from bot.parsers.chapters import chapters_from
-from bot.parsers.draft import Block, has_words, middle
+from bot.parsers.draft import Block, has_words, middle, usual_gap
 from bot.parsers.headings import (
     AROUND_A_NUMBER,
     LETTERS,
@@ -46,7 +46,6 @@ from bot.parsers.text.blocks import (
     titles_in_capitals,
     titles_of_series,
     titles_set_apart,
-    usual_gap,
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents, is_inside_series, without_references
 from bot.parsers.titles import (

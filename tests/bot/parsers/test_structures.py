@@ -487,6 +487,23 @@ def test_titles_set_apart_among_scene_breaks_that_are_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "form", ["* * *\n\n{}\n\n* * *", "❦\n\n{}\n\n❦", "~\n\n{}\n\n~", "----\n{}\n----", "* * *\n{}\n* * *"]
+)
+def test_titles_between_lines_of_signs_even_among_scenes_that_these_divide(form: str) -> None:
+    names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
+    for scenes in ("\n\n* * *\n\n", "\n\n"):
+        parts = (f"{form.format(name)}\n\n{prose(50 + at)}{scenes}{prose(70 + at)}" for at, name in enumerate(names))
+        assert titles(check(read_plain("\n\n".join(["THE WEIR", "by Ann Author", *parts])))) == [*names]
+
+
+def test_a_line_between_two_scenes_is_no_title() -> None:
+    names = ("The Pool", "A Visitor", "Night Crossing", "The Mill")
+    scene = f"\n\n* * *\n\nNobody Came\n\n* * *\n\n{prose(7)}"
+    parts = (f"{name}\n\n{prose(50 + at)}{scene * (at % 2)}" for at, name in enumerate(names))
+    assert titles(plain(*parts)) == [*names]
+
+
+@pytest.mark.parametrize(
     "headings",
     [
         ("第一章", "第二章", "第三章", "第四章"),
