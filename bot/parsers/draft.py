@@ -101,6 +101,7 @@ _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
 _WORD = re.compile(r"\w")
 _TWICE_AS_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
 """East Asian letters and signs, as wide as two others in a terminal."""
+_EMPHASISED = re.compile(r"_[^_]*_")
 _SHORTEST_PROSE = 2_000
 _SHORT_PARAGRAPH = 120
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -115,6 +116,12 @@ def tells(text: str) -> bool:
     """Whether it is prose: long paragraphs without the many numbers of an index."""
     is_prose = len(text) > max(_SHORTEST_PROSE, _SHORT_PARAGRAPH * (text.count("\n\n") + 1))
     return is_prose and sum(map(str.isdecimal, text)) * 50 < len(text)
+
+
+def in_capitals(text: str) -> bool:
+    """Whether everything is in capitals, except for emphasised words: "DR. SEWARD'S DIARY--_continued_"."""
+    text = _EMPHASISED.sub("", text) if "_" in text else text
+    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
 
 
 def width_of(line: str) -> int:

@@ -84,7 +84,8 @@ _NUMERAL = re.compile(
     rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w|[.:]\d)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
     re.DOTALL,
 )
-_DATED = re.compile(rf"(?:{'|'.join(MONTH_NAMES)})\b\W*\d{{4}}\b", re.IGNORECASE)
+MONTHS = MONTH_NAMES.union(LISTS["short_months"])
+_DATED = re.compile(rf"(?:{'|'.join(MONTHS)})\b\W*\d{{4}}\b", re.IGNORECASE)
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
     r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"

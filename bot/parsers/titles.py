@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from unicodedata import normalize
 
-from bot.parsers.draft import Block, clean, has_words
+from bot.parsers.draft import Block, clean, has_words, in_capitals
 from bot.parsers.headings import (
+    MONTHS,
     NAMED_PARTS,
     NO_AUTHORS,
     PATTERNS,
@@ -28,7 +29,7 @@ from bot.parsers.headings import (
     parse_numeral,
 )
 from domain.book import encodable
-from domain.library.numerals import HAN, MONTH_NAMES
+from domain.library.numerals import HAN
 
 _LONGEST = 200
 _LONGEST_LABEL = 20
@@ -79,7 +80,6 @@ _DATE_IN_FIGURES = re.compile(
     r"|\d{1,2}(?:[:.]\d\d)?\s?(?:[aApP]\.?[mM]\.?|Uhr|h)|\d{1,2}:\d\d"  # and times of the day
 )
 _MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
-_EMPHASISED = re.compile(r"_[^_]*_")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -110,12 +110,6 @@ def _bare(numeral: str) -> str:
     return f"Chapter {numeral}" if numeral.isdecimal() or numeral == numeral.upper() else numeral
 
 
-def in_capitals(text: str) -> bool:
-    """Whether everything is in capitals, except for emphasised words: "DR. SEWARD'S DIARY--_continued_"."""
-    text = _EMPHASISED.sub("", text) if "_" in text else text
-    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
-
-
 def is_caption(line: str) -> bool:
     """Whether a line begins as what stands under a figure does: "Fig. 3", "Tafel II"."""
     return bool(_CAPTION.match(line))
@@ -133,7 +127,7 @@ def is_date(line: str) -> bool:
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False
     words = _WORDS.findall(line.casefold())
-    return len(words) <= 4 and not MONTH_NAMES.isdisjoint(words)
+    return len(words) <= 4 and not MONTHS.isdisjoint(words)
 
 
 def is_scene(title: str) -> bool:
@@ -453,8 +447,12 @@ def _is_line_above_prose(block: Block, below: Block | None = None) -> bool:
         return False
     if len(text) > LONGEST_TITLE or not text[0].isalpha() or (text[-1] in _STOPS and not _is_capitalised(text)):
         return False
-    is_another = is_date(text) or is_label(text) or is_not_the_book(text) or _NO_TITLE.fullmatch(text)
-    return not (text[0].islower() or is_another)
+    return not (text[0].islower() or _is_another(text))
+
+
+def _is_another(text: str) -> bool:
+    """Whether what stands under a label is a date, another label, or no part of the book, rather than a title."""
+    return is_date(text) or is_label(text) or is_not_the_book(text) or bool(_NO_TITLE.fullmatch(text))
 
 
 def _is_capitalised(text: str) -> bool:
@@ -466,9 +464,7 @@ def _is_capitalised(text: str) -> bool:
 def may_be_title(block: Block) -> bool:
     """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
     text = _unemphasised(block)
-    if not text or is_date(text) or text[0] in OPENING_MARKS or is_label(text) or is_not_the_book(text):
-        return False
-    if _NO_TITLE.fullmatch(text):
+    if not text or text[0] in OPENING_MARKS or _is_another(text):
         return False
     if in_capitals(text):
         return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not goes_on(text)

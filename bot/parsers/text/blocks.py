@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from bot.parsers.chapters import MOST_CHAPTERS, chapters_from
-from bot.parsers.draft import Block, has_words, middle, usual_gap, width_of
+from bot.parsers.draft import Block, has_words, in_capitals, middle, usual_gap, width_of
 from bot.parsers.headings import LISTS, Heading, Label, Rank, by_a_word, is_label, parse_numeral
-from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, in_capitals, is_date, is_quoted, is_year, reads_as_title
+from bot.parsers.titles import BY_ELSEWHERE, LONGEST_TITLE, is_date, is_quoted, is_year, reads_as_title
 
 _LETTER_SPACED = re.compile(r"[^\W_](?: [^\W_])+(?:\s{2,}(?:[^\W_]{2,}|[^\W_](?: [^\W_])*)[.:]?)*+")
 _BETWEEN_LETTERS = re.compile(r"(?<=\S) (?=\S)")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from bot.parsers.chapters import chapters_from
-from bot.parsers.draft import Block, has_words, middle, usual_gap
+from bot.parsers.draft import Block, has_words, in_capitals, middle, usual_gap
 from bot.parsers.headings import (
     AROUND_A_NUMBER,
     LETTERS,
@@ -52,7 +52,6 @@ from bot.parsers.titles import (
     LONGEST_TITLE,
     HeadingCandidate,
     goes_on,
-    in_capitals,
     may_be_called,
     may_be_title,
     reads_as_title,

@@ -254,6 +254,9 @@ def test_letters_and_days_and_scenes() -> None:
         ("{}. Mai. ", "{}. Mai"),
         ("Monday, {}th May 1862. — ", "Monday, {}th May 1862"),
         ("January {}, 1862.\n", "January {}, 1862"),
+        ("Jan. {}th.--", "Jan. {}th"),
+        ("Tues., Sept. {}th\n\n", "Tues., Sept. {}th"),
+        ("{} févr. 1862\n\n", "{} févr. 1862"),
     ],
 )
 def test_the_days_of_a_diary_may_begin_its_paragraphs(form: str, named: str) -> None:
