@@ -212,6 +212,10 @@ _TICKETS: tuple[tuple[re.Pattern[str], str, Worded], ...] = (
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
 _PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
 _FIRST_LINES, _FEWEST_LISTED, _FEWEST_IN_A_BLOCK, _SHORTEST_NAME = 12, 4, 3, 8
+_TEXTS = (None, Format.TXT, Format.MARKDOWN, Format.HTML)
+"""What a few plain words may be; every other format begins with a signature or is longer."""
+_SHORTEST_MISNAMED = 1_000
+"""The bytes of a text under the name of another format, from which on it is rather a book than a failed download."""
 _LISTS = (".xml", ".txt", ".nfo", ".json", ".db", "/")
 """Other files that a book of pictures may contain."""
 
@@ -370,6 +374,7 @@ def _detect_text(data: bytes, filename: str) -> Format:
         return Format.FB2
     if _FLAT_ODT.search(head):
         return Format.ODT
+    _refuse_scrap(data, filename)
     if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(head)):
         return Format.HTML
     if _XML.match(head):  # TEI, DocBook, DAISY, old Word: markup that would be read as the author's words
@@ -422,6 +427,19 @@ def _refuse_foreign(data: bytes, filename: str) -> None:
         if data.startswith(magic, offset):
             is_comic = advice is _PACKED and last_component(filename).lower().endswith(_COMICS)
             raise _unsupported(name, _COMIC if is_comic else advice)
+
+
+def _refuse_scrap(data: bytes, filename: str) -> None:
+    """Refuse a few bytes under the name of another format: the beginning of a file, or a page with an error."""
+    is_of_text = named_format(filename) in _TEXTS and not last_component(filename).lower().endswith(_PICTURES)
+    if len(data) < _SHORTEST_MISNAMED and not is_of_text:
+        raise BookError(
+            BookErrorCode.PARSE_FAILED,
+            Worded(
+                "This is not a {name} file, only a few characters under that name. Please download or export it again.",
+                name=last_component(filename).rpartition(".")[2].upper(),
+            ),
+        )
 
 
 def _unsupported(name: str, advice: Worded) -> BookError:

@@ -40,6 +40,29 @@ def test_content_decides_and_the_name_helps(data: bytes, filename: str, expected
     assert detect(data, filename) is expected
 
 
+@pytest.mark.parametrize(
+    ("data", "filename"),
+    [
+        (b"PK", "book.epub"),
+        (b"x", "cover.JPG"),
+        (b"%PD", "book.pdf"),
+        (b"<html><head><title>404 Not Found</title></head></html>", "folder/book.mobi"),
+        (b"version https://git-lfs.github.com/spec/v1", "book.docx"),
+    ],
+)
+def test_a_few_characters_under_the_name_of_another_format_are_no_book(data: bytes, filename: str) -> None:
+    with pytest.raises(BookError) as refused:
+        detect(data, filename)
+    name = filename.rpartition(".")[2].upper()
+    assert f"not a {name} file, only a few characters" in refused.value.message
+
+
+def test_a_whole_text_or_a_short_one_of_its_own_format_is_read_under_any_name() -> None:
+    assert detect(b"A note.", "note.txt") is detect(b"A note.", "note.log") is Format.TXT
+    assert detect(prose(1).encode(), "book.epub") is Format.TXT
+    assert detect(b"<FictionBook><body/></FictionBook>", "book.fb2") is Format.FB2
+
+
 _MOBI = mobi(f"<p>{paragraph(1)}</p>".encode())
 _FB2 = fb2(f"<section><p>{paragraph(1)}</p></section>")
 _ODT = odt(f"<text:p>{paragraph(1)}</text:p>")
