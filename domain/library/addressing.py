@@ -152,6 +152,15 @@ def _is_address(word: str) -> bool:
     return plain in (_CHAPTER_WORDS | _PART_WORDS) - _SPECIAL_PARTS or number_value(plain) is not None
 
 
+def last_chapter(chapters: Sequence[Named], word: str) -> Named | None:
+    """The last numbered one that is called by a word, "part", or else the last in front of the back matter, if any."""
+    told = [*chapters]
+    while told and is_matter(told[-1].title):
+        del told[-1]
+    called = [each for each in told if each.printed and _is_called(each, word.casefold())]
+    return next(reversed(called or told), None)
+
+
 def with_descendants(chapters: Sequence[Named], chapter: Named) -> list[Named]:
     """A chapter, and the chapters in it if it is a part."""
     following = [each for each in chapters if each.number > chapter.number]

@@ -28,6 +28,7 @@ from domain.library.addressing import (
     end_of_page,
     is_chapter_word,
     is_same_number,
+    last_chapter,
     names_page,
     page_in,
     without_titles,
@@ -49,7 +50,15 @@ def title_is_read(chapter: Chapter, read_to: int) -> bool:
 
 _ORDER = re.compile(r"(page|chapter|finished|clear)\b ?(.*)", re.IGNORECASE)
 
-USAGE = "Say: page 12 · chapter 3 · finished · clear"
+USAGE = "Say: page 12 · chapter 3 · a chapter's title · the last chapter · finished · clear"
+
+_TOTAL = re.compile(r"(?P<number>\b\d+)(?: ?/ ?| (?:of|von|de|di|van|из) )(?P<total>\d+)")
+"""A place as people read it off a page or a list: "chapter 12 of 12", "2/300"."""
+_LAST = re.compile(
+    r"(?:[^\W\d_]{2,3} |l[’'])?(?:last|final|letzte[ns]?|derni[eè]re?|[uú]ltim[oa]|laatste|последняя)"
+    r" (?P<kind>[^\W\d_]+)",
+    re.IGNORECASE,
+)
 
 
 class SharedBounds:
@@ -264,17 +273,20 @@ class ManagePositions:
         Raises:
             BookError: NOT_FOUND, there is no such page.
         """
-        end = end_of_page(await self._pages(book), label, estimated=book.pages_estimated)
+        end = end_of_page(await self._pages(book), _without_total(label), estimated=book.pages_estimated)
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end))
 
     async def set_chapter(self, reader_id: str, book: Book, name: str) -> ReadingPosition:
-        """The reader has read to the end of a chapter, named by number, or by title if they have reached the title.
+        """The reader has read to the end of a chapter, named by number, as the last, or by a title they have reached.
 
         Raises:
             BookError: NOT_FOUND, there is no such chapter, or its title has not been reached.
         """
-        read_to = (await self.get(reader_id, book)).bound(book.length)
-        end = await asyncio.to_thread(_end_of_chapter, await self._chapters(book), name, read_to)
+        chapters, last = await self._chapters(book), _LAST.fullmatch(name)
+        if last and is_chapter_word(last["kind"]) and (found := last_chapter(chapters, last["kind"])):
+            name = f"#{found.number}"  # what stands behind it is no chapter
+        known = await self._known(reader_id, book)
+        end = await asyncio.to_thread(end_of_chapter, known, _without_total(name))
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end))
 
     async def reach(self, reader_id: str, book: Book, read_to: int) -> ReadingPosition:
@@ -290,25 +302,27 @@ class ManagePositions:
         return await self._set(reader_id, book, ReadingPosition())
 
     async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
-        """Set a position from what a reader typed: "page 12", "12" or "Seite 12"; "chapter 3", "Act 2" or "Kapitel 3";
-        "finished", "clear". Nothing typed changes nothing.
+        """Set a position from what a reader typed: "page 12", "12" or "Seite 12"; "chapter 3", "Act 2", "the third
+        chapter" or the title of a chapter; "finished", "clear". Nothing typed changes nothing.
 
         Raises:
             BookError: NOT_FOUND, there is no such place, or the words make no sense.
         """
-        order = one_line(order)
+        order = _without_total(one_line(order))
         match = _ORDER.fullmatch(order)
         kind, name = (match[1].lower(), match[2]) if match else ("", "")
         if names_page(order) or order.isdecimal():
             return await self.set_page(reader_id, book, order)
         if kind == "chapter" and name:
             return await self.set_chapter(reader_id, book, name)
-        if " " in order and is_chapter_word(order.split(" ", 1)[0]):
+        if " " in order and any(map(is_chapter_word, order.split())):
             return await self.set_chapter(reader_id, book, order)
         if kind == "finished" and not name:
             return await self.finish(reader_id, book)
         if kind == "clear" and not name:
             return await self.clear(reader_id, book)
+        if order and not kind and await self._is_title(reader_id, book, order):
+            return await self.set_chapter(reader_id, book, order)
         if order:
             message = Worded(
                 "I don't understand “{order}” as a place in the book. {usage}.",
@@ -343,6 +357,17 @@ class ManagePositions:
     async def _chapters(self, book: Book) -> Sequence[Chapter]:
         return await (await self._files.open(book)).chapters()
 
+    async def _is_title(self, reader_id: str, book: Book, order: str) -> bool:
+        return order.casefold() in (each.title.casefold() for each in await self._known(reader_id, book))
+
+    async def _known(self, reader_id: str, book: Book) -> Sequence[Chapter]:
+        """The chapters; their titles as far as the reader may know them."""
+        read_to = (await self.get(reader_id, book)).bound(book.length)
+        return [
+            each if title_is_read(each, read_to) else replace(each, title=without_titles(each.title))
+            for each in await self._chapters(book)
+        ]
+
     async def _set(self, reader_id: str, book: Book, position: ReadingPosition) -> ReadingPosition:
         await self._readers.set_position(reader_id, book.id, position)
         return position
@@ -363,12 +388,11 @@ def _chapter_at(chapters: Sequence[Chapter], read_to: int) -> Chapter | None:
     return next((each for each in reversed(chapters) if title_is_read(each, read_to) and read_to <= each.end), None)
 
 
-def _end_of_chapter(chapters: Sequence[Chapter], name: str, read_to: int) -> int:
-    """The end of a chapter that is named by what somebody who has read so far may know of the titles."""
-    known = (
-        each if title_is_read(each, read_to) else replace(each, title=without_titles(each.title)) for each in chapters
-    )
-    return end_of_chapter([*known], name)
+def _without_total(place: str) -> str:
+    """A place without how many there are: "chapter 12" of "chapter 12 of 14"; "5 of 2" is in the second part."""
+    total = _TOTAL.search(place)
+    is_total = total and total.end() == len(place) and int(total["total"]) >= int(total["number"])
+    return place[: total.end("number")] if total and is_total else place
 
 
 def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:

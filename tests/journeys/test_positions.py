@@ -32,6 +32,14 @@ def positions(room: ReadingRoom, folder: Path) -> ManagePositions:
         ("Seite 2", PositionState.READING, 2),
         ("Kapitel 1", PositionState.READING, 1),
         ("chapitre II", PositionState.READING, 2),
+        ("page 2 of 3", PositionState.READING, 2),
+        ("2/3", PositionState.READING, 2),
+        ("chapter 1 of 3", PositionState.READING, 1),
+        ("the second chapter", PositionState.READING, 2),
+        ("2. Kapitel", PositionState.READING, 2),
+        ("the last chapter", PositionState.READING, 3),
+        ("das letzte Kapitel", PositionState.READING, 3),
+        ("I. The Arrival", PositionState.READING, 1),
         ("finished", PositionState.FINISHED, 0),
         ("clear", PositionState.UNSET, 0),
     ],
@@ -45,7 +53,9 @@ async def test_an_order_sets_the_position(tmp_path: Path, order: str, state: Pos
         assert await manage.get(ANN.id, room.book) == ReadingPosition(state, end)
 
 
-@pytest.mark.parametrize("order", ["page 99", "chapter 99", "page", "chapter", "12", "finished maybe", "backwards"])
+@pytest.mark.parametrize(
+    "order", ["page 99", "chapter 99", "page", "chapter", "12", "finished maybe", "backwards", "the start of chapter 2"]
+)
 async def test_an_order_that_makes_no_sense_changes_nothing_and_says_so(tmp_path: Path, order: str) -> None:
     async with reading_room(tmp_path, ScriptedChat("x")) as room:
         manage = positions(room, tmp_path)
@@ -88,6 +98,16 @@ async def test_an_unread_title_is_answered_in_the_terminal_as_one_that_does_not_
         with pytest.raises(BookError) as unknown:
             await manage.follow(ANN.id, room.book, "chapter the baker")
         assert unread.value.message == unknown.value.message.replace("baker", "keeper")
+
+
+async def test_an_order_that_is_no_place_is_answered_with_all_that_are(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("x")) as room:
+        manage = positions(room, tmp_path)
+        await manage.set_page(ANN.id, room.book, "1")
+        for order in ("Ben 3", "III. The Keeper"):
+            with pytest.raises(BookError) as refused:
+                await manage.follow(ANN.id, room.book, order)
+            assert "page 12 · chapter 3 · a chapter's title · the last chapter" in refused.value.message
 
 
 async def test_the_model_may_propose_and_moves_nothing(tmp_path: Path) -> None:

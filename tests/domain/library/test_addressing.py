@@ -4,7 +4,14 @@ import pytest
 
 from domain.book import Chapter
 from domain.errors import BookError
-from domain.library.addressing import end_of_chapter, find_chapter, is_counted, is_matter, with_descendants
+from domain.library.addressing import (
+    end_of_chapter,
+    find_chapter,
+    is_counted,
+    is_matter,
+    last_chapter,
+    with_descendants,
+)
 from domain.library.numerals import number_value
 
 
@@ -134,6 +141,18 @@ def test_the_part_is_named_where_numbers_begin_again(name: str, number: int) -> 
 def test_the_part_is_asked_for_where_it_is_not_named(name: str) -> None:
     with pytest.raises(BookError, match="Name the part too"):
         find_chapter(PARTED, name)
+
+
+def test_the_last_chapter_stands_in_front_of_the_back_matter() -> None:
+    chapters = book(
+        ("Part 1", "1", 1), ("Chapter 1", "1", 2), ("Part 2", "2", 1), ("Chapter 2", "2", 2), ("Epilogue", "", 1),
+        ("Acknowledgements", "", 1), ("About the Author", "", 1),
+    )  # fmt: skip
+    assert [last_chapter(chapters, word) for word in ("chapter", "Kapitel", "part", "story")] == [
+        chapters[3], chapters[3], chapters[2], chapters[4],
+    ]  # fmt: skip
+    tales = book(("The Story of Ann", "", 1), ("The Ford", "", 1))
+    assert last_chapter(tales, "story") is tales[1]
 
 
 def test_a_part_ends_with_its_last_chapter() -> None:
