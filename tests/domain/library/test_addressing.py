@@ -276,6 +276,15 @@ def test_what_is_story_is_told_from_what_is_not() -> None:
     assert all(map(is_matter, ("CONTENTS.", "Danksagung", "About the Author", "Preface to the Second Edition")))
     assert all(map(is_matter, ("Excerpt from Tide", "Sneak Peek: Tide", "Leseprobe aus »Ebbe«")))
     assert all(map(is_matter, ("Epigraph", "Dramatis Personæ", "Characters", "Zueignung", "Appendix A. The Maps")))
+    assert all(map(is_matter, ("A Conversation with Ida Orr", "Über die Übersetzerin", "À propos de l’auteur")))
+    assert all(map(is_matter, ("Sobre la autora", "Acerca del autor", "Agradecimentos", "Ringraziamenti", "L’autrice")))
+    assert all(map(is_matter, ("Dankwoord", "Om författaren", "Podziękowania", "O autorce", "Об авторе", "Подяка")))
+    assert all(
+        map(is_matter, ("Köszönetnyilvánítás", "Yazar Hakkında", "訳者あとがき", "作者简介", "작가의 말", "תודות"))
+    )
+    assert not any(
+        map(is_matter, ("Sobre héroes y tumbas", "Over de brug", "Tack och farväl", "O autobusie", "Índices"))
+    )
     assert not any(map(is_matter, ("The Note", "Prologue", "Indexed", "A Preface", "Einleitungen ins Leben")))
     assert not any(map(is_matter, ("Notes from the Harbour", "Notebook", "Covered Bridge", "The Index")))
 
