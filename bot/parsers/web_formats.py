@@ -52,7 +52,8 @@ _TOML = re.compile(r"\A\+{3}[ \t]*\n(.{1,20000}?)\n\+{3}[ \t]*(?:\n|\Z)", re.DOT
 _TITLE_BLOCK = re.compile(r"\A(?:%(?P<title>.*(?:\n[ \t]+\S.*)*)\n)%(?P<author>.*(?:\n[ \t]+\S.*)*)(?:\n%.*)?(?:\n|\Z)")
 """Title, author and perhaps a date as Pandoc writes them, each behind a percent sign."""
 _FIELD = re.compile(
-    r"^(title|author|lang|language)[ \t]*:[ \t]*(?:[|>][+-]?[ \t]*)?(?:\n(?=[ \t-])[ \t]*(?:-[ \t])?)?(.*)$",
+    r"^(title|author|lang|language)[ \t]*:[ \t]*(?:[|>][+-]?[ \t]*)?"
+    r"(?:\n(?=[ \t-])[ \t]*(?:-[ \t]+)?(?:name:[ \t]*)?)?(.*)$",
     re.MULTILINE | re.IGNORECASE,
 )
 """The value is behind the name, or in the next line as the first of a list or of a block."""
@@ -60,7 +61,7 @@ _AUTHORS = re.compile(
     r"^authors?[ \t]*:[ \t]*((?:\n[ \t]*-[ \t][^\n]+){2,}|\[[^\[\]\n]*\]$)", re.MULTILINE | re.IGNORECASE
 )
 _LISTED_NAME = re.compile(r"(?:\n[ \t]*-[ \t]+(?:name:)?|[\[,])([^\n,\[\]]+)")
-_FRONT_MATTER_LINE = re.compile(r"[ \t#-].*|[\w][\w .-]{0,60}:.*|", re.ASCII)
+_FRONT_MATTER_LINE = re.compile(r"[ \t#-].*|\w[\w .-]{0,60}:.*|")
 _PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
 _ANGLES = re.compile(r"<([A-Za-z][\w-]*+)([^<>=]*+)>")
 _CELL = re.compile(r"<t[rdh]\b", re.IGNORECASE)
@@ -68,6 +69,12 @@ _TABLE = re.compile(r"<table\b", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)[^*_\n]{1,90}\1")
 _NOTE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|\n]{1,200})(?:\|([^\[\]\n]{1,200}))?\]\](?![(\[])")
 """A link between notes: "[[Lock]]" or, as it is to be shown, "[[Lock|the lock]]"."""
+_ONLY_IN_THE_EDITOR = re.compile(
+    r"^%%(?:[^%]|%(?!%)){1,5000}%%[ \t]*$"
+    r"|!\[\[[^\[\]\n]{1,200}\.(?:png|jpe?g|gif|webp|svg|pdf)(?:\|[^\[\]\n]{0,200})?\]\]",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What notes show to their author alone, or as a picture: "%% check this %%", "![[map.png|300]]"."""
 _SPAN = re.compile(r"\[([^\[\]\n]{0,400})\]\{[^{}\n]{1,400}\}")
 _ATTRIBUTES = re.compile(r"^(#{1,6} [^\n{]*)\{[#.][^{}\n]{1,400}\}[ \t]*$", re.MULTILINE)
 _FENCE = re.compile(r"^:{3,}(?:[ \t]*[\w{][^\n]*)?$", re.MULTILINE)
@@ -201,6 +208,7 @@ def read_markdown(
     text, warnings = decode(data)
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     body = _NOTE_LINK.sub(lambda link: link[2] or link[1], body) if "[[" in body else body
+    body = _ONLY_IN_THE_EDITOR.sub("", body) if "%%" in body or "![[" in body else body
     body = _without_attributes(body) if "{#" in body or "{." in body else body
     builder = TextBuilder(limits)
     bold = _add_blocks(body, builder)

@@ -116,6 +116,15 @@ def test_links_between_notes_are_what_they_show() -> None:
     assert "Locks/Old" not in book.text
 
 
+def test_what_a_note_shows_to_its_author_alone_is_no_text() -> None:
+    page = (
+        f"# The Lock\n\n%% check the\nyear %%\n\nSee here.\n\n![[map.png|300]]\n\n{prose(1)} It was 5%% of all.\n\nSo."
+    )
+    book = read(page)
+    assert book.text.startswith(f"The Lock\n\nSee here.\n\n{prose(1)[:20]}")
+    assert "5%% of all." in book.text
+
+
 def test_what_pandoc_notes_about_words_and_divisions_is_no_text() -> None:
     front = "---\ntitle: |\n  The Wood\nauthor:\n- F. Oak\n---\n\n::: {#nav .toc}\n- [1 Ash](#c1)\n:::\n\n"
     chapters = (f"# [{at}]{{.num}} {tree} {{#c{at} .unnumbered}}" for at, tree in enumerate(("Ash", "Elm", "Fir"), 1))
@@ -140,6 +149,9 @@ ALONE, BOTH = "F. Oak", "F. Oak, A. Elm"
         ('---\ntitle: The Wood\nauthors: [F. Oak, "A. Elm"]\nlang: en\n---\n\n', BOTH),
         ("---\nauthor:\n  - name: F. Oak\n  - name: A. Elm\ntitle: The Wood\n...\n\n", BOTH),
         ('+++\ntitle = "The Wood"\nauthors = ["F. Oak", "A. Elm"]\n+++\n\n', BOTH),
+        ("---\ntitle: The Wood\nauthor:\n  - name: F. Oak\n    affiliation: None\n---\n\n", ALONE),
+        ("---\ntitle: The Wood\nübersetzt von: A. Elm\nauthor: F. Oak\n---\n\n", ALONE),
+        ("---\ntitle: The Wood\nauthor: F. Oak\nabstract: |\n  All of it.\n\n  In woods.\n...\n\n", ALONE),
     ],
 )
 def test_front_matter_of_every_program_is_read_with_all_its_authors(front: str, author: str) -> None:
