@@ -251,7 +251,7 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
             or _is_outside(heading)
             or (
                 full[at]
-                and not (key in later and _ends_contents(headings, full, at))
+                and not (key in later and _ends_contents(headings, full, at, later))
                 and not _is_listed(heading, later)
             )
         ):
@@ -276,11 +276,14 @@ def _is_above(heading: Heading, below: Heading) -> bool:
     return part.rank <= Rank.PART < chapter.rank
 
 
-def _ends_contents(headings: Sequence[Heading], full: Sequence[bool], at: int) -> bool:
-    """Whether this is the last line of a table of contents, followed by other front matter."""
-    above = range(max(0, at - _LINES_OF_CONTENTS), at)
-    return len(above) == _LINES_OF_CONTENTS and not any(
-        full[line] or headings[line].level < headings[at].level for line in above
+def _ends_contents(headings: Sequence[Heading], full: Sequence[bool], at: int, later: Container[str]) -> bool:
+    """Whether this is the last line of a table of contents, or a half-title below, followed by other front matter."""
+    first = max(0, at - _LINES_OF_CONTENTS)
+    are_near = headings[at].start - headings[first].start < _LINES_OF_CONTENTS * _TITLE_PAGE_CHARACTERS
+    are_lines = are_near and not label_of(headings[at])
+    return at - first == _LINES_OF_CONTENTS and all(
+        each.level >= headings[at].level and (not told or (are_lines and letters(each.title) in later))
+        for each, told in zip(headings[first:at], full[first:at], strict=True)
     )
 
 

@@ -235,6 +235,16 @@ def test_novels_in_one_volume_hold_chapters_whatever_stands_on_their_title_pages
     assert [chapter.parent for chapter in leaves(book)] == [novel for novel in novels for _ in chapters]
 
 
+def test_a_dedication_under_a_half_title_behind_the_contents_is_no_chapter() -> None:
+    parts = ("Part One", "Part Two", "Part Three", "Part Four")
+    lines = ("1. The Lock", "2. The Weir", "3. The Mill", f"4. The Ford {'and the Narrative of It ' * 12}")
+    listed = "".join(f"<h3>{part}</h3><p>{line}</p>" for part, line in zip(parts, lines, strict=True))
+    front = "<h2>The Weir</h2><p>To Ann, with the kindest wishes of her friend, the author.</p><h1>The Weir</h1>"
+    told = "".join(f"<h1>{part}</h1><h2>{at}</h2><p>{prose(9 * at)}</p>" for at, part in enumerate(parts, start=1))
+    book = check(read_book(f"<html><body>{listed}{front}{told}</body></html>".encode(), "a.html"))
+    assert [each.title for each in book.chapters if each.level == 1] == [*parts]
+
+
 def test_letters_and_days_and_scenes() -> None:
     scenes = [
         f"ACT {act}\n\nSCENE I. A street" if scene == 1 else "SCENE II. A room"
