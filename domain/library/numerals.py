@@ -41,7 +41,8 @@ _IN_ONE_WORD = re.compile(
 """Tens and ones in one word: einundzwanzig, tweeëntwintig, femtionio, ventitré."""
 _SHORT_STEMS = frozenset(word for stem in ("ein", "elf", "пят", "сот") for word in (stem, fold_letters(stem)))
 """The words of three letters that have endings. Others have none: "Seite" does not come from Italian "sei"."""
-_PART = re.compile(r"[^\W\d_]+")
+_PART = re.compile(r"(?:[^\W\d_]|[\u0900-\u0903\u093a-\u094f]|(?<=[пв])['’](?=я))+")
+"""A word, with the vowels of Hindi, which are signs, and the apostrophe of the Ukrainian five and nine."""
 
 ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})"
 """A pattern for Roman numerals, in capitals unless case is ignored; old books print IIII."""

@@ -67,6 +67,8 @@ LANGUAGES = {
     "Portuguese": ("CAPÍTULO PRIMEIRO", "CAPÍTULO II", "CAPÍTULO III"),
     "German with a misprint": ("Dreißigstes Kapitel", "Einunddreißgstes Kapitel", "Zweiunddreißigstes Kapitel"),
     "Hindi": ("अध्याय १", "अध्याय २: नदी", "अध्याय ३"),
+    "Hindi ordinals": ("पहला अध्याय", "दूसरा अध्याय", "तीसरा अध्याय"),
+    "Ukrainian": ("Розділ четвертий", "Розділ п'ятий", "Розділ дев’ятий"),
     "Bengali": ("অধ্যায় ১", "অধ্যায় ২", "অধ্যায় ৩"),
     "Tamil": ("அத்தியாயம் 1", "அத்தியாயம் 2", "அத்தியாயம் 3"),
     "Thai": ("บทที่ ๑", "บทที่ ๒ นา", "บทที่ ๓"),

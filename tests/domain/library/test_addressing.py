@@ -257,7 +257,7 @@ def test_sections_with_numbers_of_two_levels_are_no_chapters() -> None:
         ("primus", 1), ("elfte", 11), ("tolvte", 12), ("twintigste", 20), ("dwudziesta pierwsza", 21), ("třetí", 3),
         ("двадцять перша", 21), ("İKİNCİ", 2), ("tizenegyedik", 11), ("toinen", 2), ("ΠΡΩΤΟΣ", 1), ("δέκατο τρίτο", 13),
         ("първа", 1), ("sedmo", 7), ("بیست و یکم", 21), ("שלישית", 3), ("الأول", 1), ("الحادي عشر", 11),
-        ("الثالث والعشرون", 23),
+        ("الثالث والعشرون", 23), ("पाँचवाँ", 5), ("п'ятий", 5), ("дев’ята", 9),
     ],
 )  # fmt: skip
 def test_numbers_in_words_have_their_value(printed: str, value: int) -> None:
