@@ -102,7 +102,9 @@ def read_title_page(front: str, *, has_prose: bool = False) -> tuple[str, str]:
     printed = takewhile(lambda block: not _ends_title_page(block.text), blocks_of(front[:_READ]))
     told = (block for block in printed if not block.is_short or letters(block.text))
     blocks = [block for block in told if not _CREDITS.match(block.text)]
-    blocks = [*_by_lines(blocks[:1]), *(block for block in blocks[1:] if not _is_list(front, block))]
+    blocks = [each for block in blocks[:1] for each in _by_lines(block)] + [
+        block for block in blocks[1:] if not _is_list(front, block)
+    ]
     if not blocks or not _fits_a_title_page(blocks[0]):
         return "", ""
     if named := _byline(blocks, has_prose=has_prose) or _cjk_title_and_author(blocks[0].text):
@@ -151,18 +153,14 @@ def _cjk_title_and_author(line: str) -> tuple[str, str] | None:
     return (named["title"], named["author"]) if named else None
 
 
-def _by_lines(blocks: Sequence[Block]) -> list[Block]:
-    """The first block, by lines if the second one names a person under a title that does not go on there."""
-    return [
-        block._replace(lines=(line,))
-        for block in blocks
-        for line in (block.lines if _has_name_below(block.lines) else [_above_signs(block)])
-    ]
-
-
-def _above_signs(block: Block) -> str:
-    """The text of a block; only the title if a line of signs below it sets that apart."""
-    return block.lines[0] if len(block.lines) > 1 and not block.lines[1] else block.text
+def _by_lines(block: Block) -> list[Block]:
+    """The first block, by lines if the second one names a person under a title that does not go on there; only the
+    title if a line of signs below it sets that apart.
+    """
+    lines = [line for line in block.lines if letters(line)]
+    is_apart = len(block.lines) > 1 and not block.lines[1]
+    said = lines if _has_name_below(lines) else [block.lines[0] if is_apart else block.text]
+    return [block._replace(lines=(line,)) for line in said]
 
 
 def _has_name_below(lines: Sequence[str]) -> bool:
@@ -478,7 +476,9 @@ def _only_parts(chapters: Sequence[Chapter]) -> bool:
 
 def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:
     has_prose = len(chapters) < _FEWEST_CHAPTERS
-    return read_title_page(text[: _READ if has_prose else chapters[0].start], has_prose=has_prose)
+    title, author = read_title_page(text[: _READ if has_prose else chapters[0].start], has_prose=has_prose)
+    title, named = book_title(title, author)  # "The Weir by Ann Author" in one line
+    return title, named or author
 
 
 def _pages(text: str, marks: Sequence[PageMark], chapters: Sequence[Chapter]) -> tuple[tuple[Page, ...], bool]:

@@ -98,7 +98,7 @@ _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 """Characters that can hide sentences; a set with any beyond U+FFFF, as in one pattern, is searched far more slowly."""
 _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
 """Most blocks of most books: Latin letters and the usual signs, which need no cleaning."""
-_WORD = re.compile(r"\w")
+_WORD = re.compile(r"[^\W_]")
 _TWICE_AS_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]")
 """East Asian letters and signs, as wide as two others in a terminal."""
 _EMPHASISED = re.compile(r"_[^_]*_")
