@@ -85,7 +85,7 @@ _NUMERAL = re.compile(
     re.DOTALL,
 )
 MONTHS = MONTH_NAMES.union(LISTS["short_months"])
-_DATED = re.compile(rf"(?:{'|'.join(MONTHS)})\b\W*\d{{4}}\b", re.IGNORECASE)
+_DATED = re.compile(rf"(?:(?:{'|'.join(MONTHS)})\b|[ivx]{{1,4}}\.)\W*\d{{4}}\b", re.IGNORECASE)
 _HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
 _PHRASE = re.compile(
     r"author[’']s (?:note|preface|introduction)|introductory note|to the reader|al lector|au lecteur"

@@ -269,6 +269,7 @@ def test_letters_and_days_and_scenes() -> None:
         ("Jan. {}th.--", "Jan. {}th"),
         ("Tues., Sept. {}th\n\n", "Tues., Sept. {}th"),
         ("{} févr. 1862\n\n", "{} févr. 1862"),
+        ("{}. II. 1862\n\n", "{}. II. 1862"),
     ],
 )
 def test_the_days_of_a_diary_may_begin_its_paragraphs(form: str, named: str) -> None:
