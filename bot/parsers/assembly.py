@@ -28,6 +28,7 @@ from bot.parsers.headings import (
     Heading,
     Rank,
     is_bare_label,
+    is_contents,
     is_label,
     is_not_the_book,
     label_of,
@@ -128,8 +129,8 @@ def _author_below(blocks: Sequence[Block]) -> str:
 
 
 def _ends_title_page(text: str) -> bool:
-    """Whether it is an imprint, or the day on which a paper was written; a book may be called "1984"."""
-    return bool(_IMPRINT.match(text)) or (is_date(text) and not is_year(text))
+    """Whether it is an imprint, the contents, or the day on which a paper was written; a book may be called "1984"."""
+    return bool(_IMPRINT.match(text)) or is_contents(text) or (is_date(text) and not is_year(text))
 
 
 def _underlined(front: str) -> str:
@@ -342,7 +343,7 @@ def _with_missing(draft: BookDraft, outline: Sequence[Heading]) -> list[Heading]
             continue
         gaps = [(above, below) for above, below in pairwise(series) if below[1] > above[1] + 1]
         *usual, last = (following[heading.start] - heading.start for heading, _ in series)
-        if last > max(usual):
+        if gaps or last > max(usual):
             gaps.append((series[-1], (Heading(len(draft.text), len(draft.text), "", 0), 0)))
         others = _numbered_elsewhere(draft, rank) if gaps else []
         found += (each for above, below in gaps for each in _between(others, *above, *below))

@@ -184,6 +184,12 @@ def test_linked_contents_name_chapters_that_are_no_heading_elements() -> None:
     assert titles(book) == list(names)
 
 
+def test_contents_that_name_every_other_chapter_lack_the_last_one_too() -> None:
+    pages = {f"{at}.xhtml": f"<h2>Chapter {at}</h2><p>{prose(9 * at)}</p>" for at in range(1, 7)}
+    contents = nav(*(Line(f"Chapter {at}", f"{at}.xhtml") for at in (1, 3, 5)))
+    assert printed(check(read_book(epub(pages, nav=contents), "a.epub"))) == [*"123456"]
+
+
 def test_contents_of_four_levels_in_an_epub() -> None:
     documents = {"v.xhtml": "<h1>Volume I</h1>", "b.xhtml": "<h2>Book 1: Of Things</h2>"}
     chapters = []

@@ -86,6 +86,7 @@ def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
         ("The Long Water\nRoman\nAnn Weaver", "The Long Water", "Ann Weaver"),
         ("The Long Water\n\nA Memoir\n\nPenguin Books", "The Long Water", ""),
         ("The Long Water\n\nA Memoir\n\nNew York\n\n1920", "The Long Water", ""),
+        ("The Long Water\n\nAnn Weaver\n\nContents\n\n1 Ford . . . 9 2 Fog . . . 17", "The Long Water", "Ann Weaver"),
         ("The Long Water by Ann Weaver", "The Long Water", "Ann Weaver"),
         ("The Long Water\nby Ann Weaver\n________________", "The Long Water", "Ann Weaver"),
         ("The Long Water\nAnn Weaver\n* * *", "The Long Water", "Ann Weaver"),
