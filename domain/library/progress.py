@@ -50,10 +50,11 @@ def title_is_read(chapter: Chapter, read_to: int) -> bool:
 
 _ORDER = re.compile(r"(page|chapter|finished|clear)\b ?(.*)", re.IGNORECASE)
 
-USAGE = "Say: page 12 · chapter 3 · a chapter's title · the last chapter · finished · clear"
+USAGE = "Say: page 12 · chapter 3 · a title you have reached · the last chapter · finished · clear"
 
 _TOTAL = re.compile(r"(?P<number>\b\d+)(?: ?/ ?| (?:of|von|de|di|van|из) )(?P<total>\d+)")
 """A place as people read it off a page or a list: "chapter 12 of 12", "2/300"."""
+_ARTICLE = re.compile(r"^(?:the|der|die|das|den|le|la|el|il|de|het|o|a) ", re.IGNORECASE)
 _LAST = re.compile(
     r"(?:[^\W\d_]{2,3} |l[’'])?(?:last|final|letzte[ns]?|derni[eè]re?|[uú]ltim[oa]|laatste|последняя)"
     r" (?P<kind>[^\W\d_]+)",
@@ -285,8 +286,9 @@ class ManagePositions:
         chapters, last = await self._chapters(book), _LAST.fullmatch(name)
         if last and is_chapter_word(last["kind"]) and (found := last_chapter(chapters, last["kind"])):
             name = f"#{found.number}"  # what stands behind it is no chapter
-        known = await self._known(reader_id, book)
-        end = await asyncio.to_thread(end_of_chapter, known, _without_total(name))
+        name = _without_total(name)
+        known = chapters if _is_mere_address(name) else await self._known(reader_id, book)
+        end = await asyncio.to_thread(end_of_chapter, known, name)
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end))
 
     async def reach(self, reader_id: str, book: Book, read_to: int) -> ReadingPosition:
@@ -393,6 +395,12 @@ def _without_total(place: str) -> str:
     total = _TOTAL.search(place)
     is_total = total and total.end() == len(place) and int(total["total"]) >= int(total["number"])
     return place[: total.end("number")] if total and is_total else place
+
+
+def _is_mere_address(name: str) -> bool:
+    """Whether a chapter is named by its kind and number, "the third story", so that no title is guessed."""
+    words = _ARTICLE.sub("", name).split()
+    return without_titles(" ".join(words)).split() == words and any(number_value(word) is not None for word in words)
 
 
 def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:

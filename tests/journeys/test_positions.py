@@ -37,6 +37,8 @@ def positions(room: ReadingRoom, folder: Path) -> ManagePositions:
         ("chapter 1 of 3", PositionState.READING, 1),
         ("the second chapter", PositionState.READING, 2),
         ("2. Kapitel", PositionState.READING, 2),
+        ("the second story", PositionState.READING, 2),
+        ("story 2 of 3", PositionState.READING, 2),
         ("the last chapter", PositionState.READING, 3),
         ("das letzte Kapitel", PositionState.READING, 3),
         ("I. The Arrival", PositionState.READING, 1),
@@ -107,7 +109,7 @@ async def test_an_order_that_is_no_place_is_answered_with_all_that_are(tmp_path:
         for order in ("Ben 3", "III. The Keeper"):
             with pytest.raises(BookError) as refused:
                 await manage.follow(ANN.id, room.book, order)
-            assert "page 12 · chapter 3 · a chapter's title · the last chapter" in refused.value.message
+            assert "page 12 · chapter 3 · a title you have reached · the last chapter" in refused.value.message
 
 
 async def test_the_model_may_propose_and_moves_nothing(tmp_path: Path) -> None:
