@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot.parsers.draft import DEFAULT_LIMITS, Block, ReadingLimits, Report, estimated_pages, ignore_progress
 from bot.parsers.encoding import ascii_head
-from bot.parsers.headings import IS_LIST_OF_PICTURES, is_contents, parse_any_label
+from bot.parsers.headings import PATTERNS, is_contents, parse_any_label
 from bot.parsers.titles import last_component, letters
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
@@ -211,6 +211,7 @@ _TICKETS: tuple[tuple[re.Pattern[str], str, Worded], ...] = (
 """How texts begin that are no books, what they are called, and what to do with them."""
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
 _PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
+_IS_LIST_OF_PICTURES = re.compile(rf"[\s_*=\[]*(?:{PATTERNS['pictures']})[\s.:_*=\]]*", re.IGNORECASE)
 _FIRST_LINES, _FEWEST_LISTED, _FEWEST_IN_A_BLOCK, _SHORTEST_NAME = 12, 4, 3, 8
 _TEXTS = (None, Format.TXT, Format.MARKDOWN, Format.HTML)
 """What a few plain words may be; every other format begins with a signature or is longer."""
@@ -318,7 +319,7 @@ def _lists_of_pictures(front: Sequence[Block]) -> Iterator[tuple[int, int]]:
     """Lists of pictures in front of a book: short blocks under a heading that says so."""
     for at, block in enumerate(front):
         listed = [*takewhile(lambda each: each.is_short or len(each.lines) > _FEWEST_LISTED, front[at + 1 :])]
-        if IS_LIST_OF_PICTURES.fullmatch(block.text) and sum(len(each.lines) for each in listed) >= _FEWEST_LISTED:
+        if _IS_LIST_OF_PICTURES.fullmatch(block.text) and sum(len(each.lines) for each in listed) >= _FEWEST_LISTED:
             yield block.start, listed[-1].end
 
 

@@ -104,7 +104,6 @@ _OPENS_CJK_LABEL = frozenset("第제卷巻付附부0123456789") | {word[0] for w
 PATTERNS = {name: "|".join(lines) for name, lines in WORDS["patterns"].items()}
 _CONTENTS, _OTHERS = PATTERNS["contents"], f"{PATTERNS['pictures']}|{PATTERNS['not_the_book']}"
 _IS_NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{_CONTENTS}|{_OTHERS})[\s.:_*\]]*", re.IGNORECASE)
-IS_LIST_OF_PICTURES = re.compile(rf"[\s_*=\[]*(?:{PATTERNS['pictures']})[\s.:_*=\]]*", re.IGNORECASE)
 _IS_CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{_CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
 
