@@ -21,7 +21,7 @@ PATIENCE_S = 90.0
 
 
 @asynccontextmanager
-async def process(double: DiscordDouble, folder: Path, command: str = "run", **settings: str) -> AsyncIterator[Process]:
+async def process(double: DiscordDouble, folder: Path, command: str, **settings: str) -> AsyncIterator[Process]:
     """The program, with these settings and no others."""
     environment = {
         "PATH": os.environ.get("PATH", ""),
@@ -48,20 +48,22 @@ async def ended(started: Process) -> tuple[int | None, str, str]:
     return started.returncode, out.decode(), err.decode()
 
 
-@pytest.mark.parametrize(("command", "stop"), [("run", "SIGTERM"), ("start", "SIGINT")])
-async def test_it_comes_online_and_goes_when_it_is_asked_to(
-    double: DiscordDouble, tmp_path: Path, command: str, stop: str
+async def test_it_comes_online_logs_for_machines_and_goes_when_it_is_asked_to(
+    double: DiscordDouble, tmp_path: Path
 ) -> None:
-    async with process(double, tmp_path, command) as started:
+    double.gateway.privileged = 0
+    async with process(double, tmp_path, "start", LOG_FORMAT="json") as started:
         assert started.stdout
         line = await asyncio.wait_for(started.stdout.readline(), PATIENCE_S)
         assert line.decode().strip() == "Online as marginalia in 1 server(s)."
         await double.until(lambda: double.commands.commands.get(0))
         assert "Reading with Marginalia" in (await double.user("ann").slash("help")).text
-        started.send_signal(getattr(signal, stop))
-        code, _, _ = await ended(started)
+        started.send_signal(signal.SIGINT)
+        code, _, logged = await ended(started)
         assert code == 0
         assert not double.connected
+    assert logged.startswith('{"at": "')
+    assert "Message Content Intent" in logged.splitlines()[0]
 
 
 async def test_a_wrong_token_ends_in_a_sentence(double: DiscordDouble, tmp_path: Path) -> None:
@@ -75,15 +77,6 @@ async def test_no_token_ends_in_a_sentence(double: DiscordDouble, tmp_path: Path
     ran = await Terminal(tmp_path).run("run", **double.environment | {"DISCORD_TOKEN": ""})
     assert ran.code == 1
     assert "DISCORD_TOKEN is not set" in ran.err
-
-
-async def test_logs_can_be_read_by_machines(double: DiscordDouble, tmp_path: Path) -> None:
-    double.gateway.privileged = 0
-    async with process(double, tmp_path, LOG_FORMAT="json") as started:
-        assert started.stderr
-        first = await asyncio.wait_for(started.stderr.readline(), PATIENCE_S)
-    assert first.startswith(b'{"at": "')
-    assert b"Message Content Intent" in first
 
 
 async def test_work_that_ends_by_itself_is_waited_for() -> None:
