@@ -7,22 +7,41 @@ from pathlib import Path
 
 import pytest
 
+from tests.sampling import a_few
+
 HEAVY = ("anthropic", "openai", "httpx2", "mcp", "discord", "genai_prices")
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_program_is_loaded_without_the_sdks_and_leaves_ctrl_c_to_its_commands() -> None:
-    modules = "bot.__main__, bot.fluent, bot.providers.anthropic.client, bot.providers.openai.client"
+def test_the_program_is_loaded_without_the_sdks_each_of_which_comes_when_it_is_used() -> None:
     code = f"""
-import signal, sys, {modules}
-print(*(name for name in {HEAVY} if name in sys.modules))
+import asyncio, signal, sys
+import bot.__main__, bot.fluent
+from bot.providers.anthropic.client import AnthropicChat
+from bot.providers.openai.client import OpenAIChat
+
+def tell():
+    print(*(name for name in {HEAVY} if name in sys.modules), sep=", ")
+
+async def use(chat):
+    await chat.warm_up()
+    await chat.aclose()
+    tell()
+
+tell()
 print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+asyncio.run(use(OpenAIChat(api_key="k", model="m")))
+asyncio.run(use(AnthropicChat(api_key="k")))
 """
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert loaded.stdout == "\nTrue\n"
+    at_first, leaves_ctrl_c, with_openai, with_anthropic = loaded.stdout.splitlines()
+    assert at_first == ""
+    assert leaves_ctrl_c == "True"
+    assert with_openai == "openai, httpx2"
+    assert with_anthropic == "anthropic, openai, httpx2"
 
 
-@pytest.mark.parametrize("module", ["typer", "bot.app", "pydantic_settings", "domain.book"])
+@pytest.mark.parametrize("module", a_few(["typer", "bot.app", "pydantic_settings", "domain.book"], 2))
 def test_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word(module: str) -> None:
     code = f"""
 import os, runpy, signal, sys
@@ -61,34 +80,13 @@ print(*(name for name in ("aiohttp", *{HEAVY}) if name in sys.modules))
     "loading",
     [
         "from bot.cli.terminal import load_ahead; load_ahead(); [each.join() for each in enumerate() if each.daemon]",
-        "from bot.cli.run import warm_up; from tests.doubles.scripted_chat import ScriptedChat as Chat; "
-        "import asyncio; asyncio.run(warm_up(Chat('x')))",
+        "from bot.cli.run import warm_up; from bot.providers.anthropic.client import AnthropicChat as Chat; "
+        "import asyncio; asyncio.run(warm_up(Chat(api_key='k'))); "
+        "assert {'anthropic.resources.messages', 'genai_prices.data'} <= {*sys.modules}",
     ],
+    ids=["terminal", "bot"],
 )
 def test_the_first_answer_does_not_wait_for_what_makes_it(loading: str) -> None:
     code = f"import sys; from threading import enumerate; {loading}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert {"bot.providers.extractive.planning", "bot.providers.extractive.replies"} <= {*loaded.stdout.split()}
-
-
-@pytest.mark.parametrize(
-    ("opening", "sdk"),
-    [
-        ("from bot.providers.anthropic.client import AnthropicChat as Chat; chat = Chat(api_key='k')", "anthropic"),
-        ("from bot.providers.openai.client import OpenAIChat as Chat; chat = Chat(api_key='k', model='m')", "openai"),
-    ],
-)
-def test_a_provider_loads_its_own_sdk_when_it_is_used(opening: str, sdk: str) -> None:
-    code = f"""
-import asyncio, sys
-{opening}
-
-async def use():
-    await chat.warm_up()
-    await chat.aclose()
-
-asyncio.run(use())
-print(*(name for name in {HEAVY} if name in sys.modules))
-"""
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert set(loaded.stdout.split()) == {sdk, "httpx2"}

@@ -3,14 +3,12 @@
 import asyncio
 import gc
 import re
-import sys
 import weakref
 from collections.abc import Iterator
 
 import pytest
 
 from bot.cli.run import collect_when_idle, warm_up
-from bot.providers.anthropic.client import AnthropicChat
 from domain.citations import symbols
 from domain.citations.page_numbers import without_typed_pages
 from tests.doubles.scripted_chat import ScriptedChat
@@ -22,13 +20,6 @@ def thawed() -> Iterator[None]:
     yield
     gc.unfreeze()
     gc.set_threshold(*thresholds)
-
-
-async def test_the_first_request_finds_the_sdk_and_the_prices_in_memory() -> None:
-    claude = AnthropicChat(api_key="sk", base_url="http://127.0.0.1:9")
-    await warm_up(claude)
-    assert {"anthropic.resources.messages", "genai_prices.data"} <= set(sys.modules)
-    await claude.aclose()
 
 
 async def test_what_has_come_to_stay_is_not_looked_at_by_every_collection() -> None:
