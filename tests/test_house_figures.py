@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 from tests.source_tree import imported, parsed, statements
 
 ROOT = Path(__file__).parents[1]
@@ -32,13 +30,7 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.fixture(scope="module")
-def trees() -> Trees:
-    return parsed(modules())
-
-
-@pytest.fixture(scope="module")
-def imports(trees: Trees) -> dict[str, set[str]]:
+def imports_in(trees: Trees) -> dict[str, set[str]]:
     """What of ours each module imports, imports inside functions included."""
     names = {name_of(path) for path in trees}
     return {name_of(path): names & set(_modules_in(tree)) - {name_of(path)} for path, tree in trees.items()}
@@ -54,17 +46,25 @@ def test_there_are_not_too_many_modules() -> None:
     assert len(modules()) <= MOST_MODULES, advice
 
 
-def test_few_modules_are_imported_by_only_one_other(imports: dict[str, set[str]]) -> None:
-    importers = Counter(name for imported in imports.values() for name in imported)
-    assert len([name for name, number in importers.items() if number == 1]) <= MOST_WITH_ONE_IMPORTER
-
-
-def test_there_are_no_import_cycles(imports: dict[str, set[str]]) -> None:
+def test_the_modules_hold_together() -> None:
+    """All in one test: reading them takes most of its time."""
+    trees = parsed(modules())
+    imports = imports_in(trees)
     TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
+    assert len(imported_by_one(imports)) <= MOST_WITH_ONE_IMPORTER
+    assert not with_wide_constructors(trees)
+    assert not public_in_two_packages(trees)
 
 
-def test_no_constructor_has_too_many_parameters(trees: Trees) -> None:
-    wide = {
+def imported_by_one(imports: dict[str, set[str]]) -> list[str]:
+    """The modules that only one other imports."""
+    importers = Counter(name for imported in imports.values() for name in imported)
+    return [name for name, number in importers.items() if number == 1]
+
+
+def with_wide_constructors(trees: Trees) -> set[str]:
+    """Classes whose constructor has too many parameters."""
+    return {
         f"{name_of(path)}: {node.name}"
         for path, tree in trees.items()
         for node in statements(tree)
@@ -72,7 +72,6 @@ def test_no_constructor_has_too_many_parameters(trees: Trees) -> None:
         for each in node.body
         if isinstance(each, ast.FunctionDef) and each.name == "__init__" and _parameters(each) > MOST_PARAMETERS
     }
-    assert not wide
 
 
 def _parameters(function: ast.FunctionDef) -> int:
@@ -80,10 +79,11 @@ def _parameters(function: ast.FunctionDef) -> int:
     return len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - len(["self"])
 
 
-def test_no_two_packages_have_a_public_class_of_the_same_name(trees: Trees) -> None:
+def public_in_two_packages(trees: Trees) -> set[str]:
+    """Names of public classes that two packages have."""
     homes: dict[str, set[Path]] = defaultdict(set)
     for path, tree in trees.items():
         for node in statements(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].add(path.parent)
-    assert not {name for name, packages in homes.items() if len(packages) > 1}
+    return {name for name, packages in homes.items() if len(packages) > 1}

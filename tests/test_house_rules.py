@@ -66,8 +66,7 @@ def test_every_port_can_be_imported_from_domain_ports() -> None:
 
 
 def test_every_module_has_a_docstring() -> None:
-    silent = [path for path in sources(*PACKAGES) if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
-    assert not silent
+    assert not [path for path in sources(*PACKAGES) if not path.read_text(encoding="utf-8").startswith('"""')]
 
 
 def test_the_example_of_env_lists_every_setting_and_no_other() -> None:
