@@ -548,30 +548,20 @@ async def served(environment: dict[str, str], tmp_path: Path) -> AsyncIterator[s
 class TestTransports:
     """The program itself, in a process of its own."""
 
-    @pytest.mark.parametrize("mode", ["auto", "legacy"])
-    async def test_standard_input_and_output(
-        self, environment: dict[str, str], book: Book, tmp_path: Path, mode: str
+    async def test_a_client_starts_it_in_a_project_whose_settings_are_not_its_own(
+        self, environment: dict[str, str], book: Book, tmp_path: Path
     ) -> None:
+        (project := tmp_path / "project").mkdir()
+        (project / ".env").write_text("DATABASE_URL=sqlite:///app.db\nDATA_DIR=uploads\nLOG_FORMAT=pretty\n")
         program = StdioServerParameters(
-            command=sys.executable, args=["-m", "bot", "mcp", "--page", "2"], env=environment, cwd=tmp_path
+            command=sys.executable, args=["-m", "bot", "mcp", "--page", "2"], env=environment, cwd=project
         )
-        async with Client(program, mode=mode) as client:
+        async with Client(program) as client:
             found, failed = await call(client, "search_book", book="The Lamp", query="missing boat")
             hidden, _ = await call(client, "search_book", book="The Lamp", query="keeper grandfather")
         assert not failed
         assert "one was missing" in found
         assert "grandfather" not in hidden
-
-    async def test_the_settings_of_the_project_in_which_a_client_starts_it_are_not_its_own(
-        self, environment: dict[str, str], book: Book, tmp_path: Path
-    ) -> None:
-        (project := tmp_path / "project").mkdir()
-        (project / ".env").write_text("DATABASE_URL=sqlite:///app.db\nDATA_DIR=uploads\nLOG_FORMAT=pretty\n")
-        program = StdioServerParameters(command=sys.executable, args=["-m", "bot", "mcp"], env=environment, cwd=project)
-        async with Client(program) as client:
-            found, failed = await call(client, "search_book", book="The Lamp", query="missing boat")
-        assert not failed
-        assert "one was missing" in found
         assert [path.name for path in project.iterdir()] == [".env"]
 
     async def test_http_on_loopback(self, environment: dict[str, str], book: Book, tmp_path: Path) -> None:
