@@ -1,9 +1,6 @@
 """What the README and docs/discord.md say is what the code does."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +12,7 @@ from bot.app import open_app
 from bot.client.client import Marginalia
 from bot.settings import Settings
 from cogs.permissions import NEEDED, PERMISSION_NAMES
+from tests.journeys.terminal import Terminal
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,19 +46,10 @@ def _marked(option: app_commands.Parameter) -> str:
     return f"{option.name}*" if option.required else option.name
 
 
-def test_the_transcript_is_what_make_run_prints(tmp_path: Path) -> None:
+async def test_the_transcript_is_what_make_run_prints(tmp_path: Path) -> None:
     [shown] = re.findall(r"^```\n\$ make run\n(DISCORD_TOKEN.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "HOME": str(tmp_path)}
-    printed = subprocess.run(  # what `make run` calls
-        [sys.executable, "-m", "bot", "start"],
-        cwd=tmp_path,
-        env=environment | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert printed.stdout.split() == shown.split()
+    printed = await Terminal(tmp_path).run("start")  # what `make run` calls
+    assert printed.out.split() == shown.split()
 
 
 def test_the_invitation_asks_for_what_the_bot_needs_and_no_more() -> None:
