@@ -278,7 +278,7 @@ async def test_unanswered_questions_crowd_nothing_out_and_go_where_room_is_short
                 room.chat.stop(talk.id)
         model.say(DOWN)
         for _ in range(12):
-            await room.ask(talk, "What of the ferry? " * 50, BEN)
+            await room.ask(talk, "What of the ferry? " + "aye " * 240, BEN)
         model.say("Under the stairs.")
         await room.answer(talk, WHERE)
         *past, last = [message for message in model.requests[-1] if message.role in ("user", "assistant")]

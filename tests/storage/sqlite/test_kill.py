@@ -7,29 +7,32 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+import pytest
+
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import TurnState
 from storage.opening import Storage, open_storage
+from tests.sampling import a_few
 from tests.storage.values import furnish
 
 PROJECT = Path(__file__).parents[3]
-KILLS = 10
 
 
-async def test_killed_at_any_moment(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", a_few([5, 20], 1))
+async def test_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
     url = f"sqlite:///{tmp_path / 'marginalia.db'}"
     async with await open_storage(url) as storage:
         await furnish(storage)
     chance = random.Random()
     promised: list[str] = []
-    for _ in range(KILLS):
+    for _ in range(kills):
         promised += await _promises_of_a_killed_writer(url, seconds=chance.random() * 0.15)
         async with await open_storage(url) as storage:
             assert await storage.integrity_check() == []
             history = await storage.messages.get_by_conversation("tea")
             assert set(promised) <= {message.id for message in history}
             await _check_turns(storage, history)
-    assert len(promised) > KILLS
+    assert len(promised) > kills
 
 
 async def _promises_of_a_killed_writer(url: str, seconds: float) -> list[str]:
