@@ -77,7 +77,7 @@ async def ask(room: Scene) -> None:
             pytest.param(404, UNKNOWN_CHANNEL, False, id="unknown channel"),
             pytest.param(400, ARCHIVED, False, id="archived"),
         ],
-        5,
+        3,
     ),
 )
 async def test_a_message_that_is_not_taken(room: Scene, status: int, code: int, took_effect: bool, skip: int) -> None:
@@ -100,7 +100,7 @@ async def test_a_message_that_is_not_taken(room: Scene, status: int, code: int, 
             pytest.param(404, UNKNOWN_CHANNEL, False, id="unknown channel"),
             pytest.param(400, ARCHIVED, False, id="archived"),
         ],
-        5,
+        3,
     ),
 )
 async def test_an_edit_that_is_not_taken(room: Scene, status: int, code: int, took_effect: bool) -> None:

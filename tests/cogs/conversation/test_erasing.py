@@ -330,7 +330,7 @@ class TestInTheSameMoment:
         assert await in_storage(room, "Hobb") == set()
         assert await in_storage(room, str(room.ann.id)) == set()
 
-    @pytest.mark.parametrize("moment", MOMENTS)
+    @pytest.mark.parametrize("moment", a_few(MOMENTS, 1))
     async def test_an_answer_that_is_being_posted_goes_whenever_that_is(self, room: Scene, moment: float) -> None:
         thread, shown = room.thread, await self.asked_to_confirm(room)
         await room.ben.say(thread, "I am here.")

@@ -11,6 +11,7 @@ from domain.conversation import Conversation, Turn
 from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Message
 from tests.doubles.discord_api.actor import Actor
+from tests.sampling import a_few
 
 ODD = ("", "²:-1", "a:b:c:d", "9" * 80)
 LONG = "9" * 4_000
@@ -119,7 +120,7 @@ async def test_every_menu_answers_whatever_is_chosen(private: Private) -> None:
     assert await room.app.shelf.list(str(there.channel.guild.id if there.channel.guild else 0)) == []
 
 
-@pytest.mark.parametrize("is_stranger", [True, False])
+@pytest.mark.parametrize("is_stranger", a_few([True, False], 1))
 async def test_every_modal_answers_whatever_is_written(private: Private, is_stranger: bool) -> None:
     """Of any length, about a book of another server, or of one's own."""
     room = private.room

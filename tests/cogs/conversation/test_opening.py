@@ -12,6 +12,7 @@ from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Channel, ChannelType, DiscordDouble, Interaction, Message
 from tests.doubles.discord_api.faults import Fault, Moment
 from tests.journeys.reading_room import TALE
+from tests.sampling import a_few
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 REPLY = "PATCH /webhooks/{app}/{token}/messages/{message}"
@@ -69,14 +70,14 @@ async def test_an_acknowledgement_that_is_lost_is_said_again(room: Scene, took_e
     await opened(room)
 
 
-@pytest.mark.parametrize("status", [0, 404])
+@pytest.mark.parametrize("status", a_few([404, 0], 1))
 async def test_a_reply_that_is_not_taken_does_not_keep_the_thread(room: Scene, status: int) -> None:
     room.double.fail(REPLY, status=status)
     await chat(room)
     await opened(room)
 
 
-@pytest.mark.parametrize("status", [0, 403, 503])
+@pytest.mark.parametrize("status", a_few([403, 0, 503], 2))
 async def test_a_card_that_is_not_taken_does_not_keep_the_answer(room: Scene, status: int) -> None:
     room.double.fail("POST /channels/{channel}/messages", status=status)
     await chat(room)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import DiscordDouble, Permission
+from tests.sampling import a_few
 
 ANSWER = "I do not know."
 
@@ -51,7 +52,7 @@ async def settled(room: Scene, turns: int) -> None:
     await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("lose", a_few(LOSSES, 1))
 async def test_what_was_written_out_of_sight_is_answered(asked: Scene, lose: Loss) -> None:
     give_back = lose(asked)
     await asked.ann.say(asked.thread, "Do you see this?")
@@ -71,7 +72,7 @@ async def test_missed_messages_are_answered_although_somebody_writes_first(asked
     assert await asked.kept() == ["Before?", ANSWER, "Do you see this?", "Or this?", ANSWER]
 
 
-@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("lose", a_few(LOSSES, 2))
 async def test_where_nothing_was_written_nothing_is_said(asked: Scene, lose: Loss) -> None:
     lose(asked)()
     await asked.until(lambda: asked.double.calls("GET /channels/{channel}/messages"))

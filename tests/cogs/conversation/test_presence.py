@@ -10,6 +10,7 @@ from tests.cogs.conversation.test_readers_behind import said_of, stand_at
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.actor import Actor
 from tests.doubles.discord_api.interactions import Interaction
+from tests.sampling import a_few
 
 BOUND_BY_BEN, OPEN = "has read to page 1", "the whole book"
 
@@ -102,7 +103,7 @@ async def test_only_who_is_furthest_behind_is_asked_about(room: Scene) -> None:
     assert looked_for(room)[len(known) :] == [room.ben.id, room.ben.id, cy.id]
 
 
-@pytest.mark.parametrize(("days", "bound"), [(30, OPEN), (0, BOUND_BY_BEN), (90, BOUND_BY_BEN)])
+@pytest.mark.parametrize(("days", "bound"), a_few([(30, OPEN), (0, BOUND_BY_BEN), (90, BOUND_BY_BEN)], 2))
 async def test_who_has_written_nothing_for_long_binds_nobody(
     double: DiscordDouble, tmp_path: Path, days: int, bound: str
 ) -> None:
@@ -151,7 +152,7 @@ class TestWhoBinds:
         await both_wrote(room)
         assert (await progress(room, room.ben)).messages[-1].buttons == []
 
-    @pytest.mark.parametrize("action", ["who-binds:{talk}", "unbind:{talk}:{ben}", "unbind:{talk}:{ann}"])
+    @pytest.mark.parametrize("action", a_few(["who-binds:{talk}", "unbind:{talk}:{ben}", "unbind:{talk}:{ann}"], 2))
     async def test_only_the_threads_owner_can_press_the_button_to_wait_no_more(self, room: Scene, action: str) -> None:
         await both_wrote(room)
         talk = (await room.conversation()).id

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from domain.errors import LLMError, LLMErrorCode
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import Channel, Permission
@@ -40,29 +38,27 @@ ATTEMPTS = {
 }
 
 
-@pytest.mark.parametrize("command", ATTEMPTS)
-@pytest.mark.parametrize("named_by", ["id", "title"])
-async def test_what_one_does_not_see_does_not_exist(room: Scene, command: str, named_by: str) -> None:
+async def test_what_one_does_not_see_does_not_exist(room: Scene) -> None:
     place, talk = await lobby(room), await room.conversation()
     room.double.world.forbid(room.double.channel, room.ben.user, Permission.VIEW_CHANNEL)
-    name = talk.id if named_by == "id" else talk.title
-    met = await tried(room, room.ben, command, place, conversation=name, **ATTEMPTS[command])
-    unknown = await tried(room, room.ben, command, place, conversation="nothing of the kind", **ATTEMPTS[command])
-    assert met.ephemeral
-    assert met.text == unknown.text == "There's no such conversation. /conversations list shows yours."
+    for command, options in ATTEMPTS.items():
+        for name in (talk.id, talk.title, "nothing of the kind"):
+            met = await tried(room, room.ben, command, place, conversation=name, **options)
+            assert met.ephemeral
+            assert met.text == "There's no such conversation. /conversations list shows yours.", (command, name)
     assert await room.ben.autocomplete("conversations export", "conversation", "", channel=place) == []
     assert "Talk" not in (await tried(room, room.ben, "conversations list", place)).text
     await unchanged(room, [], 0)
 
 
-@pytest.mark.parametrize("command", ["conversations rename", "conversations delete"])
-async def test_who_manages_threads_everywhere_else_changes_nothing_here(room: Scene, command: str) -> None:
+async def test_who_manages_threads_everywhere_else_changes_nothing_here(room: Scene) -> None:
     place, talk = await lobby(room), await room.conversation()
     room.double.world.grant(room.double.guild, room.ben.user, Permission.MANAGE_THREADS)
     room.double.world.forbid(room.double.channel, room.ben.user, Permission.MANAGE_THREADS)
-    met = await tried(room, room.ben, command, place, conversation=talk.id, **ATTEMPTS[command])
-    assert "whose conversation this is" in met.text
-    assert met.messages[-1].buttons == []
+    for command in ("conversations rename", "conversations delete"):
+        met = await tried(room, room.ben, command, place, conversation=talk.id, **ATTEMPTS[command])
+        assert "whose conversation this is" in met.text, command
+        assert met.messages[-1].buttons == []
     await unchanged(room, [], 0)
 
 
@@ -102,23 +98,19 @@ async def test_who_may_write_no_more_has_no_question_tried_again(room: Scene) ->
     assert (room.said(), len(room.model.requests)) == (said, requests)
 
 
-@pytest.mark.parametrize(
-    ("command", "options"),
-    [
-        ("verbose", {"mode": "on"}),
-        ("recap", {"public": True}),
-        ("ask", {"question": "Who did it?", "public": True}),
-        ("who", {"name": "Hobb", "public": True}),
-        ("discuss", {}),
-    ],
-)
-async def test_nothing_is_posted_for_who_may_not_write_there(
-    room: Scene, command: str, options: dict[str, Any]
-) -> None:
+async def test_nothing_is_posted_for_who_may_not_write_there(room: Scene) -> None:
+    commands: dict[str, dict[str, Any]] = {
+        "verbose": {"mode": "on"},
+        "recap": {"public": True},
+        "ask": {"question": "Who did it?", "public": True},
+        "who": {"name": "Hobb", "public": True},
+        "discuss": {},
+    }
     room.double.world.forbid(room.double.channel, room.ben.user, WRITE)
-    met = await tried(room, room.ben, command, room.thread, **options)
-    assert met.ephemeral
-    assert "I only write where you're allowed to write" in met.text
+    for command, options in commands.items():
+        met = await tried(room, room.ben, command, room.thread, **options)
+        assert met.ephemeral, command
+        assert "I only write where you're allowed to write" in met.text, command
     await unchanged(room, [], 0)
 
 

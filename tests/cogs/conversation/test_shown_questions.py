@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import asked_to_keep, in_storage
 from tests.doubles.discord_api import PATIENCE_S, Actor, Channel, DiscordDouble, Interaction, Message, Permission
 from tests.doubles.scripted_chat import call, calls
+from tests.sampling import a_few
 
 HOBB, MARTA = "Does my neighbour Hobb know?", "What has Marta seen?"
 
@@ -72,8 +74,10 @@ async def until_only(room: Scene, *texts: str) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("delete", [one, in_bulk])
-@pytest.mark.parametrize("shown", ["original", "repetition"])
+@pytest.mark.parametrize(
+    ("shown", "delete"),
+    a_few([("original", in_bulk), ("original", one), ("repetition", one), ("repetition", in_bulk)], 2),
+)
 async def test_deleting_either_takes_back_the_question(room: Scene, shown: str, delete: Deletion) -> None:
     first, second = await asked(room), await asked(room, MARTA)
     await delete(room, getattr(first, shown))
@@ -85,7 +89,7 @@ async def test_deleting_either_takes_back_the_question(room: Scene, shown: str, 
     await until_only(room, MARTA)
 
 
-@pytest.mark.parametrize("shown", ["original", "repetition"])
+@pytest.mark.parametrize("shown", a_few(["original", "repetition"], 1))
 async def test_of_two_questions_said_before_either_book_was_chosen_it_is_the_one(room: Scene, shown: str) -> None:
     said = [await offered(room, text) for text in (HOBB, MARTA)]
     title = (await room.book()).title
@@ -197,8 +201,10 @@ async def by_the_card_of_a_book(room: Scene) -> None:
     [room.thread] = [each for each in room.double.threads() if each.id not in known]
 
 
-@pytest.mark.parametrize("ask", [by_command, by_the_card_of_a_thread, by_the_card_of_a_book])
-@pytest.mark.parametrize("delete", [one, in_bulk])
+@pytest.mark.parametrize(
+    ("ask", "delete"),
+    a_few(product([by_command, by_the_card_of_a_thread, by_the_card_of_a_book], [one, in_bulk]), 3),
+)
 async def test_deleting_a_message_that_repeats_the_question_deletes_the_question(
     room: Scene, ask: Ask, delete: Deletion
 ) -> None:
@@ -224,7 +230,7 @@ async def test_an_answer_that_is_made_again_changes_nothing_of_it(room: Scene, l
     await until_only(room)
 
 
-@pytest.mark.parametrize("shown", ["original", "repetition"])
+@pytest.mark.parametrize("shown", a_few(["original", "repetition"], 1))
 async def test_one_that_is_being_answered_is_answered_no_more(room: Scene, shown: str) -> None:
     before = await room.hold()
     said, offer = await offered(room, HOBB)
@@ -247,8 +253,10 @@ async def test_whoever_is_left_out_takes_back_what_they_asked_before(room: Scene
     await room.until(lambda: question.repetition.deleted)
 
 
-@pytest.mark.parametrize("shown", ["original", "repetition"])
-@pytest.mark.parametrize("place", ["channel", "thread"])
+@pytest.mark.parametrize(
+    ("shown", "place"),
+    a_few([("original", "channel"), ("original", "thread"), ("repetition", "thread"), ("repetition", "channel")], 2),
+)
 async def test_a_deletion_while_the_bot_was_away_is_found(
     double: DiscordDouble, tmp_path: Path, shown: str, place: str
 ) -> None:
@@ -478,7 +486,7 @@ async def until_unquoted(room: Scene) -> None:
 class TestQuotations:
     """What somebody has written is quoted in the question of whoever asks about it."""
 
-    @pytest.mark.parametrize("delete", [one, in_bulk, with_their_channel])
+    @pytest.mark.parametrize("delete", a_few([one, with_their_channel, in_bulk], 2))
     async def test_it_goes_with_the_message_and_the_question_stays(self, room: Scene, delete: Deletion) -> None:
         await delete(room, await asked_about(room))
         await until_unquoted(room)
@@ -501,7 +509,7 @@ class TestQuotations:
         await room.ben.edit(said, "Never ||mind||")
         await until_unquoted(room)
 
-    @pytest.mark.parametrize("delete", [one, in_bulk])
+    @pytest.mark.parametrize("delete", a_few([in_bulk, one], 1))
     async def test_so_it_goes_with_an_answer(self, room: Scene, delete: Deletion) -> None:
         answer = await answered(room)
         await asked_about_this(room, answer)

@@ -9,6 +9,7 @@ from cogs.conversation import worker
 from domain.conversation import TurnState
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import PATIENCE_S, Permission
+from tests.sampling import a_few
 
 ANSWER = "It was Hobb, who wanted the island to himself."
 
@@ -53,7 +54,7 @@ async def _posted(room: Scene, release: asyncio.Event) -> None:
 
 
 Moment = Callable[[Scene, asyncio.Event], Awaitable[None]]
-moments = pytest.mark.parametrize("moment", [_asked, _model_asked, _draft, _answered, _posted])
+MOMENTS = [_asked, _model_asked, _draft, _answered, _posted]
 
 
 async def at(room: Scene, moment: Moment) -> asyncio.Event:
@@ -72,7 +73,7 @@ async def answered_once(room: Scene) -> None:
     assert len(room.model.requests) == 1
 
 
-@moments
+@pytest.mark.parametrize("moment", a_few(MOMENTS, 2))
 async def test_one_that_is_archived(room: Scene, moment: Moment) -> None:
     release = await at(room, moment)
     await room.ann.archive(room.thread)
@@ -80,7 +81,7 @@ async def test_one_that_is_archived(room: Scene, moment: Moment) -> None:
     await answered_once(room)
 
 
-@moments
+@pytest.mark.parametrize("moment", a_few(MOMENTS, 3))
 async def test_one_that_is_locked_until_it_is_unlocked(room: Scene, moment: Moment) -> None:
     room.double.world.grant(room.double.guild, room.ben.user, Permission.MANAGE_THREADS)
     release = await at(room, moment)
@@ -94,7 +95,7 @@ async def test_one_that_is_locked_until_it_is_unlocked(room: Scene, moment: Mome
     await answered_once(room)
 
 
-@moments
+@pytest.mark.parametrize("moment", MOMENTS)
 async def test_one_that_is_deleted_goes_on_in_another(room: Scene, moment: Moment) -> None:
     conversation, deleted = await room.conversation(), room.thread
     release = await at(room, moment)
