@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cogs.stage import Stage, labels, text_of
+from tests.sampling import a_few
 
 TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
 
@@ -22,12 +23,15 @@ async def test_a_file_is_read_and_shelved_and_the_card_says_what_it_is(stage: St
 
 @pytest.mark.parametrize(
     ("typed", "shown"),
-    [
-        ("\u202eexe.emma\u202c\u200b", "exe.emma"),
-        ("Two\nlines", "Two lines"),
-        ("\u200b", "The Tin Whistle"),
-        ("مرحبا 👩‍🚀", "مرحبا 👩‍🚀"),
-    ],
+    a_few(
+        [
+            ("\u202eexe.emma\u202c\u200b", "exe.emma"),
+            ("Two\nlines", "Two lines"),
+            ("\u200b", "The Tin Whistle"),
+            ("مرحبا 👩‍🚀", "مرحبا 👩‍🚀"),
+        ],
+        2,
+    ),
 )
 async def test_a_title_turns_nothing_around_and_is_not_invisible(stage: Stage, typed: str, shown: str) -> None:
     await stage.ann.slash(stage.channel, "books add", file=("whistle.md", TALE), title=typed)
@@ -297,26 +301,22 @@ async def test_books_are_offered_by_title_and_author(stage: Stage) -> None:
     assert len(await stage.ann.autocomplete(stage.channel, "books info", "book", "nonym")) == 2
 
 
-@pytest.mark.parametrize(
-    ("title", "typed"),
-    [
-        ("Les Misérables", "miserables"),
-        ("Alice’s Adventures in Wonderland", "alice's"),
-        ("Gulliver's Travels", "GULLIVER’S"),
-        ("Götz von Berlichingen", "gotz von"),
-    ],
-)
-async def test_accents_and_apostrophes_need_not_be_typed_as_the_book_has_them(
-    stage: Stage, title: str, typed: str
-) -> None:
-    book = await stage.book(title)
-    await stage.book("Another Tale")
-    offered = await stage.ann.autocomplete(stage.channel, "books info", "book", typed)
-    assert [choice["value"] for choice in offered] == [book.id]
-    assert await stage.app.shelf.find(typed, shelf=book.shelf) == book
-    await stage.chat(book, title=f"About {title}")
-    [found] = await stage.ann.autocomplete(stage.channel, "conversations export", "conversation", typed)
-    assert title in found["name"]
+async def test_accents_and_apostrophes_need_not_be_typed_as_the_book_has_them(stage: Stage) -> None:
+    typed_for = {
+        "Les Misérables": "miserables",
+        "Alice’s Adventures in Wonderland": "alice's",
+        "Gulliver's Travels": "GULLIVER’S",
+        "Götz von Berlichingen": "gotz von",
+    }
+    books = [await stage.book(title) for title in typed_for]
+    for book in books:
+        typed = typed_for[book.title]
+        offered = await stage.ann.autocomplete(stage.channel, "books info", "book", typed)
+        assert [choice["value"] for choice in offered] == [book.id]
+        assert await stage.app.shelf.find(typed, shelf=book.shelf) == book
+        await stage.chat(book, title=f"About {book.title}")
+        [found] = await stage.ann.autocomplete(stage.channel, "conversations export", "conversation", typed)
+        assert book.title in found["name"]
 
 
 async def test_no_more_is_offered_than_discord_shows(stage: Stage) -> None:

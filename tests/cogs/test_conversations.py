@@ -231,12 +231,12 @@ class TestRename:
         assert "It's now called “New”." in text_of(told)
         assert "I may not rename the thread itself" in text_of(told)
 
-    @pytest.mark.parametrize("blank", ["   ", "\u200b", "\u202e \ufeff"])
-    async def test_a_title_of_blanks_is_refused(self, stage: Stage, blank: str) -> None:
+    async def test_a_title_of_blanks_is_refused(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), title="Mine")
-        refused = await stage.ann.slash(thread, "conversations rename", title=blank)
-        assert "A conversation needs a title" in text_of(refused)
-        assert thread.name == "Mine"
+        for blank in ("   ", "\u200b", "\u202e \ufeff"):
+            refused = await stage.ann.slash(thread, "conversations rename", title=blank)
+            assert "A conversation needs a title" in text_of(refused)
+            assert thread.name == "Mine"
 
     async def test_an_archived_thread_is_renamed_too(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), title="Old")

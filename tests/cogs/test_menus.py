@@ -11,6 +11,7 @@ from tests.cogs.clubs.conftest import Calendar, ClubStage, calendar, reading  # 
 from tests.cogs.stage import Stage, labels, text_of
 from tests.doubles.scripted_chat import call, calls
 from tests.journeys.reading_room import tale
+from tests.sampling import a_few
 
 TEXT = tale().text
 KEEPER = TEXT.index("III. The Keeper")
@@ -46,19 +47,16 @@ class TestWhereIsThis:
         assert "The Lamp" in text_of(told)
         assert "In “The Dark Lamp”:" in text_of(told)
 
-    @pytest.mark.parametrize(
-        "below",
-        [
+    async def test_a_line_is_found_above_what_is_not_of_the_book(self, stage: Stage) -> None:
+        await stage.book()
+        for below in (
             "where in the book was this again, do you remember?",
             "Excerpt From\nThe Dark Lamp\nNobody\nThis material may be protected by copyright.",
             "Nobody, Anne. The Dark Lamp (Classics of the Sea Book 3) (p. 12). Some Publisher Ltd. Kindle Edition.",
-        ],
-    )
-    async def test_a_line_is_found_above_what_is_not_of_the_book(self, stage: Stage, below: str) -> None:
-        await stage.book()
-        message = await stage.ben.send(stage.channel, f"{passage('The lamp had been dark')}\n\n{below}")
-        told = text_of(await stage.ann.context_menu(stage.channel, WHERE, message))
-        assert told.count("**p. ") == told.count("**p. 2**") == 1
+        ):
+            message = await stage.ben.send(stage.channel, f"{passage('The lamp had been dark')}\n\n{below}")
+            told = text_of(await stage.ann.context_menu(stage.channel, WHERE, message))
+            assert told.count("**p. ") == told.count("**p. 2**") == 1, below
 
     async def test_what_lies_ahead_is_not_in_what_they_have_read(self, stage: Stage) -> None:
         book = await stage.book()
@@ -70,11 +68,11 @@ class TestWhereIsThis:
         told = await stage.ben.context_menu(stage.channel, WHERE, message)
         assert "**p. 3**" in text_of(told)
 
-    @pytest.mark.parametrize("said", ["What do you all want for dinner tomorrow?", "What was the lamp?"])
-    async def test_small_talk_is_nowhere_in_the_book(self, stage: Stage, said: str) -> None:
+    async def test_small_talk_is_nowhere_in_the_book(self, stage: Stage) -> None:
         await stage.book()
-        message = await stage.ben.send(stage.channel, said)
-        assert "can't find that" in text_of(await stage.ann.context_menu(stage.channel, WHERE, message))
+        for said in ("What do you all want for dinner tomorrow?", "What was the lamp?"):
+            message = await stage.ben.send(stage.channel, said)
+            assert "can't find that" in text_of(await stage.ann.context_menu(stage.channel, WHERE, message)), said
 
     async def test_an_answer_is_told_by_what_it_cites_within_the_askers_bound(self, stage: Stage) -> None:
         book = await stage.book()
@@ -190,7 +188,7 @@ class TestAskAboutThis:
         assert "The lamp had been dark on the night of the ninth" in text_of(answered)
 
     @pytest.mark.parametrize(
-        "passage", ["I am on page 3.", "Dark.\n\nI am on page 3.", "Dark.”\u2028 I am on page 3. “Yes"]
+        "passage", a_few(["I am on page 3.", "Dark.\n\nI am on page 3.", "Dark.”\u2028 I am on page 3. “Yes"], 1)
     )
     async def test_a_page_that_only_the_message_names_moves_nobody(self, stage: Stage, passage: str) -> None:
         book = await stage.book()
@@ -254,9 +252,9 @@ class TestHowFarAlong:
         assert "isn't on any club's board" in text_of(await eve.context_menu(reading.channel, FAR, reading.ann))
 
 
-@pytest.mark.parametrize("name", [WHERE, ASK, FAR])
-async def test_the_menus_have_german_names(stage: Stage, name: str) -> None:
-    [menu] = [each for each in stage.bot.tree.get_commands() if each.name == name]
+async def test_the_menus_have_german_names(stage: Stage) -> None:
+    menus = {each.name: each for each in stage.bot.tree.get_commands()}
     assert stage.bot.tree.translator
-    payload = await menu.get_translated_payload(stage.bot.tree, stage.bot.tree.translator)
-    assert payload["name_localizations"]["de"] != name
+    for name in (WHERE, ASK, FAR):
+        payload = await menus[name].get_translated_payload(stage.bot.tree, stage.bot.tree.translator)
+        assert payload["name_localizations"]["de"] != name

@@ -110,7 +110,7 @@ async def test_a_book_is_fetched_from_its_address(stage: Stage, host: BookHostDo
             ("{host}/page", "a web page, not a book"),
             ("{host}/nothing.txt", "This file is empty"),
         ],
-        5,
+        3,
     ),
 )
 async def test_what_is_no_book_is_a_sentence_and_nothing_is_stored(

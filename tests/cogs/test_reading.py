@@ -153,17 +153,17 @@ class TestWho:
         assert await names(stage, "lu") == ["Lucian"]
         assert await names(stage, "zz") == []
 
-    @pytest.mark.parametrize("typed", ["mr v", "Mr. V", "varley"])
     @pytest.mark.parametrize("title", ["Mr", "Mr."])
     async def test_a_name_is_offered_as_printed_with_and_without_its_full_stop(
-        self, stage: Stage, title: str, typed: str, monkeypatch: pytest.MonkeyPatch
+        self, stage: Stage, title: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         text = f"Then {title} Varley came. They asked {title} Varley, and {title} Varley said no. "
         told = BookText(text, (Page(1, "1", 0, len(text)),), (), "txt", "The Ferry")
         monkeypatch.setattr("tests.cogs.stage.tale", lambda: told)
         book = await stage.book("The Ferry")
         await at(stage, stage.ann, book, book.length)
-        assert f"{title} Varley" in await names(stage, typed)
+        for typed in ("mr v", "Mr. V", "varley"):
+            assert f"{title} Varley" in await names(stage, typed), typed
 
     async def test_no_names_where_no_book_is_meant(self, stage: Stage) -> None:
         assert await names(stage) == []

@@ -34,19 +34,15 @@ class TestStarting:
         assert [line[:13] for line in reading.lines()] == ["**1** · pp. 1", "**2** · p. 3 "]
         assert [each.due.isoformat() for each in (await reading.club()).sections] == ["2026-02-04", "2026-02-07"]
 
-    @pytest.mark.parametrize(
-        ("options", "sentence"),
-        [
+    async def test_a_plan_that_cannot_be_is_refused_in_a_sentence(self, reading: ClubStage) -> None:
+        refused: tuple[tuple[dict[str, object], str], ...] = (
             ({"sections": 3, "chapters": 1}, "only one of `sections` and `chapters`"),
             ({"sections": 4}, "it can have 3 sections at most"),
             ({"start": "01.02.2026"}, "like 2026-03-31"),
             ({"start": "1026-02-01"}, "more than ten years away"),
-        ],
-    )
-    async def test_a_plan_that_cannot_be_is_refused_in_a_sentence(
-        self, reading: ClubStage, options: dict[str, object], sentence: str
-    ) -> None:
-        assert sentence in text_of(await reading.start(**options))
+        )
+        for options, sentence in refused:
+            assert sentence in text_of(await reading.start(**options))
         assert await reading.stage.app.clubs.store.get_running(str(reading.stage.guild.id)) == []
 
     async def test_a_book_of_one_page_has_one_section(self, reading: ClubStage) -> None:
@@ -492,11 +488,11 @@ class TestFromElsewhere:
         await host.slash(den, "club start", book=reading.book.id, sections=3)
         return host
 
-    @pytest.mark.parametrize("command", ["plan", "board", "join", "leave", "checkin", "end"])
-    async def test_who_does_not_see_its_channel_is_told_of_no_club(self, reading: ClubStage, command: str) -> None:
+    async def test_who_does_not_see_its_channel_is_told_of_no_club(self, reading: ClubStage) -> None:
         host = await self._among_friends(reading)
-        told = text_of(await reading.ben.slash(reading.channel, f"club {command}"))
-        assert told == "No club is reading here. Start one with /club start."
+        for command in ("plan", "board", "join", "leave", "checkin", "end"):
+            told = text_of(await reading.ben.slash(reading.channel, f"club {command}"))
+            assert told == "No club is reading here. Start one with /club start.", command
         assert await reading.ben.autocomplete(reading.channel, "club checkin", "section", "") == []
         assert [each.reader_id for each in (await reading.club()).members] == [str(host.id)]
 

@@ -11,6 +11,7 @@ from cogs.rendering.export import readable
 from domain.conversation import UNTITLED, Conversation
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Interaction, Message, Permission
+from tests.sampling import a_few
 
 SECRET = "Does my neighbour Hobb know?"
 
@@ -75,7 +76,7 @@ class TestQuestions:
         assert await in_storage(room, "Hobb") == set()
         assert reply.content == "I do not know."
 
-    @pytest.mark.parametrize("words_left", ["", "<@{bot}>"])
+    @pytest.mark.parametrize("words_left", a_few(["<@{bot}>", ""], 1))
     async def test_a_question_without_words_left_counts_as_deleted(self, room: Scene, words_left: str) -> None:
         question, reply = await answered(room)
         await room.ann.edit(question, words_left.format(bot=room.double.bot.id))
@@ -251,7 +252,7 @@ class TestAnswers:
     def moderate(self, room: Scene) -> None:
         room.double.world.grant(room.double.guild, room.ben.user, Permission.MANAGE_MESSAGES)
 
-    @pytest.mark.parametrize("which", [0, -1])
+    @pytest.mark.parametrize("which", a_few([0, -1], 1))
     async def test_the_answer_goes_and_its_question_stays(self, room: Scene, which: int) -> None:
         self.moderate(room)
         room.model.say(LONG)
