@@ -8,7 +8,7 @@ import pytest
 from storage.opening import Storage
 from storage.sql.erasure import OF_A_SERVER
 from storage.sql.privacy import IMPERSONAL, PERSONAL, PersonalColumn
-from tests.storage.values import furnish, hold_turn
+from tests.storage.values import furnish, hold_turn, tables_with
 
 PERSON, SERVER = "4711471147114711", "8822882288228822"
 
@@ -62,15 +62,6 @@ async def put(storage: Storage, table: str, **values: str) -> None:
             f"INSERT INTO chat_messages ({', '.join(answer)}) VALUES ({', '.join('?' * len(answer))})",
             list(answer.values()),
         )
-
-
-async def tables_with(storage: Storage, text: str) -> set[str]:
-    found = set()
-    for table, shape in (await storage.engine.tables()).items():
-        is_in_it = " OR ".join(f'CAST("{column}" AS TEXT) LIKE ?' for column in shape.columns)
-        if await storage.engine.read(f"SELECT 1 FROM {table} WHERE {is_in_it}", [f"%{text}%"] * len(shape.columns)):
-            found.add(table)
-    return found
 
 
 async def test_every_table_is_on_the_list_of_personal_data_or_on_that_of_the_others(storage: Storage) -> None:

@@ -122,3 +122,13 @@ async def hold_turn(
 
 async def ids_of(storage: Storage, conversation_id: str = "tea") -> list[str]:
     return [message.id for message in await storage.messages.get_by_conversation(conversation_id)]
+
+
+async def tables_with(storage: Storage, text: str) -> set[str]:
+    """The tables in which a text stands."""
+    found = set()
+    for table, shape in (await storage.engine.tables()).items():
+        is_in_it = " OR ".join(f'CAST("{column}" AS TEXT) LIKE ?' for column in shape.columns)
+        if await storage.engine.read(f"SELECT 1 FROM {table} WHERE {is_in_it}", [f"%{text}%"] * len(shape.columns)):
+            found.add(table)
+    return found

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from domain.chat import ChatMessage
 from domain.conversation import Conversation, Turn, TurnState
 from storage.book_files.files import SQLiteBookFiles
 from tests.bot.online import Online, online
-from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Message, MessageType
+from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
 from tests.doubles.discord_api.entities import as_read
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.journeys.reading_room import tale
+from tests.waiting import eventually
 
 
 def done_with(turns: Sequence[Turn], count: int) -> bool:
@@ -92,15 +94,12 @@ class Scene:
 
     async def until_delivered(self, count: int = 1, thread: Channel | None = None) -> None:
         """Until that many turns of the thread's conversation are done with."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not done_with(await self.turns(thread), count):
-                await asyncio.sleep(0.01)
+        await eventually(partial(self.turns, thread), lambda turns: done_with(turns, count))
 
     async def conversation(self, thread: Channel | None = None) -> Conversation:
         """That of a thread, which has its card a moment before its conversation."""
-        async with asyncio.timeout(PATIENCE_S):
-            while (found := await self._bound_to(thread or self.thread)) is None:
-                await asyncio.sleep(0.01)
+        found = await eventually(partial(self._bound_to, thread or self.thread))
+        assert found
         return found
 
     async def _bound_to(self, thread: Channel) -> Conversation | None:
@@ -118,9 +117,7 @@ class Scene:
 
     async def until_kept(self, *texts: str) -> None:
         """Until what is kept of the talk is exactly this: the bot has heard all that was said, edited or deleted."""
-        async with asyncio.timeout(PATIENCE_S):
-            while await self.kept() != list(texts):
-                await asyncio.sleep(0.01)
+        await eventually(self.kept, lambda kept: kept == list(texts))
 
     async def hold(self) -> asyncio.Event:
         """Let the model stop after its first word from now on; set the event to let it go on."""

@@ -15,9 +15,10 @@ from domain.conversation import TitleSource, Turn, TurnState
 from domain.tool_use import TextChunk
 from storage.opening import open_storage
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
+from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.scripted_chat import call, calls
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
@@ -445,9 +446,7 @@ class TestNames:
     """A thread that a person renames while the bot does not see it."""
 
     async def title(self, room: Scene, wanted: str) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while (await room.conversation()).title != wanted:
-                await asyncio.sleep(0.01)
+        await eventually(room.conversation, lambda talk: talk.title == wanted)
         assert (await room.conversation()).title_source is TitleSource.PERSON
 
     async def test_its_name_is_taken_over_at_the_next_start(self, gone: Scene) -> None:

@@ -1,8 +1,8 @@
 """Who is answered: everybody who writes alone in a thread; in company, those who speak to the bot."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,11 @@ import pytest
 from bot.parsers.formats import EXTENSIONS
 from cogs.conversation.intake import BOOK_ENDINGS
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, MessageType, Permission
+from tests.doubles.discord_api import Channel, DiscordDouble, MessageType, Permission
 from tests.doubles.discord_api.entities import ChannelType, Poll
 from tests.doubles.discord_api.payloads import channel_payload
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 
@@ -394,9 +395,7 @@ async def test_replies_to_what_is_posted_for_a_club_are_for_its_members(room: Sc
     await room.until(opened)
     section = opened()[0]
     questions = room.replies(section)[-1]
-    async with asyncio.timeout(PATIENCE_S):
-        while not await room.app.storage.clubs.has_posted(str(double.guild.id), str(questions.id)):
-            await asyncio.sleep(0.01)
+    await eventually(partial(room.app.storage.clubs.has_posted, str(double.guild.id), str(questions.id)))
     await room.ann.say(section, "I think she was afraid.", reply_to=questions)
     card = next(each for each in double.messages() if each.author is double.bot and each.buttons)
     await room.ann.say(double.channel, "Chapter 2 was great!", reply_to=card)

@@ -11,6 +11,7 @@ from domain.tool_use import TextChunk
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import PATIENCE_S, Message, Permission
 from tests.doubles.scripted_chat import Reply
+from tests.waiting import eventually
 
 LONG = "The lamp on the island was dark that night, and nobody knew why; the keeper had not come back from the sea."
 
@@ -22,8 +23,7 @@ async def being_answered(room: Scene, *questions: str) -> list[Message]:
     await room.ann.say(room.thread, "Hello")
     await room.until_asked(1)
     said = [await room.ann.say(room.thread, question) for question in questions]
-    while len(await room.history()) < len(questions) + 1:
-        await asyncio.sleep(0.01)
+    await eventually(room.history, lambda kept: len(kept) > len(questions))
     before.set()
     await room.until(lambda: room.said() and room.said()[-1].startswith(LONG[:30]))
     return said

@@ -29,6 +29,7 @@ from tests.doubles.discord_api import Actor, DiscordDouble
 from tests.doubles.discord_api.entities import Permission
 from tests.postgres import Wire, a_database, wire_to
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 AWAY = "⚠️ I can't get at my notes just now. I'll answer as soon as I can."
 AWAY_IN_GERMAN = "⚠️ Ich komme gerade nicht an meine Notizen. Ich antworte, sobald es wieder geht."
@@ -214,8 +215,7 @@ async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
         copy = await room.app.people.export(str(room.ann.user.id))
         return str(notice.id) in str(copy)
 
-    while not await is_noted():
-        await asyncio.sleep(0.05)
+    await eventually(is_noted)
 
 
 async def test_the_note_of_a_post_that_is_deleted_meanwhile_goes_once_the_database_is_back(
@@ -224,8 +224,7 @@ async def test_the_note_of_a_post_that_is_deleted_meanwhile_goes_once_the_databa
     async def noted() -> list[str]:
         return [each["message_id"] for each in (await room.app.people.export(str(room.ann.user.id)))["shown_in"]]
 
-    while not (shown := await noted()):
-        await asyncio.sleep(0.05)
+    shown = await eventually(noted)
     places = (room.thread, room.double.channel)
     [card] = [each for place in places for each in room.double.messages(place) if str(each.id) == shown[0]]
     wire.cut()
@@ -233,8 +232,7 @@ async def test_the_note_of_a_post_that_is_deleted_meanwhile_goes_once_the_databa
     await room.until(lambda: room.state.bot.storage_retries._tasks)
     wire.mend()
     await until_the_database_answers(room)
-    while shown[0] in await noted():
-        await asyncio.sleep(0.05)
+    await eventually(noted, lambda ids: shown[0] not in ids)
 
 
 async def test_an_answer_that_was_being_made_is_made_again_in_its_place(room: Scene, wire: Wire) -> None:
@@ -454,8 +452,7 @@ async def test_what_else_happens_meanwhile_is_dealt_with_once_the_database_is_ba
     await until_the_database_answers(room)
     room.state.bot.dispatch("database_back")
     await room.until(lambda: "Which book" in room.double.said(room.double.channel)[-1])
-    while (await room.conversation()).title != "By night":
-        await asyncio.sleep(0.05)
+    await eventually(room.conversation, lambda talk: talk.title == "By night")
 
 
 TRY_AGAIN = "I can't get at my notes just now. Please try again in a minute."

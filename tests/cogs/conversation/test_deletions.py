@@ -2,6 +2,8 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ import pytest
 from cogs.rendering.export import readable
 from domain.conversation import UNTITLED, Conversation
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Interaction, Message, Permission
+from tests.doubles.discord_api import DiscordDouble, Interaction, Message, Permission
 from tests.sampling import a_few
+from tests.storage.values import tables_with
+from tests.waiting import eventually
 
 SECRET = "Does my neighbour Hobb know?"
 
@@ -38,19 +42,21 @@ def purge(room: Scene, *messages: Message) -> None:
 
 async def in_storage(room: Scene, text: str) -> set[str]:
     """The tables in which a text stands."""
-    found, engine = set(), room.app.storage.engine
-    for table, shape in (await engine.tables()).items():
-        for column in shape.columns:
-            if await engine.read(f'SELECT 1 FROM {table} WHERE CAST("{column}" AS TEXT) LIKE ?', [f"%{text}%"]):
-                found.add(table)
-    return found
+    return await tables_with(room.app.storage, text)
+
+
+async def until_in_storage(room: Scene, text: str) -> None:
+    await eventually(partial(in_storage, room, text))
+
+
+async def until_not_in_storage(room: Scene, text: str) -> None:
+    await eventually(partial(in_storage, room, text), not_)
 
 
 async def until_kept_of(room: Scene, count: int) -> None:
     """Until so many conversations are kept."""
-    async with asyncio.timeout(PATIENCE_S):
-        while len(await room.app.conversations.in_guild(str(room.double.guild.id))) != count:
-            await asyncio.sleep(0.01)
+    server = str(room.double.guild.id)
+    await eventually(partial(room.app.conversations.in_guild, server), lambda kept: len(kept) == count)
 
 
 class TestQuestions:
@@ -328,26 +334,19 @@ class TestAnswers:
         asked = await room.ann.slash("ask", question="What does the sea say?", public=True)
         await room.until(lambda: asked.messages and "I do not know." in asked.messages[0].content)
         [aside] = await asides(room)
-        while not (await room.app.transcripts.turns(aside.id))[0].reply_ids:
-            await asyncio.sleep(0.01)
+        await eventually(partial(room.app.transcripts.turns, aside.id), lambda turns: turns[0].reply_ids)
         await room.ben.delete(asked.messages[0])
-        async with asyncio.timeout(PATIENCE_S):
-            while await in_storage(room, "I do not know"):
-                await asyncio.sleep(0.01)
+        await until_not_in_storage(room, "I do not know")
         assert [each.content for each in await room.app.transcripts.messages(aside.id)] == ["What does the sea say?"]
 
 
 async def answered_to_all(room: Scene, question: str = "What does the sea say?") -> list[Message]:
     """The messages in which a question of /ask is answered publicly, once it is known whom they show."""
-    before = {each.id for each in room.double.messages()}
+    before = {str(each.id) for each in room.double.messages()}
     await room.ann.slash("ask", question=question, public=True)
-    async with asyncio.timeout(PATIENCE_S):
-        while not (shown := await last_shown(room) - {*map(str, before)}):
-            await asyncio.sleep(0.01)
-        while not shown <= {
-            each["message_id"] for each in (await room.app.people.export(str(room.ann.id)))["shown_in"]
-        }:
-            await asyncio.sleep(0.01)
+    shown = await eventually(partial(last_shown, room), lambda shown: shown - before) - before
+    export = partial(room.app.people.export, str(room.ann.id))
+    await eventually(export, lambda copy: shown <= {each["message_id"] for each in copy["shown_in"]})
     return [each for each in room.double.messages() if str(each.id) in shown]
 
 
@@ -446,9 +445,7 @@ class TestPlaces:
         await over_a_week(room)
         await room.ann.slash("chat", book=conversation.book_id, conversation=conversation.id)
         await room.until(lambda: len(room.double.threads()) == 1)
-        async with asyncio.timeout(PATIENCE_S):
-            while await gone(room):
-                await asyncio.sleep(0.01)
+        await eventually(partial(gone, room), not_)
         await room.app.housekeeping.sweep()
         assert await in_storage(room, "Hobb")
 
@@ -472,8 +469,8 @@ class TestPlaces:
             card, [deleted, *_] = cards_of_clubs(double)[-1], double.threads()[1:]
             await room.until(lambda: card.embed_texts[0].count("thread open") == 3)
             clubs = room.app.clubs
-            while not all(each.ready for each in (await clubs.in_channel(*here(double), lambda _: True)).sections):
-                await asyncio.sleep(0.01)
+            found = partial(clubs.in_channel, *here(double), lambda _: True)
+            await eventually(found, lambda club: all(each.ready for each in club.sections))
         await room.ann.delete_channel(deleted)
         async with again(room) as after:
             await after.until(lambda: card.embed_texts[0].count("thread open") == 2)
@@ -490,11 +487,8 @@ class TestPlaces:
         await answered_to_all(room)
         await room.ann.archive(room.thread)  # Discord does not tell that it is gone with its channel
         await room.ann.delete_channel(room.double.channel)
-        async with asyncio.timeout(PATIENCE_S):
-            while await in_storage(room, "The sea said"):
-                await asyncio.sleep(0.01)
-            while await room.app.storage.engine.read("SELECT 1 FROM posts"):
-                await asyncio.sleep(0.01)
+        await until_not_in_storage(room, "The sea said")
+        await eventually(partial(room.app.storage.engine.read, "SELECT 1 FROM posts"), not_)
         [aside] = await asides(room)
         assert [each.content for each in await room.app.transcripts.messages(aside.id)] == ["What does the sea say?"]
 
@@ -512,9 +506,7 @@ async def gone(room: Scene) -> bool:
 
 
 async def until_gone(room: Scene) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not await gone(room):
-            await asyncio.sleep(0.01)
+    await eventually(partial(gone, room))
 
 
 async def over_a_week(room: Scene) -> None:
@@ -527,9 +519,7 @@ class TestServers:
         return [row["guild_id"] for row in await room.app.storage.engine.read("SELECT guild_id FROM left_servers")]
 
     async def until_left(self, room: Scene, *servers: str) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while await self.left(room) != list(servers):
-                await asyncio.sleep(0.01)
+        await eventually(partial(self.left, room), lambda left: left == list(servers))
 
     async def over_a_month(self, room: Scene) -> None:
         then = (datetime.now(UTC) - timedelta(days=31)).isoformat(timespec="microseconds")

@@ -1,7 +1,8 @@
 """Direct messages: one conversation is current in them, every message there is for the bot, and no server is needed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from functools import partial
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from domain.tool_use import TextChunk
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import Actor, DiscordDouble, Interaction, Message
 from tests.journeys.reading_room import TALE
+from tests.waiting import eventually
 
 BUSY = LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded. Try again soon.")
 
@@ -285,9 +287,9 @@ async def test_an_edited_question_and_a_deleted_one_are_taken_in(ann: Reader) ->
     await ann.says("Who kepes it?", "The keeper does.")
     asked = next(each for each in ann.double.messages(ann.place) if each.content == "Who kepes it?")
     await ann.person.edit(asked, "Who keeps it?")
-    await eventually(lambda: ann.questions(conversation), ["Who keeps it?"])
+    await eventually(partial(ann.questions, conversation), lambda found: found == ["Who keeps it?"])
     await ann.person.delete(asked)
-    await eventually(lambda: ann.questions(conversation), [])
+    await eventually(partial(ann.questions, conversation), not_)
 
 
 async def test_what_was_written_while_the_bot_was_away_is_answered_once_and_where_it_belongs(
@@ -331,7 +333,9 @@ async def test_what_was_changed_while_the_bot_was_away_is_found_in_earlier_conve
     await person.delete(deleted)
     await person.edit(edited, "And his name?")
     async with online(double, tmp_path) as state:
-        await eventually(lambda: Reader(double, state, person).questions(first), ["And his name?"])
+        await eventually(
+            partial(Reader(double, state, person).questions, first), lambda found: found == ["And his name?"]
+        )
 
 
 async def test_a_switch_leaves_what_was_missed_to_the_conversation_it_was_written_in(
@@ -430,16 +434,10 @@ async def used_says(double: DiscordDouble, used: Interaction, text: str) -> None
     await double.until(lambda: used.messages and text in used.text)
 
 
-async def eventually(look: Callable[[], Awaitable[object]], wanted: object) -> None:
-    async with asyncio.timeout(30):
-        while await look() != wanted:
-            await asyncio.sleep(0.02)
-
-
 async def test_erasing_takes_the_persons_shelf_and_what_the_bot_said_to_them(ann: Reader) -> None:
     await ann.chat(await ann.add("The Lamp"), message="Who keeps it?")
     await ann.says("And who else?", "Nobody else.")
-    await eventually(lambda: ann.bot.app.storage.engine.read("SELECT 1 FROM turns WHERE state <> 'delivered'"), [])
+    await eventually(partial(ann.bot.app.storage.engine.read, "SELECT 1 FROM turns WHERE state <> 'delivered'"), not_)
     shown = await ann.person.slash("privacy", channel=ann.place)
     assert "Erase this server's data" not in [each.label for each in shown.messages[0].buttons]
     await ann.person.click(shown.messages[0], label="Erase it all")

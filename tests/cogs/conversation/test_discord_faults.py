@@ -17,6 +17,7 @@ from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Permission
 from tests.doubles.discord_api.ratelimits import Window
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
@@ -302,9 +303,7 @@ async def refused(room: Scene) -> None:
 async def held_up(room: Scene) -> None:
     """Until the answer is made, and is not shown."""
     await refused(room)
-    async with asyncio.timeout(PATIENCE_S):
-        while [turn.state for turn in await room.turns()] != [TurnState.ANSWERED]:
-            await asyncio.sleep(0.01)
+    await eventually(room.turns, lambda turns: [turn.state for turn in turns] == [TurnState.ANSWERED])
 
 
 async def silenced(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

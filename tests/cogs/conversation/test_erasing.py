@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from functools import partial
+from operator import not_
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,12 @@ from domain.tool_use import TokenUsage
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import in_storage
 from tests.cogs.conversation.test_readers_behind import stand_at
-from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
 from tests.doubles.discord_api.actor import Actor
 from tests.doubles.discord_api.gateway import INTENT_GUILDS
 from tests.doubles.discord_api.payloads import thread_for
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 QUESTION = "Does my neighbour Hobb know?"
 
@@ -162,8 +165,7 @@ async def test_a_crash_in_the_middle_only_delays_it(double: DiscordDouble, tmp_p
     async with again(room) as after:
         await after.until(lambda: double.threads() == [])
         await after.until(lambda: str(room.ann.user.id) not in everything_shown(after))
-        while await after.app.people.removals():
-            await asyncio.sleep(0.01)
+        await eventually(after.app.people.removals, not_)
         assert await in_storage(after, str(room.ann.user.id)) == set()
 
 
@@ -300,8 +302,7 @@ def parts_of(room: Scene, *parts: str) -> list[str]:
 async def until_nothing_of(room: Scene, *parts: str) -> None:
     """Until nothing of this is shown by the bot, no turn runs, and nothing is left to be removed."""
     await room.until(lambda: not parts_of(room, *parts) and not room.app.chat.is_busy)
-    while await room.app.people.removals():
-        await asyncio.sleep(0.01)
+    await eventually(room.app.people.removals, not_)
 
 
 class TestInTheSameMoment:
@@ -402,9 +403,7 @@ class TestInTheSameMoment:
         await self.press(room, shown)
         await room.until(lambda: "Erased" in shown.text)
         second.set()
-        async with asyncio.timeout(PATIENCE_S):
-            while (await room.kept(thread))[-2:] != ["And you?", "I do not know."]:
-                await asyncio.sleep(0.01)
+        await eventually(partial(room.kept, thread), lambda kept: kept[-2:] == ["And you?", "I do not know."])
         assert "Hobb" not in asked[-1]
 
     async def test_a_title_is_not_made_of_what_was_erased(self, room: Scene) -> None:

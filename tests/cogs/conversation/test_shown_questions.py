@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,16 @@ import pytest
 
 from domain.errors import LLMError, LLMErrorCode
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.cogs.conversation.test_deletions import asked_to_keep, in_storage
-from tests.doubles.discord_api import PATIENCE_S, Actor, Channel, DiscordDouble, Interaction, Message, Permission
+from tests.cogs.conversation.test_deletions import (
+    asked_to_keep,
+    in_storage,
+    until_in_storage,
+    until_not_in_storage,
+)
+from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Interaction, Message, Permission
 from tests.doubles.scripted_chat import call, calls
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 HOBB, MARTA = "Does my neighbour Hobb know?", "What has Marta seen?"
 
@@ -69,9 +76,7 @@ async def asked(room: Scene, text: str = HOBB, place: Channel | None = None) -> 
 
 async def until_only(room: Scene, *texts: str) -> None:
     """Until these are the questions that are stored."""
-    async with asyncio.timeout(PATIENCE_S):
-        while [each.content for each in await room.history() if each.author_id] != list(texts):
-            await asyncio.sleep(0.01)
+    await eventually(room.history, lambda kept: [each.content for each in kept if each.author_id] == list(texts))
 
 
 @pytest.mark.parametrize(
@@ -176,9 +181,9 @@ async def test_of_two_questions_pressed_within_a_moment_it_is_the_one(room: Scen
 
 
 async def until_questions(room: Scene, texts: set[str]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while {each.content for each in await room.history() if each.author_id and each.turn_id} != texts:
-            await asyncio.sleep(0.01)
+    await eventually(
+        room.history, lambda kept: {each.content for each in kept if each.author_id and each.turn_id} == texts
+    )
     await room.until(lambda: all(repetitions(room, each) for each in texts))
 
 
@@ -368,9 +373,8 @@ async def test_in_direct_messages_too(double: DiscordDouble, tmp_path: Path) -> 
 
 
 async def until_stored(room: Scene, person: Actor, *texts: str) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while [each["content"] for each in (await room.app.people.export(str(person.id)))["messages"]] != [*texts]:
-            await asyncio.sleep(0.01)
+    export = partial(room.app.people.export, str(person.id))
+    await eventually(export, lambda copy: [each["content"] for each in copy["messages"]] == [*texts])
 
 
 async def test_in_direct_messages_what_happened_while_the_bot_was_away(double: DiscordDouble, tmp_path: Path) -> None:
@@ -401,9 +405,7 @@ async def test_one_repetition_of_several_questions_takes_all_of_them_along(room:
     await until_only(room, "First?", HOBB)
     conversation = await room.conversation()
     await room.ann.delete_channel(room.thread)
-    async with asyncio.timeout(PATIENCE_S):
-        while await room.app.conversations.in_thread(str(room.thread.id)):
-            await asyncio.sleep(0.01)
+    await eventually(partial(room.app.conversations.in_thread, str(room.thread.id)), not_)
     await room.ann.slash("chat", book=conversation.book_id, conversation=conversation.id)
     await room.until(lambda: room.double.threads())
     [room.thread] = room.double.threads()
@@ -421,9 +423,7 @@ async def test_what_was_repeated_just_before_a_kill_is_known_after_it(double: Di
         await room.app.storage.engine.write("DELETE FROM posts WHERE words = 1")
         [kept] = [each for each in await room.history() if each.author_id]
     async with again(room) as after:
-        async with asyncio.timeout(2 * PATIENCE_S):
-            while not await after.app.transcripts.repetitions(kept.id):
-                await asyncio.sleep(0.01)
+        await eventually(partial(after.app.transcripts.repetitions, kept.id))
         double.world.delete(question.repetition)
         await until_only(after)
 
@@ -461,9 +461,7 @@ async def asked_about(room: Scene) -> Message:
 async def asked_about_this(room: Scene, said: Message) -> Message:
     room.model.say(calls(call("find_phrase", text=QUOTED)), "I do not know.")
     await room.ann.submit(await room.ann.menu("Ask about this", said), question=OWN)
-    async with asyncio.timeout(PATIENCE_S):
-        while not await in_storage(room, "I do not know"):
-            await asyncio.sleep(0.01)
+    await until_in_storage(room, "I do not know")
     assert await in_storage(room, "neighbour") == {"chat_messages", "conversations"}
     assert await room.app.storage.engine.read("SELECT 1 FROM chat_messages WHERE role = 'tool_result'")
     return said
@@ -475,9 +473,7 @@ def is_answered(asked: Interaction) -> bool:
 
 async def until_unquoted(room: Scene) -> None:
     """Until nothing is stored of what was quoted, but the question and its answer are."""
-    async with asyncio.timeout(PATIENCE_S):
-        while await in_storage(room, "neighbour"):
-            await asyncio.sleep(0.01)
+    await until_not_in_storage(room, "neighbour")
     [aside] = [each for each in await room.app.conversations.of_reader(str(room.ann.id)) if each.is_aside]
     assert [each.content for each in await room.app.transcripts.messages(aside.id)] == [OWN, "I do not know."]
     assert aside.title == OWN
@@ -558,9 +554,7 @@ class TestQuotations:
         await room.ben.delete(said)
         go_on.set()
         await asking
-        async with asyncio.timeout(PATIENCE_S):
-            while not await in_storage(room, "I do not know"):
-                await asyncio.sleep(0.01)
+        await until_in_storage(room, "I do not know")
         await until_unquoted(room)
 
     @pytest.mark.parametrize("delete", [one, with_their_channel])

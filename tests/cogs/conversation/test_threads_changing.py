@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 
 from cogs.conversation import worker
 from domain.conversation import TurnState
 from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import PATIENCE_S, Permission
+from tests.doubles.discord_api import Permission
 from tests.sampling import a_few
+from tests.waiting import eventually
 
 ANSWER = "It was Hobb, who wanted the island to himself."
 
@@ -42,9 +44,7 @@ async def _answered(room: Scene, release: asyncio.Event) -> None:
     await _model_asked(room, release)
     room.double.round_trip = 0.3
     release.set()
-    async with asyncio.timeout(PATIENCE_S):
-        while not any(turn.state is TurnState.ANSWERED for turn in await room.turns()):
-            await asyncio.sleep(0.005)
+    await eventually(room.turns, lambda turns: any(turn.state is TurnState.ANSWERED for turn in turns))
     room.double.round_trip = 0.0
 
 
@@ -87,9 +87,7 @@ async def test_one_that_is_locked_until_it_is_unlocked(room: Scene, moment: Mome
     release = await at(room, moment)
     await room.ben.lock(room.thread)
     release.set()
-    async with asyncio.timeout(PATIENCE_S):
-        while not [turn for turn in await room.turns() if turn.state is not TurnState.RUNNING]:
-            await asyncio.sleep(0.01)
+    await eventually(room.turns, lambda turns: any(turn.state is not TurnState.RUNNING for turn in turns))
     await asyncio.sleep(0.3)
     room.double.world.update_channel(room.thread, room.ben.user, {"locked": False, "archived": False})
     await answered_once(room)
@@ -101,9 +99,7 @@ async def test_one_that_is_deleted_goes_on_in_another(room: Scene, moment: Momen
     release = await at(room, moment)
     shown = ANSWER in room.said()
     await room.ann.delete_channel(deleted)
-    async with asyncio.timeout(PATIENCE_S):
-        while (await room.app.conversations.get(conversation.id)).thread_id:
-            await asyncio.sleep(0.01)
+    await eventually(partial(room.app.conversations.get, conversation.id), lambda talk: not talk.thread_id)
     release.set()
     await room.until(lambda: not room.app.chat.is_busy)
     await room.ann.slash("chat", book=conversation.book_id, conversation=conversation.id)

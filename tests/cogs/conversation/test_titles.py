@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from domain.conversation import UNTITLED, TitleSource
 from domain.errors import LLMError, LLMErrorCode
 from domain.turn.chat_with_book import Reader
 from tests.cogs.conversation.scene import Scene, scene
-from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Permission
+from tests.doubles.discord_api import Channel, DiscordDouble, Permission
 from tests.doubles.discord_api.gateway import INTENT_CONTENT
+from tests.waiting import eventually
 
 RENAME = "PATCH /channels/{channel}"
 
@@ -119,8 +121,7 @@ async def test_a_title_chosen_meanwhile_stays(room: Scene, thread: Channel) -> N
     await room.ann.say(thread, "Who?")
     await room.until_asked(2)
     await room.ann.rename(thread, "Night reading")
-    while (await room.conversation(thread)).title_source is not TitleSource.PERSON:
-        await asyncio.sleep(0.01)
+    await eventually(partial(room.conversation, thread), lambda talk: talk.title_source is TitleSource.PERSON)
     release.set()
     await asyncio.sleep(0.1)
     assert thread.name == "Night reading"
@@ -135,9 +136,7 @@ async def test_a_person_who_renames_the_thread_renames_the_conversation(
     async with scene(double, tmp_path) as room:
         await room.prepare()
         await room.ann.rename(room.thread, "By hand")
-        async with asyncio.timeout(PATIENCE_S):
-            while (await room.conversation()).title != "By hand":
-                await asyncio.sleep(0.01)
+        await eventually(room.conversation, lambda talk: talk.title == "By hand")
         assert (await room.conversation()).title_source is TitleSource.PERSON
 
 
@@ -223,9 +222,7 @@ async def test_a_question_that_is_deleted_before_it_is_read_names_nothing(room: 
     await room.until_asked(2)
     await room.until_delivered(1, thread)
     await room.ann.delete(asked)
-    async with asyncio.timeout(PATIENCE_S):
-        while await room.kept(thread) != ["Hobb put it out."]:
-            await asyncio.sleep(0.01)
+    await eventually(partial(room.kept, thread), lambda kept: kept == ["Hobb put it out."])
     [turn] = await room.turns(thread)
     titles, conversation = TitleUpdates(room.app), await room.conversation(thread)
     titles.consider(
