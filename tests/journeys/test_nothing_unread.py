@@ -171,7 +171,7 @@ async def _refusal(manage: ManagePositions, room: ReadingRoom, order: str) -> st
 
 
 @settings(
-    max_examples=settings().max_examples // 4,
+    max_examples=settings().max_examples // 6,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # making an example smaller takes minutes here

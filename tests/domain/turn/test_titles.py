@@ -6,8 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
 from bot.app import App, open_app
 from bot.settings import Settings
 from domain.chat import ChatMessage, MessageRole
@@ -34,34 +32,28 @@ async def titled(app: App, talk: Conversation, asked: ChatMessage = ASKED, answe
     return await app.titles(talk, asked, answer)
 
 
-@pytest.mark.parametrize(
-    ("said", "title"),
-    [
-        ("The Lit Lamp", "The Lit Lamp"),
-        ("“The Lit Lamp.”\nI hope it helps!", "The Lit Lamp"),
-        ("## *The Lit Lamp*", "The Lit Lamp"),
-        (' "" ', None),
-    ],
-)
-async def test_a_title_is_the_first_line_without_ornaments(tmp_path: Path, said: str, title: str | None) -> None:
-    async with a_talk(tmp_path, said) as (app, _, talk):
-        assert await titled(app, talk) == title
+async def test_a_title_is_the_first_line_without_ornaments(tmp_path: Path) -> None:
+    titles = {
+        "The Lit Lamp": "The Lit Lamp",
+        "“The Lit Lamp.”\nI hope it helps!": "The Lit Lamp",
+        "## *The Lit Lamp*": "The Lit Lamp",
+        ' "" ': None,
+    }
+    async with a_talk(tmp_path, *titles) as (app, _, talk):
+        assert [await titled(app, talk) for _ in titles] == [*titles.values()]
 
 
-@pytest.mark.parametrize(
-    ("asked", "said", "title"),
-    [
-        ("Who lit the lamp?", "The lit lamp (p. 3)", "The lit lamp"),
-        ("Who lit the lamp?", "The lamp on page 3", None),
-        ("What happens on page 3?", "What happens on page 3", "What happens on page 3"),
-        ("What happens on page 3?", "What happens on page 4", None),
-    ],
-)
-async def test_a_title_names_no_page_that_the_reader_has_not_named(
-    tmp_path: Path, asked: str, said: str, title: str | None
-) -> None:
-    async with a_talk(tmp_path, said) as (app, _, talk):
-        assert await titled(app, talk, replace(ASKED, content=asked)) == title
+async def test_a_title_names_no_page_that_the_reader_has_not_named(tmp_path: Path) -> None:
+    lit, happens = replace(ASKED, content="Who lit the lamp?"), replace(ASKED, content="What happens on page 3?")
+    said: tuple[tuple[ChatMessage, str, str | None], ...] = (
+        (lit, "The lit lamp (p. 3)", "The lit lamp"),
+        (lit, "The lamp on page 3", None),
+        (happens, "What happens on page 3", "What happens on page 3"),
+        (happens, "What happens on page 4", None),
+    )
+    async with a_talk(tmp_path, *(reply for _, reply, _ in said)) as (app, _, talk):
+        for asked, reply, title in said:
+            assert await titled(app, talk, asked) == title, reply
 
 
 async def test_the_tokens_are_on_the_account_of_whoever_asked(tmp_path: Path) -> None:

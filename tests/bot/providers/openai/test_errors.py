@@ -406,7 +406,7 @@ def test_an_error_is_understood_in_time_by_its_length(unit: str) -> None:
         code_in(said), window_in(said), count_in(said, 4_096)
         return time.thread_time() - started
 
-    assert min(seconds(40_000) for _ in range(3)) < 8 * min(seconds(10_000) for _ in range(3)) + 0.05
+    assert any(seconds(40_000) < 8 * seconds(10_000) + 0.05 for _ in range(3))
 
 
 class Server:
