@@ -41,7 +41,7 @@ test: lint imports  ## style, types, import rules, tests
 	@$(MAKE) --no-print-directory --jobs 2 types tests  # mypy keeps one core busy, and the journeys mostly wait
 
 tests: install  ## tests alone
-	$(BIN)/python -m pytest --numprocesses 7 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 5 --dist worksteal
 
 lint: install  ## style alone
 	$(BIN)/ruff check .
@@ -57,7 +57,7 @@ coverage: install  ## the tests again, one after another, and what they do not r
 	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
 
 search: install  ## the tests in all their variants, the property tests with many more examples, other ones each time
-	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "" --numprocesses 7 --dist worksteal
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest -m "" --numprocesses 5 --dist worksteal
 
 requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
