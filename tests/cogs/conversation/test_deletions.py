@@ -36,7 +36,7 @@ def purge(room: Scene, *messages: Message) -> None:
     """Delete messages at once, as bots that moderate do."""
     for each in messages:
         each.channel.messages.pop(each.id)
-    data = {"channel_id": str(room.thread.id), "guild_id": str(room.double.guild.id)}
+    data = {"channel_id": str(messages[0].channel.id), "guild_id": str(room.double.guild.id)}
     room.double.gateway.emit("MESSAGE_DELETE_BULK", data | {"ids": [str(each.id) for each in messages]})
 
 
@@ -190,6 +190,12 @@ class TestQuestions:
         await room.until_kept()
         _, reply = await answered(room, "Third?")
         assert room.replies() == [reply]
+
+    async def test_whom_a_card_showed_is_forgotten_with_it(self, room: Scene) -> None:
+        [card] = room.double.messages(room.double.channel)
+        assert "posts" in await in_storage(room, str(card.id))
+        purge(room, card)
+        await eventually(lambda: in_storage(room, str(card.id)), lambda tables: "posts" not in tables)
 
     async def test_nor_does_one_that_goes_before_it_can_say_that_its_question_is_gone(self, room: Scene) -> None:
         question, reply = await answered(room)
