@@ -283,9 +283,7 @@ AT_A_TIME = lazily(
     r"|w[ao]kes?|rises?|rose|train|boat|ankunft|abfahrt|ankommt|kommt|fahrt|fahren)\b[^.!?\n]{0,40}"
     r"\s(?:at|by|until|till|um|gegen|bis)\s(?:about\s|around\s|etwa\s)?\Z"
 )
-OF_A_TIME = lazily(
-    rf"\s?(?:(?:{SHORT_PAGE}|[ap])\.?\s?m\b|o['’]clock|uhr\b)|\s(?:train|express|mail|boat|ferry|coach|bus|zug)\b"
-)
+OF_A_TRAIN = lazily(r"\s(?:train|express|mail|boat|ferry|coach|bus|zug)\b")
 """What stands before and after a time of day."""
 IN_SO_MANY = lazily(r"\sin\s\d")
 """What follows on the one of "1 in 5"."""

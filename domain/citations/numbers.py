@@ -185,11 +185,11 @@ class Number:
 
     @property
     def is_time(self) -> bool:
-        """Whether it is a time of day: "8:35 p.m.", "15.30 Uhr", "at 9:15", "the 6:30 train"."""
+        """Whether it is when somebody sets out, arrives or wakes: "reached Vienna at 6:46", "the 6:30 train"."""
         if not context.TIME.fullmatch(self.read):
             return False
         is_at = ":" in self.read and context.AT_A_TIME.search(self.left) is not None
-        return is_at or context.OF_A_TIME.match(self.right) is not None
+        return is_at or context.OF_A_TRAIN.match(self.right) is not None
 
     @property
     def is_year(self) -> bool:
@@ -373,7 +373,7 @@ class Number:
     def _is_too_large(self) -> bool:
         """Whether the word beside it takes no number as large."""
         use = self._plain_use
-        values = self.values[:1] if use == "hour" and self.is_time else self.values
+        values = self.values[:1] if use == "hour" and context.TIME.fullmatch(self.read) else self.values
         return use is not None and max(values, default=0) > _HIGHEST[use]
 
     @property

@@ -350,7 +350,9 @@ class TypedPages:
             return self._is_known(number)
         if number.is_beside_page:
             return number.is_word or self._counts_things(number)
-        return self._says_what_it_is(number) or self._is_known(number) or self._is_result(number)
+        return (
+            self._says_what_it_is(number) or self._is_known(number) or self._is_result(number) or self._is_part(number)
+        )
 
     def _says_what_it_is(self, number: Number) -> bool:
         """Whether what stands right beside it, or what was asked, says what else it is."""
@@ -388,17 +390,22 @@ class TypedPages:
         )
 
     def _is_result(self, number: Number) -> bool:
-        """Whether it is the sum, difference, product or quotient of two numbers before it, or a part of one."""
+        """Whether it is the sum, difference, product or quotient of two numbers before it."""
         if len(number.values) != 1 or (number.form and ENDS.match(number.right) and not number.left.endswith("= ")):
             return False
         (value,), before = number.values, [*self._licensed]
-        if context.OF_SO_MANY.match(number.right) or (
-            context.OF_THEM.match(number.words_after) and any(each > value for each in before)
-        ):
-            return number.form in ("", "joint", "line")
         totals = {sum(before[at:]) for at in range(len(before) - 1)}
         pairs = ((a, b) for a in before for b in before if b > 1)
         return value in totals or any(value in (a + b, a - b, a * b) or value * b == a for a, b in pairs)
+
+    def _is_part(self, number: Number) -> bool:
+        """Whether it is so many of a larger number: "29 of the fifty boxes", "of the 50, 29 were found"."""
+        if len(number.values) != 1 or number.form not in ("", "joint", "line"):
+            return False
+        is_of_before = context.OF_THEM.match(number.words_after) and any(
+            each > number.values[0] for each in self._licensed
+        )
+        return bool(is_of_before or context.OF_SO_MANY.match(number.right))
 
     def _is_plainly_none(self, number: Number) -> bool:
         """Whether it is no page although one is spoken of."""

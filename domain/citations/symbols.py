@@ -399,10 +399,10 @@ _FOREIGN_PAGE = (
     rf"|{FOREIGN_SHORT}++\.|{SIDE}|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )
-_WHICH = rf"(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)|{SPELT_ORDINAL}|{SMALL_ORDINAL}++)"
+_NTH_IN_DIGITS = r"\d{1,5}(?:st|nd|rd|th|er|re|e)"
 _NTH_PAGE = (
-    rf"{_BEFORE}(?:{_WHICH}(?:-|\s(?:and|or|to)\s(?:the\s)?))?"
-    rf"(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
+    rf"{_BEFORE}(?:(?:{_NTH_IN_DIGITS}|{SPELT_ORDINAL}|{SMALL_ORDINAL}++)(?:-|\s(?:and|or|to)\s(?:the\s)?))?"
+    rf"(?:{_NTH_IN_DIGITS}[\s-]?|{SPELT_ORDINAL}[\s-]){PAGE}++"
 )
 _NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}|[^\W\d_]{{1,3}}))?"
 _NO_COUNT_OF_PAGES = rf"(?!\d{{1,5}}\s{FOREIGN})"
