@@ -437,7 +437,7 @@ def _refuse_scrap(data: bytes, filename: str) -> None:
         raise BookError(
             BookErrorCode.PARSE_FAILED,
             Worded(
-                "This is not a {name} file, only a few characters under that name. Please download or export it again.",
+                "There's no {name} in this file, only a few characters. Please download or export it again.",
                 name=last_component(filename).rpartition(".")[2].upper(),
             ),
         )

@@ -54,7 +54,7 @@ def test_a_few_characters_under_the_name_of_another_format_are_no_book(data: byt
     with pytest.raises(BookError) as refused:
         detect(data, filename)
     name = filename.rpartition(".")[2].upper()
-    assert f"not a {name} file, only a few characters" in refused.value.message
+    assert f"no {name} in this file, only a few characters" in refused.value.message
 
 
 def test_a_whole_text_or_a_short_one_of_its_own_format_is_read_under_any_name() -> None:
